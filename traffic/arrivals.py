@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When something is due, and how large it is: pure, from a stream of random numbers.
+"""When things are due, and how large they are: pure functions of a random stream.
 
-Each flow has a stream of its own, of the run's seed and its name: what it offers hangs on neither its TCP nor the other
-flows. Times are whole nanoseconds.
+Each flow has its own stream, from the run's seed and the flow's name: what it offers depends neither on its TCP nor on
+other flows. Times are whole nanoseconds.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ SECOND = 1e9  # ns
 
 
 def stream(seed: int, name: str) -> Random:
-    """The random numbers of a flow."""
-    from random import Random  # which takes a while to load
+    """Return the random stream of a flow."""
+    from random import Random  # loading it takes time
 
     return Random(f"{seed} {name}")
 
 
 def due(arrivals: str, interval_s: float, on_s: float, off_s: float, random: Random) -> Iterator[int]:
-    """When each is due, in ns since the start, for ever.
+    """Yield the due times, in ns since the start, without end.
 
-    constant: one every interval, the first at once. poisson: intervals are exponential, of this mean. onoff: constant
-    while it is on, and nothing while it is off, both for exponential times of these means; first it is on.
+    constant: one per interval, the first at once. poisson: exponential intervals with this mean. onoff: constant while
+    on, nothing while off, for exponential times with these means; it begins on.
     """
     if arrivals == "constant":
         yield from (round(number * interval_s * SECOND) for number in count())
@@ -49,13 +49,13 @@ def due(arrivals: str, interval_s: float, on_s: float, off_s: float, random: Ran
 
 
 def exponential(mean_s: float, random: Random) -> int:
-    """An exponential time of this mean, in ns."""
+    """Return an exponential time with this mean, in ns."""
     return round(random.expovariate(1 / mean_s) * SECOND) if mean_s else 0
 
 
 def size(sizes: str, mean: float, shape: float, most: int, random: Random) -> int:
-    """A size in bytes, from 1 to `most`: `fixed`; `exponential`; `lognormal`, of which `shape` is sigma; `pareto`, of
-    which it is alpha, above 1. `mean` is that of all sizes, before the largest are cut off."""
+    """Return a size in bytes, from 1 to `most`: `fixed`; `exponential`; `lognormal`, where `shape` is sigma; `pareto`,
+    where it is alpha, above 1. `mean` is that of all sizes, before the largest are cut to `most`."""
     if sizes == "exponential":
         drawn = random.expovariate(1 / mean)
     elif sizes == "lognormal":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of numbered datagrams: how many arrive, after how long, and how evenly.
+"""Statistics of numbered datagrams: how many arrive, with what delay and jitter.
 
-Both ends have one clock, so the delay is exact, from one application to the other. Jitter is that of RFC 3550, section
-6.4.1: of each arrival and the one before, by how much their delays differ, smoothed over sixteen.
+Both ends have the same clock, so the delay from application to application is exact. Jitter is that of RFC 3550,
+section 6.4.1: the difference between the delays of consecutive arrivals, smoothed over sixteen.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ MISSING = -1
 
 
 class Datagrams:
-    """Those of one flow. Times are nanoseconds of one clock."""
+    """The datagrams of one flow. Times are ns of one clock."""
 
     def __init__(self) -> None:
-        self.sent_ns, self.delay_ns = array("q"), array("q")  # by number; the delay of one that is missing: MISSING
+        self.sent_ns, self.delay_ns = array("q"), array("q")  # by number; the delay of a missing one is MISSING
         self.arrived = self.duplicates = self.reordered = self.hops = 0
-        self.highest, self.last_ns = -1, 0  # the latest that arrived, and when the last did
+        self.highest, self.last_ns = -1, 0  # the highest number that arrived; time of the last arrival
         self.jitter_ns = self.jitters_ns = 0.0  # now, and the sum over all arrivals
-        self.before_ns: int | None = None  # the delay of the last one to arrive
-        self.since = [0, 0]  # the last look: how many arrived, and the sum of their delays
+        self.before_ns: int | None = None  # the delay of the last arrival
+        self.since = [0, 0]  # since the last sample: arrivals, and the sum of their delays
 
     def send(self, now_ns: int) -> int:
-        """One is sent; its number."""
+        """Record a transmission; return its number."""
         self.sent_ns.append(now_ns)
         self.delay_ns.append(MISSING)
         return len(self.sent_ns) - 1
 
     def arrive(self, number: int, now_ns: int, hops: int = 1) -> None:
-        """One arrives, over so many hops."""
+        """Record an arrival over `hops` hops."""
         if self.delay_ns[number] != MISSING:
             self.duplicates += 1
             return
@@ -50,17 +50,17 @@ class Datagrams:
         self.since = [self.since[0] + 1, self.since[1] + delay_ns]
 
     def waiting_s(self, now_ns: int) -> float | None:
-        """For how long what was sent after the last that arrived has been on its way; None: nothing was."""
+        """Return how long data sent after the last arrival has been under way, s; None if nothing was sent."""
         after = self.highest + 1
         return (now_ns - self.sent_ns[after]) / 1e9 if after < len(self.sent_ns) else None
 
     def within(self, delay_s: float) -> int:
-        """How many arrived in time."""
+        """Return how many arrived within this delay."""
         most_ns = round(delay_s * 1e9)
         return sum(MISSING < delay_ns <= most_ns for delay_ns in self.delay_ns)
 
     def sample(self) -> dict[str, Any]:
-        """Since the last look: the mean delay; and the jitter now."""
+        """Return the counts, the mean delay since the last sample, and the current jitter."""
         (arrived, delays_ns), self.since = self.since, [0, 0]
         return {
             "sent": len(self.sent_ns),
@@ -70,7 +70,8 @@ class Datagrams:
         }
 
     def report(self) -> dict[str, Any]:
-        """What has not arrived yet counts as lost. The jitter is the mean over all arrivals but the first."""
+        """Return the statistics. What has not arrived yet counts as lost. The jitter is the mean over all arrivals but
+        the first."""
         sent, between = len(self.sent_ns), self.arrived - 1
         return {
             "sent": sent,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What traffic asks of a host. A node of an emulated network is one (`emulation.lane.node`); for type checkers only."""
+"""The interface of a host, for type checkers. A node of an emulated network is one (`emulation.lane.node`)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Host(Protocol):
     name: str
 
     def __enter__(self) -> object:
-        """Put this thread into its namespace: sockets that are opened now are the host's. Does not nest."""
+        """Put this thread into the host's namespace: sockets opened now are the host's. Does not nest."""
 
     def __exit__(self, *_: object) -> None: ...
 
     def IP(self) -> str:
-        """Its address, as 10.0.0.1."""
+        """Return its address, such as 10.0.0.1."""
 
     def popen(self, command: Sequence[str] | str, **options: Any) -> subprocess.Popen[bytes]:
-        """Start a program there; a str goes through the shell. Options as of subprocess.Popen."""
+        """Start a program in it; a str is run by the shell. Options are those of subprocess.Popen."""
 
     def connections(self, port: int) -> list[dict[str, Any]]:
-        """TCP_INFO (`traffic.tcp_info`) and `congestion` of each of its TCP connections from or to a port."""
+        """Return TCP_INFO (`traffic.tcp_info`) and `congestion` of each of its TCP connections from or to a port."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One thread's events: file descriptors that are ready, and times that have come.
+"""Event loop of one thread: ready file descriptors, and times that have come.
 
-Times are kept to the nanosecond by a timerfd; select and epoll round to milliseconds and add slack.
+A timerfd keeps times to the nanosecond; select and epoll round to milliseconds and add slack.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from typing import Self
 
 CLOCK_MONOTONIC, TFD_NONBLOCK, TFD_CLOEXEC, TFD_TIMER_ABSTIME = 1, 0o4000, 0o2000000, 1  # timerfd_create(2)
-ITIMERSPEC = struct.Struct("=qqqq")  # interval, and when: seconds, nanoseconds
+ITIMERSPEC = struct.Struct("=qqqq")  # interval; time: seconds, nanoseconds
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def timer() -> int:
-    """A new timer, as a file descriptor that becomes readable; see `set_timer`. Raises OSError."""
+    """Return a new timer, as a file descriptor that becomes readable; see `set_timer`. Raises OSError."""
     return _checked(libc.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC))
 
 
 def set_timer(descriptor: int, at_ns: int) -> None:
-    """Let a timer fire at this time of CLOCK_MONOTONIC, once, and no more at an earlier one; a past time: at once."""
+    """Set a timer to fire once, at this time of CLOCK_MONOTONIC, replacing an earlier time; at once if it is past."""
     at = ITIMERSPEC.pack(0, 0, *divmod(max(at_ns, 1), 1_000_000_000))
     _checked(libc.timerfd_settime(descriptor, TFD_TIMER_ABSTIME, at, None))
 
@@ -43,7 +43,7 @@ def _checked(result: int) -> int:
 
 
 class Loop:
-    """Calls back when something is ready or its time has come; things of one time in the order of their asking."""
+    """Calls back when something is ready or its time has come; for equal times, in the order of the requests."""
 
     def __init__(self) -> None:
         self.epoll = select.epoll()
@@ -95,7 +95,7 @@ class Loop:
 
 
 class Part(Loop):
-    """What one of several has of a loop: as soon as it is `over`, nothing of it is called any more."""
+    """One user's part of a shared loop: once it is `over`, its timed callbacks are no longer called."""
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.over = loop, False

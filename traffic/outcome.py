@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What became of a flow, so that one that never started, or died on the way, is not taken for a slow one."""
+"""Outcomes of flows, to distinguish a flow that never started, or died, from a slow one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-SILENT_S = 5.0  # a flow that waits for so long for what was sent, when its time is over, has fallen silent
+SILENT_S = 5.0  # s: a flow that at the end has waited this long for sent data has fallen silent
 
 
 class Outcome(Enum):
     RAN = "ran"  # until its time was over
-    FINISHED = "finished"  # all that it was to bring is there
-    NOT_DUE = "not due"  # it was to start when all was over
+    FINISHED = "finished"  # everything has arrived
+    NOT_DUE = "not due"  # it was to start after the end
     NEVER_STARTED = "never started"  # nothing ever arrived
-    SILENT = "fell silent"  # something did, and then nothing more: dead, or starved
-    DIED = "died"  # something did, and then it failed
+    SILENT = "fell silent"  # something arrived, and then nothing more: dead, or starved
+    DIED = "died"  # something arrived, and then it failed
 
 
 def judge(started: bool, report: Mapping[str, Any]) -> tuple[Outcome, str | None]:
-    """The outcome of a flow, and why if it is a bad one.
+    """Return the outcome of a flow, and the reason if it is a bad one.
 
-    Of its report counts `finished_s`; `delivered_bytes`; `error`, what the system said (None: nothing); `last_s`, when
-    the last of it arrived, and `waiting_s`, for how long what was sent then has not (None: nothing is missing).
+    It depends on these keys of its report: `finished_s`; `delivered_bytes`; `error`, the system's message (None: none);
+    `last_s`, the time of the last arrival; `waiting_s`, how long data sent after that has been missing (None: nothing
+    is).
     """
     if not started:
         return Outcome.NOT_DUE, None

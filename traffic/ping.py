@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ping: ICMP echo (RFC 792) from a host, without a program of that name, which not every machine has."""
+"""Ping: ICMP echo (RFC 792) from a host, without the program, which not every machine has."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ HEADER = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
+    """Return the Internet checksum (RFC 1071)."""
     total: int = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + bytes(len(data) % 2)))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF
 
 
 def request(identifier: int, sequence: int, size: int) -> bytes:
-    """An echo request with this many bytes of data."""
+    """Return an echo request with this many bytes of data."""
     payload = bytes(i & 0xFF for i in range(size))
     blank = HEADER.pack(ECHO, 0, 0, identifier, sequence)
     return HEADER.pack(ECHO, 0, checksum(blank + payload), identifier, sequence) + payload
@@ -35,7 +35,7 @@ def request(identifier: int, sequence: int, size: int) -> bytes:
 def ping(
     source: Host, ip: str, count: int = 1, interval_s: float = 1.0, size: int = 56, timeout_s: float = 1.0
 ) -> Iterator[tuple[int, int, float | None]]:
-    """Send echoes, one every `interval_s`; yields (sequence, TTL, round-trip time in s), the last None if none came."""
+    """Send an echo every `interval_s`; yield (sequence, TTL, round-trip time in s, or None without a reply)."""
     identifier = os.getpid() & 0xFFFF
     with source:
         raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
@@ -52,7 +52,7 @@ def ping(
 def reply(
     raw: socket.socket, identifier: int, sequence: int, sent: float, timeout_s: float
 ) -> tuple[int, int, float | None]:
-    """Wait for the answer to one echo."""
+    """Wait for the reply to one echo."""
     while (left := sent + timeout_s - time.monotonic()) > 0:
         raw.settimeout(left)
         try:
@@ -66,7 +66,7 @@ def reply(
 
 
 def options(words: list[str]) -> tuple[str, int, float, int] | None:
-    """(address, count, interval, size) of ping's arguments; None if there is more in them than this ping knows."""
+    """Return (address, count, interval, size) from ping's arguments; None if they contain others."""
     values = {"-c": 4.0, "-i": 1.0, "-s": 56.0}
     hosts = []
     arguments = iter(words)

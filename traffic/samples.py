@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows over time, as rows of a table: how each stood every so many seconds (docs/file-formats.md, `flows.csv`)."""
+"""Flows over time, as rows of a table: samples at fixed intervals (docs/file-formats.md, `flows.csv`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "flows.csv"
-MOMENT_S = 1e-3  # no time for a rate
+MOMENT_S = 1e-3  # too short for a rate
 COLUMNS = (
     "delivered_bytes", "goodput_kbps", "srtt_ms", "cwnd", "retransmits", "sent", "arrived", "delay_ms", "jitter_ms",
 )  # fmt: skip
 
 
 def of_tcp(sender: Mapping[str, int], delivered: int) -> dict[str, Any]:
-    """A TCP flow now, of its sender's TCP_INFO (empty: there is none yet)."""
+    """Return the sample of a TCP flow, from its sender's TCP_INFO (empty: none yet)."""
     return {
         "delivered_bytes": delivered,
         "srtt_ms": sender["rtt"] / 1000 if sender.get("rtt") else None,
@@ -26,14 +26,14 @@ def of_tcp(sender: Mapping[str, int], delivered: int) -> dict[str, Any]:
 
 
 class Samples:
-    """The rows of some flows, in the order of time."""
+    """The rows of flows, in order of time."""
 
     def __init__(self) -> None:
         self.rows: list[str] = []
-        self.before: dict[str, tuple[float, int]] = {}  # of each flow: when, and what had been delivered
+        self.before: dict[str, tuple[float, int]] = {}  # for each flow: time and delivered bytes at the previous sample
 
     def add(self, flow: str, time_s: float, found: Mapping[str, Any], began_s: float) -> None:
-        """How a flow stands that began at `began_s`; its goodput is that since the time before."""
+        """Add a sample of a flow that began at `began_s`; its goodput is since the previous sample."""
         then_s, had = self.before.get(flow, (began_s, 0))
         if time_s - then_s < MOMENT_S:
             return
@@ -43,7 +43,7 @@ class Samples:
         self.rows.append(",".join([flow, f"{time_s:.6f}", *map(_cell, cells)]))
 
     def write(self, folder: str, more: bool = False) -> None:
-        """Leave them in a folder; `more`: after those that are there. Raises OSError."""
+        """Write the rows to a folder; with `more`, append to those there. Raises OSError."""
         with open(f"{folder}/{FILE}", "a" if more else "w") as file:
             if not file.tell():
                 file.write(",".join(["flow", "time_s", *COLUMNS]) + "\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be set of a kind of application, as data: a default, its type, and what it may be.
+"""Settings of a kind of application, as data: a default, its type, and its limits.
 
-A plain default is a setting, too: of its type, without limits.
+A plain default is also a setting: of its type, without limits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Setting:
-    """One setting. A default of None, nothing, is of the type `of`; `words` are those that there are."""
+    """One setting. If its default is None, its type is `of`. `words` are the allowed values."""
 
     def __init__(
         self, default: Any, least: float | None = None, most: float | None = None, *, words: tuple[str, ...] = (),
@@ -24,7 +24,7 @@ class Setting:
         self.type: type = of or type(default)
 
     def read(self, value: Any) -> Any:
-        """This value, which may be written as on a command line. Raises ValueError."""
+        """Return this value, which may be text from a command line. Raises ValueError if it is not allowed."""
         if value is None and self.default is None:
             return None
         made = self._typed(value)
@@ -53,5 +53,5 @@ class Setting:
 
 
 def setting(of: Any) -> Setting:
-    """What a kind says of a setting, as one."""
+    """Return a setting in its full form."""
     return of if isinstance(of, Setting) else Setting(of)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A host's sockets, as a flow wants them (docs/interfaces.md, section 1, `applications`).
+"""Sockets of a host, set up for a flow (docs/interfaces.md, section 1, `applications`).
 
-A flow's window limit is the receiver's: Linux's window clamp, which a listener hands on to its connections. An offered
-window is never taken back, so the limit has to hold from the first offer. The kernel forgets the clamp when it sees
-the first full segment, before the program does: it then knows how much memory a segment takes, and computes the clamp
-from the receive buffer (`tcp_measure_rcv_mss` in net/ipv4/tcp_input.c). So the buffer is no larger than the limit from
-`accepted` until the program has read that segment, and `keep_limit` sets both again.
+A flow's window limit is the receiver's window clamp in Linux, which connections inherit from their listener. An offered
+window is never taken back, so the limit must hold from the first offer. The kernel drops the clamp at the first full
+segment, before the program reads it: it then knows how much memory a segment takes, and computes the clamp from the
+receive buffer (`tcp_measure_rcv_mss` in net/ipv4/tcp_input.c). So from `accepted` until the program has read that
+segment, the buffer is no larger than the limit; `keep_limit` sets both again.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BUFFERS = ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer
 
 
 def tcp(host: Host, plan: dict[str, Any]) -> socket.socket:
-    """With what has to be set before it connects or listens. Raises OSError if the kernel lacks the congestion
-    control."""
+    """Return a TCP socket with the options that must be set before connecting or listening. Raises OSError if the
+    kernel lacks the congestion control."""
     made = _made(host, plan, socket.SOCK_STREAM)
     set_congestion(made, plan["congestion"], plan["name"])
     if plan["mss"]:
@@ -44,19 +44,19 @@ def tcp(host: Host, plan: dict[str, Any]) -> socket.socket:
 
 
 def window_limit(plan: dict[str, Any]) -> int:
-    """The bytes that a receiver lets be on their way, at most; 0: any."""
+    """Return how many bytes a receiver allows in flight; 0: any number."""
     return (plan.get("window_limit") or 0) * (plan["mss"] or 0)
 
 
 def accepted(made: socket.socket, plan: dict[str, Any]) -> None:
-    """A connection has been accepted: hold its window limit until something has been read."""
+    """Set up an accepted connection: hold its window limit until something has been read."""
     made.setblocking(False)
     if limit := window_limit(plan):
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, limit // 2)  # which the kernel doubles
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, limit // 2)  # the kernel doubles it
 
 
 def keep_limit(of: socket.socket, plan: dict[str, Any]) -> None:
-    """Something has been read: set the window limit again."""
+    """Set the window limit again after a read."""
     if limit := window_limit(plan):
         of.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, plan["receive_buffer"])
         of.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, limit)
@@ -75,9 +75,9 @@ def _made(host: Host, plan: dict[str, Any], kind: int) -> socket.socket:
 
 
 def wait_for_memory(loop: Loop, of: socket.socket, write: Callable[[], None]) -> None:
-    """A socket is ready to be written to, and yet takes nothing: its kernel has no memory for more (`net.ipv4.tcp_mem`,
-    which all hosts of a lane share), and would say on and on that it is ready. So write again a while later, as a
-    sender that sleeps would (`sk_stream_wait_memory` in net/core/stream.c)."""
+    """Write again later. A socket may be ready for writing and still take nothing: the kernel has no memory for more
+    (`net.ipv4.tcp_mem`, shared by all hosts of a lane), but keeps reporting that it is ready. A sender that sleeps
+    would wait too (`sk_stream_wait_memory` in net/core/stream.c)."""
     loop.forget(of.fileno())
 
     def again() -> None:
@@ -88,7 +88,7 @@ def wait_for_memory(loop: Loop, of: socket.socket, write: Callable[[], None]) ->
 
 
 def set_congestion(of: socket.socket, name: str, flow: str) -> None:
-    """Let a flow's socket have this congestion control, at any time. Raises OSError if the kernel lacks it."""
+    """Set the congestion control of a flow's socket, at any time. Raises OSError if the kernel lacks it."""
     try:
         of.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except FileNotFoundError as error:
@@ -96,11 +96,11 @@ def set_congestion(of: socket.socket, name: str, flow: str) -> None:
 
 
 def congestion(of: socket.socket) -> str:
-    """The congestion control in use, read back."""
+    """Return the congestion control in use, read back."""
     return of.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 
 
 def abort(of: socket.socket) -> None:
-    """What is unsent is dropped, and no end lingers at the port."""
+    """Close a socket so that unsent data is dropped and the port is free at once."""
     of.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
     of.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How values spread: mean and percentiles."""
+"""The distribution of values: mean and percentiles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ PERCENTILES = (50, 95, 99)
 
 
 def spread(values: Iterable[float]) -> dict[str, float] | None:
-    """`mean`, `p50`, `p95`, `p99` and `max`; None of no values. A percentile is the least value that so many percent
-    do not exceed (nearest rank)."""
+    """Return `mean`, `p50`, `p95`, `p99` and `max`; None without values. A percentile is the least value that this
+    share does not exceed (nearest rank)."""
     ordered = sorted(values)
     if not ordered:
         return None

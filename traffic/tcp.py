@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a flow's TCP is set up: a study's word on the left, Linux's settings on the right. Pure data.
+"""Set-up of a flow's TCP: a study's name on the left, Linux's settings on the right. Pure data.
 
-Linux has one TCP with switches, not the agents of a simulator. The studies' TCP is NewReno of RFC 6582 (and 3782 before
-it) without what came later, so those words switch later additions off: SACK (RFC 2018) and D-SACK (RFC 2883), loss
-detection by time, RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own
-names leave all of that as the kernel has it. Reno without the partial-ACK rule does not exist in Linux: `reno` is
-NewReno's window with the kernel's own loss recovery.
+Linux has one TCP with switches, not a simulator's agents. The studies' TCP is NewReno of RFC 6582 (and before it 3782)
+without later additions, so their names switch these off: SACK (RFC 2018) and D-SACK (RFC 2883), loss detection by time,
+RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own names leave all of that
+at the kernel's defaults. Linux has no Reno without the partial-ACK rule: `reno` is NewReno's window with the kernel's
+own loss recovery.
 
-What differs from a simulator besides is in docs/like-ns2.md, The transport: what can be set, and what cannot.
+docs/like-ns2.md, The transport, has the other differences from a simulator: those that can be set, and those that
+cannot.
 
 The variables are those of `net.ipv4` in a station's namespace: Documentation/networking/ip-sysctl.rst.
 
-A congestion control that is not here is named with its module, as `tcp_mine:mine`.
+A congestion control that is not listed is named with its module, as `tcp_mine:mine`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Variant:
-    """A congestion control by its name in Linux and the module that has it ("": the kernel itself), variables of both
-    ends' namespaces, and module parameters."""
+    """A congestion control by its name in Linux and the module that contains it ("": the kernel itself), variables of
+    both ends' namespaces, and module parameters."""
 
     congestion: str
     module: str
@@ -31,7 +32,7 @@ class Variant:
     module_parameters: dict[str, str] = field(default_factory=dict)
 
 
-# A run must not inherit what an earlier connection learnt of the path.
+# A run must not use what an earlier connection learnt about the path.
 FRESH = {"net.ipv4.tcp_no_metrics_save": "1"}
 
 CLASSIC = {
@@ -74,12 +75,12 @@ LONGEST = 16  # TCP_CA_NAME_MAX, with its final NUL
 
 
 def is_classic(name: str) -> bool:
-    """Whether a variant has no loss recovery but that of the studies' words. Raises ValueError as `find` does."""
+    """Return whether a variant has only the studies' loss recovery. Raises ValueError as `find` does."""
     return find(name).sysctl.get("net.ipv4.tcp_recovery") == "0"
 
 
 def find(name: str) -> Variant:
-    """The variant of this name. Raises ValueError with the names there are."""
+    """Return the variant with this name. Raises ValueError, which lists the names, if there is none."""
     module, colon, congestion = name.partition(":")
     if colon and module.isidentifier() and 0 < len(congestion) < LONGEST:
         return Variant(congestion, module, f"module {module}", FRESH)

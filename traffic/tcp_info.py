@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP_INFO: what the kernel says of a connection (struct tcp_info, include/uapi/linux/tcp.h).
+"""TCP_INFO: what the kernel reports of a connection (struct tcp_info, include/uapi/linux/tcp.h).
 
-The same bytes come from getsockopt for one's own socket, and from sock_diag for a socket of any program; so flows of
-every kind are measured alike. Times are in microseconds, save those named last_*, in ms.
+getsockopt returns these bytes for a process's own socket, sock_diag for a socket of any program, so flows of every kind
+are measured alike. Times are in microseconds, except those named last_*, in ms.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ NAMES = [name for _, names in LAYOUT for name in names.split()]
 
 
 def parse(data: bytes) -> dict[str, int]:
-    """The fields of a struct tcp_info; those that this kernel does not have are 0."""
+    """Return the fields of a struct tcp_info; those that this kernel does not have are 0."""
     return dict(zip(NAMES, FORMAT.unpack(data[: FORMAT.size].ljust(FORMAT.size, b"\0")), strict=True))
 
 
 def of_socket(connection: socket.socket) -> dict[str, int]:
-    """TCP_INFO of a connection of ours."""
+    """Return TCP_INFO of our own connection."""
     return parse(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, FORMAT.size))
 
 
 def silence(receiver: Mapping[str, int], now_s: float) -> dict[str, float | None]:
-    """When a receiver got something last, and for how long nothing since, in seconds; by its TCP_INFO (empty: there is
-    none) at `now_s`. None if nothing came."""
+    """Return when a receiver last got data, and for how long nothing since, in seconds, from its TCP_INFO at `now_s`
+    (empty: no connection). Both are None if nothing arrived."""
     if not receiver.get("bytes_received"):
         return {"last_s": None, "waiting_s": None}
     waiting_s = receiver["last_data_recv"] / 1000

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Applications: what runs between two hosts, and is measured.
+"""Applications: what runs between two hosts and is measured.
 
-Each kind is a file here that defines a class `Application`: `bulk` is our own sender, costs next to nothing, and is
-what studies use; `iperf3` is the program everybody knows; docs/traffic.md has the others, docs/plugins/application.md
-shows how to write one. `Applications` runs those of a plan side by side in one loop.
+Each kind is a file here that defines a class `Application`. `bulk` is our own sender, cheap, and used by studies.
+`iperf3` is the well-known program. docs/traffic.md has the others, and docs/plugins/application.md shows how to write
+one. `Applications` runs those of a plan in parallel, in one loop.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from traffic.host import Host
     from traffic.loop import Loop
 
-TOLD_S = 5  # of the lane's time: how often progress is told at most, as it wakes three processes
+TOLD_S = 5  # s of the lane's time between two progress reports, which wake three processes
 
-# What lane.json says of an application that does not say it itself; the words are those of flows.
+# What lane.json says of an application that does not report it itself, in the terms of flows.
 UNSAID: dict[str, Any] = {
     "congestion": "", "delivered_bytes": 0, "acked_bytes": 0, "retransmits": 0,
     "tcp_info": {"sender": {}, "receiver": {}}, "finished_s": None, "error": None, "last_s": None, "waiting_s": None,
@@ -34,15 +34,15 @@ UNSAID: dict[str, Any] = {
 
 
 class Application:
-    """One application's life: `prepare` before any starts, `start` at its time, `finish` when time is up, `close`.
+    """The life of an application: `prepare` before any starts, `start` at its time, `finish` when time is up, `close`.
 
-    `plan` is its entry in the plan's `applications` (docs/interfaces.md, section 1); `seconds`, for how long it may
-    run; and `seed`, the run's. Whatever it waits for it waits for in `loop`; files go to `folder`.
+    `plan` is its entry in the plan's `applications` (docs/interfaces.md, section 1), with `seconds`, how long it may
+    run, and `seed`, the run's. It waits only in `loop`, and writes files to `folder`.
     """
 
-    programs: tuple[str, ...] = ()  # that must be there, on the search path
-    settings: ClassVar[dict[str, Any]] = {}  # what its plan has besides, with defaults (`traffic.settings`)
-    heeds: tuple[str, ...] | None = None  # which settings of flows make a difference to it; None: all
+    programs: tuple[str, ...] = ()  # that must be on the search path
+    settings: ClassVar[dict[str, Any]] = {}  # further keys of its plan, with defaults (`traffic.settings`)
+    heeds: tuple[str, ...] | None = None  # the settings of flows that affect it; None: all
     started_ns = 0  # before `start` is called
 
     def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str) -> None:
@@ -50,41 +50,41 @@ class Application:
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
-        """Raises ValueError if its settings do not go together."""
+        """Raises ValueError if these settings exclude each other."""
 
     def prepare(self) -> None:
-        """Make the receiving end ready. Raises OSError."""
+        """Prepare the receiving end. Raises OSError."""
 
     def start(self) -> None:
         """Begin to send. Raises OSError."""
         raise NotImplementedError
 
     def sample(self) -> dict[str, Any]:
-        """How it stands, as `traffic.samples.COLUMNS` has it; `delivered_bytes` at least, or nothing at all."""
+        """Return the current values of `traffic.samples.COLUMNS`: `delivered_bytes` at least, or nothing at all."""
         return {}
 
     def finish(self) -> dict[str, Any]:
-        """What was achieved so far, for lane.json (docs/interfaces.md, section 2); it may say more, or less."""
+        """Return the results so far, for lane.json (docs/interfaces.md, section 2); keys may be missing or added."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Leave nothing behind, however far it came."""
+        """Release everything, in any state."""
 
     def since_start_s(self, then_ns: int) -> float:
         return (then_ns - self.started_ns) / 1e9
 
 
 def find(kind: str) -> type[Application]:
-    """The application of this kind. Raises ValueError, with the kinds there are, if there is none."""
+    """Return the application of this kind. Raises ValueError, which lists the kinds, if there is none."""
     found: type[Application] = plugins.find(__name__, kind).Application
     return found
 
 
 class Applications:
-    """The applications of a plan, side by side for so many seconds. Raises ValueError for an unknown kind.
+    """The applications of a plan, in parallel for `seconds`. Raises ValueError for an unknown kind.
 
-    `seed` is the run's. How each stands is seen every `sample_s` seconds (None: never), by times since `zero_ns`, or
-    since they are run.
+    `seed` is the run's. Each is sampled every `sample_s` seconds (None: never), with times since `zero_ns`, by default
+    the begin of `run`.
     """
 
     def __init__(
@@ -114,12 +114,12 @@ class Applications:
                 application.close()
 
     def prepare(self) -> None:
-        """Let all be ready for what comes."""
+        """Prepare all."""
         for application in self.applications:
             application.prepare()
 
     def run(self, progress: Callable[[float, float], None] = lambda done, air_s: None) -> None:
-        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or each TOLD_S."""
+        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or every TOLD_S."""
         began, seconds = time.monotonic_ns(), self.seconds
         self.zero_ns = began if self.zero_ns is None else self.zero_ns
         steps = max(1, min(100, int(seconds / TOLD_S)))
@@ -144,7 +144,7 @@ class Applications:
         application.start()
 
     def _stop(self, application: Application, part: Part) -> None:
-        """Its time is over before that of the run."""
+        """Stop an application whose time ends before that of the run."""
         self._sample(application)
         self.reports[application] = application.finish()
         part.over = True
@@ -168,7 +168,7 @@ class Applications:
                 self.samples.add(application.plan["name"], now_s, found, began_s)
 
     def finish(self) -> list[dict[str, Any]]:
-        """What each achieved so far, as lane.json has it; to be called as soon as `run` returns."""
+        """Return the results of each so far, as in lane.json; call this as soon as `run` returns."""
         found = []
         for application in self.applications:
             self._sample(application)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bulk flow: a TCP connection that carries as many bytes as it takes, or a given number of them.
+"""The bulk flow: a TCP connection that carries as many bytes as it can, or a given number of them.
 
-The sender writes 64 kB at a time whenever the socket has room; the receiver is woken when a low-water mark of bytes is
-there and throws them away inside the kernel (MSG_TRUNC). So a 120 s run at 2 Mb/s costs some hundred system calls, and
-TCP never waits for either end. What waits to be read narrows the window, so where that could be felt each segment is
-read when it comes.
+The sender writes 64 kB at a time whenever the socket has room. The receiver wakes at a low-water mark of bytes and
+discards them inside the kernel (MSG_TRUNC). So a 120 s run at 2 Mb/s costs some hundred system calls, and TCP never
+waits for either end. Unread data narrows the window; where that could matter, each segment is read when it arrives.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Application(applications.Application):
         self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
 
     def send(self) -> None:
-        """Write until there is no room, or nothing left. Why a connection fails is in the result."""
+        """Write until there is no room, or nothing left. The result says why a connection fails."""
         assert self.sender
         sent = 0
         try:
@@ -88,12 +87,12 @@ class Application(applications.Application):
             if not sent:  # though there is room
                 sockets.wait_for_memory(self.loop, self.sender, self.send)
             return
-        except OSError as error:  # reset, timed out, no way
+        except OSError as error:  # reset, timed out, no route
             self.error = error.strerror
         self.loop.forget(self.sender.fileno())
 
     def receive(self) -> None:
-        """Take and drop what is there."""
+        """Read and discard what is there."""
         assert self.receiver
         try:
             taken = self.receiver.recv_into(NOWHERE, 0, socket.MSG_TRUNC)
@@ -115,7 +114,7 @@ class Application(applications.Application):
         return samples.of_tcp(sender, tcp_info.of_socket(self.receiver)["bytes_received"] if self.receiver else 0)
 
     def finish(self) -> dict[str, Any]:
-        """The result so far: `delivered_bytes` to the application, `acked_bytes` to the sender's TCP."""
+        """Return the result so far: `delivered_bytes` to the application, `acked_bytes` to the sender's TCP."""
         if self.receiver and self.finished_ns is None:
             self.receive()  # what is below the low-water mark
         sender = tcp_info.of_socket(self.sender) if self.sender else {}
@@ -133,7 +132,7 @@ class Application(applications.Application):
         }
 
     def close(self) -> None:
-        """Abort: what is unsent is dropped, and no end lingers at the port."""
+        """Abort: unsent data is dropped, and the port is free at once."""
         for each in (self.sender, self.receiver, self.listener):
             if each:
                 self.loop.forget(each.fileno())

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The iperf3 flow: the program everybody knows, one process at each end.
+"""The iperf3 flow: the well-known program, one process at each end.
 
-The client starts when the server has said that it listens. While a client waits for its server's word, before the first
-byte and after the last, it does not sleep but asks for the time over and over; and virtual time, which asking does not
-move, lets it on in steps of 20 us. So a run with iperf3 takes several times as long as one with `bulk`. Its socket
-buffers are bounded (-w) for the same reason. What was delivered when time is up is read from the kernel, and of
-datagrams from what the server says every tenth of a second; or from iperf3's own report, which is kept, if it was done
-before.
+The client starts after the server has said that it listens. While a client waits for its server, before the first byte
+and after the last, it does not sleep but polls the clock. Polling does not advance virtual time, which moves on in
+steps of 20 us. So a run with iperf3 takes several times as long as one with `bulk`. For the same reason its socket
+buffers are bounded (-w). When time is up, the delivered data is read from the kernel, or for datagrams from the
+server's output every tenth of a second. If iperf3 finished before, its own report is used; that is kept.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 BLOCK = 1 << 17
-COOKIE = 37  # bytes that each iperf3 connection begins with
-SAID = re.compile(rb"sec .* ([\d.]+) ms +(-?\d+)/(\d+) ")  # of datagrams, by the server: jitter, lost, and of how many
+COOKIE = 37  # bytes that begin each iperf3 connection
+SAID = re.compile(rb"sec .* ([\d.]+) ms +(-?\d+)/(\d+) ")  # of datagrams, by the server: jitter, lost, total
 SUMMARY = b"- - -"  # follows the intervals
-GOODBYE_S = 10  # iperf3 exchanges results at the end; how long it may take over a busy path, in the lane's time
+GOODBYE_S = 10  # s of the lane's time for iperf3's final exchange of results, over a busy path
 
 
 class Application(applications.Application):
@@ -43,7 +42,7 @@ class Application(applications.Application):
     heeds = ("tcp", "mss", "send_buffer", "bytes", "tos", "start_s", "stop_s", "port")
     settings: ClassVar = {
         "protocol": Setting("tcp", words=("tcp", "udp")),
-        "rate_kbps": Setting(None, 1, 1e7, of=float),  # None: as fast as TCP can, and 1 Mb/s of UDP
+        "rate_kbps": Setting(None, 1, 1e7, of=float),  # None: as fast as TCP can; UDP 1 Mb/s
         "datagram_bytes": Setting(1448, 16, 65_507),
     }
 
@@ -53,12 +52,12 @@ class Application(applications.Application):
         self.server: subprocess.Popen[bytes] | None = None
         self.client: subprocess.Popen[bytes] | None = None
         self.udp = plan["protocol"] == "udp"
-        self.half = b""  # a line of the server's that is not whole yet
-        self.sent = self.arrived = self.last_ns = 0  # of datagrams, as far as the server has said
+        self.half = b""  # an incomplete line of the server
+        self.sent = self.arrived = self.last_ns = 0  # datagrams, as far as the server has reported
         self.jitter_ms: float | None = None
 
     def prepare(self) -> None:
-        """Start the server and wait for its word. Raises OSError if there is no iperf3, or it does not listen."""
+        """Start the server and wait until it listens. Raises OSError if there is no iperf3, or it does not listen."""
         from subprocess import DEVNULL, PIPE, STDOUT
 
         server = ["iperf3", "--server", "--version4", "--one-off", "--forceflush", "--port", str(self.plan["port"])]
@@ -74,14 +73,14 @@ class Application(applications.Application):
         raise OSError(f"{self.plan['name']}: iperf3's server did not start: {said.decode(errors='replace').strip()}")
 
     def hear(self) -> None:
-        """What the server says; unheard, it would wait for room in the pipe some day."""
+        """Read the server's output; unread, it would eventually fill the pipe and stop the server."""
         assert self.server and self.server.stdout
         descriptor = self.server.stdout.fileno()
         if not (said := os.read(descriptor, 1 << 16)):
             self.loop.forget(descriptor)
         *lines, self.half = (self.half + said).split(b"\n")
         for line in lines:
-            if SUMMARY in line:  # in which all is said again
+            if SUMMARY in line:  # the summary repeats everything
                 self.loop.forget(descriptor)
                 break
             if found := SAID.search(line):
@@ -108,7 +107,7 @@ class Application(applications.Application):
             self.client = self.source.popen(client, stdin=DEVNULL, stdout=report, stderr=STDOUT)
 
     def ends(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """TCP_INFO of both ends of the busier of its two connections, which carries the data."""
+        """Return TCP_INFO of both ends of its busier connection, which carries the data."""
         port = self.plan["port"]
         return (
             max(self.source.connections(port), key=itemgetter("bytes_acked"), default={}),
@@ -125,7 +124,7 @@ class Application(applications.Application):
         return samples.of_tcp(sender, max(receiver.get("bytes_received", 0) - COOKIE, 0))
 
     def finish(self) -> dict[str, Any]:
-        """The result so far, from the kernel or the server."""
+        """Return the result so far, from the kernel or the server."""
         said = self.said() if self.client and self.client.poll() is not None else None
         if said and "error" not in said:
             return self.reported(said["end"])
@@ -151,14 +150,14 @@ class Application(applications.Application):
         }
 
     def of_datagrams(self, sent: int, lost: int, jitter_ms: float | None) -> dict[str, Any]:
-        """As `traffic.datagrams` has it; of delays iperf3 says nothing."""
+        """Return the report of datagrams, as `traffic.datagrams` has it; iperf3 does not report delays."""
         return {
             "sent": sent, "arrived": sent - lost, "lost_percent": 100 * lost / sent if sent else None,
             "delay_ms": None, "jitter_ms": jitter_ms,
         }  # fmt: skip
 
     def said(self) -> dict[str, Any]:
-        """What a client has said that is no more; `error`, if that was why."""
+        """Return the output of a client that has ended, or `error` if it failed."""
         import json
 
         with open(self.report) as file:
@@ -169,7 +168,7 @@ class Application(applications.Application):
             return {"error": text.strip() or "iperf3 failed"}
 
     def reported(self, end: dict[str, Any]) -> dict[str, Any]:
-        """The result of a client that was done in time, as iperf3 gives it."""
+        """Return the result of a client that ended in time, from iperf3's report."""
         if self.udp:
             total = end["sum"]
             found = self.of_datagrams(total["packets"], total["lost_packets"], total["jitter_ms"])
@@ -185,7 +184,7 @@ class Application(applications.Application):
         }
 
     def close(self) -> None:
-        """Let both ends say goodbye, but not for ever."""
+        """Let both ends finish, for a limited time."""
         for process in (self.client, self.server):
             if process is None:
                 continue

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Requests and answers over TCP: the source asks, the destination answers, and each answer is timed.
 
-A transaction lasts from when it is due to the last byte of its answer; over connections of their own that has the
-handshake in it. Whoever asks thinks before asking again (a closed loop: slow answers make fewer of them), or asks as a
-Poisson process (an open one). What an answer's size and the thinking are is drawn from the flow's own stream, in the
-order of the transactions. A request says how large its answer is to be; so the answering end draws nothing.
+A transaction lasts from when it is due to the last byte of its answer; with a connection of its own, that includes the
+handshake. The source thinks before asking again (a closed loop: slow answers reduce their number), or asks as a Poisson
+process (an open loop). Sizes of answers and think times are drawn from the flow's own stream, in the order of
+transactions. A request says how large its answer should be, so the answering end draws nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SIZE = struct.Struct("=Q")
 
 
 class Transaction:
-    """One question and its answer; times in ns."""
+    """A request and its answer; times in ns."""
 
     def __init__(self, begun_ns: int, size: int) -> None:
         self.begun_ns, self.missing, self.size = begun_ns, size, size
         self.ended_ns: int | None = None
-        self.failed: str | None = None  # why
+        self.failed: str | None = None  # the reason
 
     @property
     def took_s(self) -> float | None:
@@ -48,8 +48,8 @@ class Application(applications.Application):
 
     heeds = ("tcp", "mss", "send_buffer", "receive_buffer", "tos", "start_s", "stop_s", "port")
     settings: ClassVar = {
-        "connection": Setting("kept", words=("kept", "new")),  # for all, or each its own
-        "transactions": Setting(None, 1, of=int),  # how many, at most
+        "connection": Setting("kept", words=("kept", "new")),  # for all transactions, or one for each
+        "transactions": Setting(None, 1, of=int),  # maximum number
         "request_bytes": Setting(200, SIZE.size, 4096),
         "sizes": Setting("fixed", words=arrivals.SIZES),
         "mean_bytes": Setting(1000.0, 1, 1e9),
@@ -57,7 +57,7 @@ class Application(applications.Application):
         "most_bytes": Setting(100_000_000, 1, 2**40),
         "arrivals": Setting("thinking", words=("thinking", "poisson")),
         "thinking": Setting("fixed", words=("fixed", "exponential")),
-        "think_s": Setting(0.1, 0, 1e5),  # the mean; of arrivals poisson, from one to the next
+        "think_s": Setting(0.1, 0, 1e5),  # the mean; for arrivals poisson, from one to the next
     }
 
     @classmethod
@@ -84,7 +84,7 @@ class Application(applications.Application):
     def watch(self, of: socket.socket, events: int, callback: Callable[..., None], *what: Any) -> None:
         self.loop.watch(of.fileno(), events, lambda: callback(of, *what))
 
-    # The destination: it waits for a request, and then for room to write in.
+    # The destination waits for a request, and then for room to write the answer.
 
     def accept(self) -> None:
         made, _ = self.listener.accept()
@@ -106,7 +106,7 @@ class Application(applications.Application):
             self.answer(server, *SIZE.unpack_from(request))
 
     def answer(self, server: socket.socket, unsent: int, had: int = 0) -> None:
-        """Write what is unsent of an answer; there was room when so much of it was."""
+        """Write the rest of an answer; the previous time there was room, `had` bytes of it were unsent."""
         try:
             while unsent:
                 unsent -= server.send(CHUNK[:unsent])
@@ -122,7 +122,7 @@ class Application(applications.Application):
             self.watch(server, select.EPOLLIN, self.asked, b"")
 
     def retire(self, one: socket.socket) -> None:
-        """One end of a connection is done."""
+        """Close one end of a connection."""
         self.loop.forget(one.fileno())
         if one in self.answering:
             self.answering.remove(one)
@@ -132,7 +132,7 @@ class Application(applications.Application):
         self.retransmits += tcp_info.of_socket(one)["total_retrans"]
         one.close()
 
-    # The source: it waits for the connection, for the answer, and for the time of the next question.
+    # The source waits for the connection, for the answer, and for the time of the next request.
 
     def start(self) -> None:
         if self.plan["arrivals"] == "poisson":
@@ -141,7 +141,7 @@ class Application(applications.Application):
             self.begin()
 
     def after_thinking(self) -> None:
-        """Begin the next one when it is due, unless that was the last."""
+        """Schedule the next transaction, unless that was the last."""
         think_s = self.plan["think_s"]
         exponential = "exponential" in self.plan["thinking"] or self.plan["arrivals"] == "poisson"
         think_ns = arrivals.exponential(think_s, self.random) if exponential else round(think_s * arrivals.SECOND)
@@ -176,7 +176,7 @@ class Application(applications.Application):
         self.wait(client, now)
 
     def wait(self, client: socket.socket, now: Transaction) -> None:
-        """For the answer, in few pieces where the buffer has room for them (`traffic.applications.bulk`)."""
+        """Wait for the answer, in few pieces if the buffer has room for them (`traffic.applications.bulk`)."""
         wanted = LOW_WATER if (self.plan["receive_buffer"] or 0) >= 8 * LOW_WATER else 1
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(wanted, now.missing))
         self.watch(client, select.EPOLLIN, self.hear, now)
@@ -199,7 +199,7 @@ class Application(applications.Application):
             self.end(client, now)
 
     def end(self, client: socket.socket, now: Transaction, failed: str | None = None) -> None:
-        """A transaction is over, and its connection, too, unless it serves the next."""
+        """End a transaction, and its connection, unless that serves the next."""
         now.ended_ns, now.failed = time.monotonic_ns(), failed
         self.open[client] = None
         if failed or self.plan["connection"] == "new":
@@ -216,7 +216,7 @@ class Application(applications.Application):
         return {**samples.of_tcp(server, self.delivered), "retransmits": self.sent_again()}
 
     def sent_again(self) -> int:
-        """Segments, in both directions, so far."""
+        """Return the retransmitted segments in both directions, so far."""
         there = (*self.open, *self.answering)
         return self.retransmits + sum(tcp_info.of_socket(one)["total_retrans"] for one in there)
 
@@ -252,7 +252,7 @@ class Application(applications.Application):
         }
 
     def write(self) -> None:
-        """One row for each, in the order in which they began."""
+        """Write one row for each transaction, in the order of their begin."""
         with open(f"{self.folder}/transactions-{self.plan['name']}.csv", "w") as file:
             file.write("begun_s,bytes,seconds,failed\n")
             for one in self.transactions:

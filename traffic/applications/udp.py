@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Datagrams at a rate, whatever becomes of those before: at constant intervals, as a Poisson process, or in bursts.
+"""Datagrams at a rate, whether earlier ones arrive or not: at constant intervals, as a Poisson process, or in bursts.
 
-With its defaults it offers 1.9 Mb/s, more than a string at 2 Mb/s carries: a saturated source without TCP's reactions.
-Each datagram begins with its number, so that its delay is known exactly (`traffic.datagrams`); by its TTL the receiver
-knows over how many hops it came, where the routing counts them so.
+By default it offers 1.9 Mb/s, more than a string at 2 Mb/s carries: a saturated source without TCP's reactions. Each
+datagram begins with its number, so its delay is known exactly (`traffic.datagrams`). Its TTL tells the receiver the
+number of hops, if the routing decrements it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Application(applications.Application):
     heeds = ("bytes", "tos", "start_s", "stop_s", "port")
     settings: ClassVar = {
         "datagram_bytes": Setting(1448, NUMBER.size, 65_507),
-        "interval_s": Setting(0.006, 1e-5, LONGEST_S),  # the mean, of a Poisson process
+        "interval_s": Setting(0.006, 1e-5, LONGEST_S),  # the mean, for a Poisson process
         "rate_kbps": Setting(None, 0.001, 1e6, of=float),  # instead of interval_s; while it is on
         "arrivals": Setting("constant", words=arrivals.ARRIVALS),
-        "on_s": Setting(1.0, 1e-3, LONGEST_S),  # means, of onoff
+        "on_s": Setting(1.0, 1e-3, LONGEST_S),  # means, for onoff
         "off_s": Setting(1.0, 0, LONGEST_S),
     }
     sender: socket.socket | None = None
@@ -66,19 +66,19 @@ class Application(applications.Application):
             self.loop.at(self.started_ns + next(due), self.send)
 
     def over(self) -> bool:
-        """Whether all that was to be sent was."""
+        """Return whether everything has been sent."""
         amount, sent = self.plan["bytes"], len(self.datagrams.sent_ns) * self.plan["datagram_bytes"]
         return amount is not None and sent >= amount
 
     def send(self) -> None:
-        """Send one, and the next when it is due."""
+        """Send a datagram, and schedule the next."""
         assert self.sender
         number = self.datagrams.send(time.monotonic_ns())
         try:
             self.sender.sendto(NUMBER.pack(number) + self.rest, (self.destination.IP(), self.plan["port"]))
         except BlockingIOError:
-            pass  # the socket's buffer is full: it is lost before it has left
-        except OSError as error:  # there is no way
+            pass  # the socket's buffer is full: it is lost before it is sent
+        except OSError as error:  # there is no route
             self.error = self.error or error.strerror
         self.next(self.due)
 
@@ -86,7 +86,7 @@ class Application(applications.Application):
         assert self.receiver
         received, ((_, _, ttl),), *_ = self.receiver.recvmsg(NUMBER.size, socket.CMSG_SPACE(4))
         number = NUMBER.unpack(received)[0] if len(received) == NUMBER.size else len(self.datagrams.sent_ns)
-        if number < len(self.datagrams.sent_ns):  # or else somebody else has sent it
+        if number < len(self.datagrams.sent_ns):  # else another sender sent it
             hops = self.ttl - int.from_bytes(ttl, sys.byteorder) + 1
             self.datagrams.arrive(number, time.monotonic_ns(), hops)
 

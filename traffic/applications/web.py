@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Short transfers, as of a web: each over a connection of its own, of sizes with a long tail, after some thinking.
+"""Short transfers as on the web: each over its own connection, with long-tailed sizes, after a think time.
 
-`request` with other defaults. The sizes are those of a page's main object in the HTTP model of 3GPP2 (C.R1002, which
-ns-3's ThreeGppHttpClient follows, too): log-normal, of 10,710 bytes in the mean, sigma 1.37, requests of 350 bytes.
-That model's users read for 30 s; these, who are to make some traffic in a short run, for 1 s.
+It is `request` with other defaults. Sizes are those of a page's main object in the HTTP model of 3GPP2 (C.R1002, which
+ns-3's ThreeGppHttpClient follows too): log-normal, 10,710 bytes on average, sigma 1.37, requests of 350 bytes. Users in
+that model read for 30 s; here they read for 1 s, so that a short run has traffic.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench: what is wrong with a kernel module, found before anybody trusts it.
+"""The bench: find faults in a kernel module before anybody trusts it.
 
-A check has stages (`Stage`); each returns a `Report`, and what is wrong in it is a `Finding` with one of a few names
-(`Name`), so that a table, an exit status and a test can all rest on it. What is merely worth saying is a note.
-What runs inside the lane is `emulation.features.check.inside`.
+A check has stages (`Stage`); each returns a `Report`. What is wrong is a `Finding` with one of a few names (`Name`), on
+which tables, exit status and tests rely. A remark that is no fault is a note. `emulation.features.check.inside` runs in
+the lane.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["Finding", "Name", "Report", "Stage"]
 class Finding:
     """Something is wrong.
 
-    `text` says what, in one line for people; `where` is the module's function that did it, as the kernel writes it
-    (`sca_cong_avoid [tcp_sca]`), if that is known, and `place` its file and line; `console` holds the kernel's whole
-    report; the same `seed` shows it again. It was found at `time_s` of the lane's clock, if that is known, or in
-    the comparison's `run`, and `pcapng` holds what was on the air before.
+    `text` says what, in one line for people. `where` is the module's function that did it, as the kernel writes it
+    (`sca_cong_avoid [tcp_sca]`), and `place` its file and line, if known. `console` has the kernel's whole report; the
+    same `seed` reproduces it. It was found at `time_s` of the lane's clock, if known, or in the comparison's `run`.
+    `pcapng` has what was on the air before.
     """
 
     stage: Stage

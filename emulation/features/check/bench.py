@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole bench: all stages of a check, in their order.
+"""The whole bench: all stages of a check, in order.
 
-A module is built, put to work in the debug kernel under several seeds side by side, and compared. A stage that makes no
-sense any more is left out: what does not compile is not loaded, and what breaks a kernel is not compared.
+A module is built, worked in the debug kernel under several seeds in parallel, and compared. Pointless stages are
+skipped: what does not compile is not loaded, and what breaks a kernel is not compared.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from emulation.setup.errors import say
 from emulation.setup.tools import TELL_EVERY_S
 
 CURVES = "curves.png"
-TOLD, OVER = 17, "over"  # how often, about, a workout says that it goes on, and what at its end
+TOLD, OVER = 17, "over"  # approximate number of progress reports of a workout; the last one
 IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings;
-    `optional` the names of `stock` kernels for which the module need not be meant."""
+    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings.
+    `optional` names the `stock` kernels that the module need not support."""
 
     subject: Subject
     stages: frozenset[Stage]
@@ -58,8 +58,8 @@ class Wish:
 
 @dataclass
 class Bench:
-    """One check: what it is made of, where it leaves things, and what was done so far. `debug` may be None if no stage
-    wants the debug kernel."""
+    """One check: its inputs, its folders, and the results so far. `debug` may be None if no stage needs the debug
+    kernel."""
 
     wish: Wish
     lab: Lab
@@ -72,7 +72,7 @@ class Bench:
     built: dict[str, dict[str, Module]] = field(default_factory=dict)
 
     def check(self) -> list[Done]:
-        """All stages. Raises LaneError, Failure, Misuse and OSError for what is not the module's doing."""
+        """Run all stages. Raises LaneError, Failure, Misuse or OSError for what the module did not cause."""
         self.build()
         built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
         if any(set(self.wish.subject.modules) - modules for modules in built):
@@ -84,28 +84,28 @@ class Bench:
         return self.done
 
     def leave_out(self, stage: Stage, why: str, module: str = "") -> None:
-        """Say so of a stage that was wanted."""
+        """Record that a requested stage is skipped."""
         if stage in self.wish.stages:
             self.done.append(Done(stage, why, module))
 
     @property
     def stock(self) -> bool:
-        """Whether it is put to work in a distribution's kernel, and compared there."""
+        """Whether the module is worked and compared in a distribution's kernel."""
         return isinstance(self.debug, PreparedStock) or lanes.stock(self.lab.lane) is not None
 
     @property
     def ordinary(self) -> str:
-        """The kernel in which it is compared, as a target."""
+        """The target in which it is compared."""
         return str(self.lab.release) if self.stock else build.LANE
 
     @property
     def workplace(self) -> str:
-        """The one in which it is put to work."""
+        """The target in which it is worked."""
         return str(self.lab.release) if self.stock else build.DEBUG
 
     @contextmanager
     def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
-        """Show that something is going on, and how much of it is done; into a pipe, a line now and then."""
+        """Show that something is going on, and how much is done; without a terminal, as a line now and then."""
         task = self.progress.add_task(what, total=steps or None)
         told = time.monotonic()
         if self.progress.disable:
@@ -140,14 +140,14 @@ class Bench:
             self.done.append(Done(Stage.BUILD, f"against {names}", report=replace(report, data=data)))
 
     def targets(self) -> list[Target]:
-        """The kernels that the lanes boot."""
+        """Return the kernels that the lanes boot."""
         if self.stock:
             return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build")]
         debug = [build.debug_target(self.debug.kernel)] if isinstance(self.debug, Prepared) else []
         return [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), *debug]
 
     def exercise(self) -> None:
-        """Every module under every seed; load and unload many times under the first one."""
+        """Run the workout of each module under each seed; load and unload it many times under the first."""
         wish = self.wish
         if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
             return
@@ -169,7 +169,7 @@ class Bench:
             self.add(name, {report.stage: report for report in self.with_moment(self.debug, name, merged)})
 
     def with_moment(self, debug: Place, name: str, reports: list[Report]) -> list[Report]:
-        """Add to the first finding what was on the air before."""
+        """Add a recording of the air before the first finding."""
         found = moment.of([finding for report in reports for finding in report.findings])
         if found is None or found.seed is None:
             return reports
@@ -185,7 +185,7 @@ class Bench:
         ]
 
     def call(self, debug: Place, name: str, seed: int) -> processes.Call[list[Report]]:
-        """A workout, to be called."""
+        """Return a workout, to be called."""
         *before, module = in_order(self.built[self.workplace], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
@@ -200,7 +200,7 @@ class Bench:
         return work_out
 
     def beforehand(self, wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:
-        """What the CPUs do that have no workout any more: the comparison's runs of the baseline."""
+        """Yield work for idle CPUs: the comparison's runs of the baseline."""
         wish = self.wish
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder, module = self.folder / f"compare-{name}", self.built[self.ordinary][name]
@@ -210,11 +210,13 @@ class Bench:
         return self.folder / f"workout-{name}-{seed}"
 
     def cycles(self, seed: int) -> int:
-        """How often a module is loaded and unloaded under a seed; they are all alike, so many times under one only."""
+        """Return how often a module is loaded and unloaded under a seed: many times under the first only, as all are
+        alike."""
         return self.wish.cycles if Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0] else 0
 
     def stop_at_finding(self) -> str:
-        """Do what led to the debug kernel's first finding again, in gdb; returns what gdb said if nobody is there."""
+        """Repeat what led to the debug kernel's first finding in gdb. Return gdb's output if nobody is at the
+        terminal."""
         found = ((one, finding) for one in self.done if one.report and one.module for finding in one.report.findings)
         done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
         if done is None or finding is None or finding.seed is None or not isinstance(self.debug, Prepared):
@@ -232,7 +234,7 @@ class Bench:
         )  # fmt: skip
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
-        """What came of a module's workouts."""
+        """Add the results of a module's workouts."""
         saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
         what = {
             Stage.LOAD: f"into {self.where()}, {self.seeds()}",
@@ -255,7 +257,7 @@ class Bench:
         return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"
 
     def without_scratch(self, report: Report) -> Report:
-        """The kernel's words without the folder in which the module was built, which has another name each time."""
+        """Remove the build folder, which has another name each time, from a report."""
         folders = f"{self.scratch}/{self.workplace}/source/", f"{self.wish.subject.folder}/"
 
         def short(text: str) -> str:
@@ -267,7 +269,7 @@ class Bench:
         return replace(report, findings=tuple(findings))
 
     def compare(self) -> None:
-        """Each module, unless it breaks kernels."""
+        """Compare each module, except one with findings."""
         wish = self.wish
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder = self.folder / f"compare-{name}"
@@ -293,14 +295,14 @@ class Bench:
 
 
 def listed(numbers: Sequence[int]) -> str:
-    """Numbers in words: one after the other, or from where to where."""
+    """Return numbers as text: a list, or a range."""
     first, last = numbers[0], numbers[-1]
     in_a_row = len(numbers) > 2 and list(numbers) == list(range(first, last + 1))
     return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
 
 
 def deeds(saw: Mapping[str, Any]) -> str:
-    """What happened in a workout, by what it saw."""
+    """Describe what happened in a workout, from its records."""
     counts = {
         "short connections": sum(saw.get("short", {}).values()),
         "values of parameters": sum(map(len, saw.get("parameters", {}).values())),
@@ -309,7 +311,7 @@ def deeds(saw: Mapping[str, Any]) -> str:
 
 
 def bar() -> Progress:
-    """Progress at a terminal, gone when it is over; disabled elsewhere."""
+    """Return a progress bar that disappears at the end; without a terminal it is disabled."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A qdisc beside the kernel's own, each below the same token bucket: what waits there, for how long, what is dropped,
-and who gets what. The host's side; `emulation.features.check.inside.bottleneck` is what happens in the lane."""
+"""Compare a qdisc with the kernel's own, each below the same token bucket: its queue, delays, drops and shares. This is
+the host's side; `emulation.features.check.inside.bottleneck` runs in the lane."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRAM = INNER / "bottleneck.py"
 BESIDE = ("pfifo", "fq_codel")
 LIMIT_S = 120.0
 STALLED = 0.1  # of pfifo's goodput
-# Everybody hears everybody; two with long flows, one with a sparse one, the router, the receiver.
+# All hear each other; two have long flows, one has a sparse flow; then the router and the receiver.
 NETWORK = topologies.Layout(
     stations={f"sta{i + 1}": (10.0 * i, 0.0, 0.0) for i in range(len(DELAYS_MS) + 3)}, flows=[("sta1", "sta5")]
 ).network()
@@ -48,7 +48,7 @@ def measure(
     lab: Lab, module: Module, before: Sequence[Module], against: str, seeds: Sequence[int], folder: Path,
     progress: Callable[[float], None],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """All runs: what each measured, with its `kind` and `seed`. Raises LaneError, and OSError."""
+    """Run all, and return each run's measurements, `kind` and `seed`. Raises LaneError if a lane fails, or OSError."""
     kinds = [kind for kind in BESIDE if kind != module.qdisc] + [str(module.qdisc)]
     wanted = [(kind, seed) for kind in kinds for seed in seeds]
     calls = [
@@ -69,7 +69,7 @@ def measure(
 def call(
     lab: Lab, module: Module | None, before: Sequence[Module], kind: str, against: str, seed: int, folder: Path
 ) -> processes.Call[dict[str, Any]]:
-    """One run, to be called."""
+    """Return one run, to be called."""
 
     def run(parent: processes.Parent) -> dict[str, Any]:
         where = folder / f"bottleneck-{kind}-{seed}"
@@ -97,7 +97,7 @@ def by_kind(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, An
 
 
 def stalled(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The first run in which next to nothing got through, though pfifo lets it."""
+    """Return the first run in which almost nothing got through, unlike with pfifo."""
     first = {run["seed"]: run["goodput_kbps"] for run in runs if run["kind"] == BESIDE[0]}
     bad = (run for run in runs if run["goodput_kbps"] < STALLED * first.get(run["seed"], 0.0))
     return next(bad, None)

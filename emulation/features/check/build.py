@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Building a module against every kernel there is, and reading what the tools say of it.
+"""Build a module against all available kernels, and read what the tools say.
 
-The lane's kernel, the debug kernel and all installed stock headers are built against side by side, each from a copy of
-the sources, with the kernel's own extra warnings (W=1); then sparse reads the same files. What a tool says of the
-module's files is a finding; a warning about the kernel's own headers is not. One thing said for several kernels is one
-finding. A kernel for which a module does not compile, though it does for others, is one that it is not meant for: a
-note, unless that kernel was asked for. checkpatch's opinions are notes, too, unless asked for as findings.
+The lane's kernel, the debug kernel and all installed stock headers are built against in parallel, each from a copy of
+the sources, with the kernel's extra warnings (W=1). Then sparse checks the same files. A message about the module's
+files is a finding; a warning about the kernel's own headers is not. The same message for several kernels is one
+finding. If a module compiles for some kernels only, the others are noted as unsupported, unless they were requested.
+checkpatch's messages are notes, or findings on request.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ STYLE = ("--no-tree", "--terse", "--max-line-length=120", "--ignore", "LINUX_VER
 PLACE = r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? "
 SAID = re.compile(PLACE + r"(?P<kind>fatal error|error|warning): (?P<text>.*)")
 EXPANDED = re.compile(PLACE + r"note: in expansion of macro")
-FOLLOWS = re.compile(r" *\d* \| |" + PLACE + r"(note: | {3})")  # the source; and what sparse expected there
+FOLLOWS = re.compile(r" *\d* \| |" + PLACE + r"(note: | {3})")  # source lines, and what sparse expected there
 CALLED = re.compile(r"call to '\w+' declared with attribute \w+: ")  # BUILD_BUG_ON and the like
 POSTED = re.compile(r"(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)")
 OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
 STYLED = re.compile(PLACE + r"(?P<text>.*)")
-ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make keeps LC_ALL from the compiler
+ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make does not pass LC_ALL to the compiler
 SYMBOLS = "others.symvers"
 LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
-ERRORS = 3  # of one kernel; what comes after is mostly a consequence, and so are the warnings
-# The debug kernel's modules call ours at the begin and end of their functions; not at those of the kernel's headers.
+ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
+# The debug kernel's modules call ours at the begin and end of their functions, except functions of the kernel's
+# headers.
 CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
 BALANCE = "".join(f"0x00000000\t__cyg_profile_func_{at}\tbalance\tEXPORT_SYMBOL\t\n" for at in ("enter", "exit"))
-LAST = 20  # lines of a log, where nothing else says what is wrong
+LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
 @dataclass(frozen=True)
 class Target:
-    """A kernel to build against: what to call it, its folder, what make and the compiler must be told besides, and
-    whether sparse reads the files as this kernel has them."""
+    """A kernel to build against: its name, its folder, further arguments of make and flags of the compiler, and whether
+    sparse checks the files for this kernel."""
 
     name: str
     folder: Path
@@ -63,7 +64,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Said:
-    """What a tool said, and where in the module: file:line, or nothing."""
+    """A tool's message, and its place in the module: file:line, or empty."""
 
     name: Name
     where: str
@@ -72,33 +73,33 @@ class Said:
 
 
 def lane_target(built: kernel.Kernel) -> Target:
-    """The lane's kernel."""
+    """Return the target of the lane's kernel."""
     return Target(LANE, built.folder, ("ARCH=um",))
 
 
 def debug_target(built: kernel.Kernel) -> Target:
-    """The debug kernel: the module knows its lines, each function is in one piece, for stacks and debuggers; variables
-    that nobody set have odd values; how often each line runs is counted; and its functions call `balance`."""
+    """Return the target of the debug kernel. The module has line numbers, and each function in one piece, for stacks
+    and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions call `balance`."""
     flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS
     return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE)
 
 
 def stock_targets() -> list[Target]:
-    """The stock kernels whose headers are installed, oldest first."""
+    """Return the stock kernels whose headers are installed, oldest first."""
     folders = {Path(path).resolve() for pattern in HEADERS for path in glob.glob(pattern)}
     found = [Target(release(folder), folder) for folder in folders if (folder / "Makefile").is_file()]
     return sorted(found, key=lambda target: [int(part) for part in re.findall(r"\d+", target.name)])
 
 
 def release(folder: Path) -> str:
-    """The release of a kernel whose headers these are: Debian has it in the folder's name."""
+    """Return the release of a kernel from its headers; Debian has it in the folder's name."""
     told = folder / "include" / "config" / "kernel.release"
     named = folder.name.startswith("linux-headers-") or not told.is_file()
     return folder.name.removeprefix("linux-headers-") if named else told.read_text().strip()
 
 
 def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
-    """Those of a release, or of one that begins so. Raises ValueError if there are none."""
+    """Return the targets whose release is, or begins with, a wanted one. Raises ValueError if one matches none."""
     picked: list[Target] = []
     for word in wanted:
         these = [target for target in targets if f"{target.name}.".startswith((f"{word}.", f"{word}-"))]
@@ -112,9 +113,9 @@ def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
 def build(
     subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False, optional: Collection[str] = ()
 ) -> Report:
-    """Build in `folder`, where logs and modules stay: the report's data has their paths, `modules`: {target: {module:
-    path}}. `strict`: checkpatch's opinions are findings. The module need not be meant for `optional` targets. Raises
-    Failure if checkpatch cannot be had."""
+    """Build in `folder`, where logs and modules stay. The report's data has their paths as `modules`: {target: {module:
+    path}}. With `strict`, checkpatch's messages are findings. The module need not support `optional` targets. Raises
+    Failure if checkpatch is not available."""
     began = time.monotonic()
     copies = {target.name: folder / target.name / "source" for target in targets}
     for copy in copies.values():
@@ -156,7 +157,8 @@ def build(
 
 
 def make(subject: Subject, target: Target, copy: Path) -> list[str]:
-    """The command that builds a copy. No path of it gets into the module: a debugger finds the user's own files."""
+    """Return the command that builds a copy. The module contains no path of the copy: a debugger finds the user's
+    files."""
     seen = shlex.quote(f"-fdebug-prefix-map={copy}={subject.folder}")
     flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen)
     others = [f"KBUILD_EXTRA_SYMBOLS={copy.parent / SYMBOLS}"] * bool(target.symbols)
@@ -165,10 +167,10 @@ def make(subject: Subject, target: Target, copy: Path) -> list[str]:
 
 
 def run_all(commands: dict[Path, list[str]], folder: Path) -> None:
-    """Run commands side by side, each with a log of its own. They end, and all that they started, if we do."""
+    """Run commands in parallel, each with its own log. They and their children end if this process does."""
     env = {name: value for name, value in os.environ.items() if name not in MISLEADING} | REPRODUCIBLE | ENGLISH
     running: list[subprocess.Popen[bytes]] = []
-    ours, theirs = os.pipe()  # whose other end is open as long as one of them is there
+    ours, theirs = os.pipe()  # the other end stays open as long as one of them exists
     with open(ours, "rb") as gone:
         try:
             for log, command in commands.items():
@@ -192,12 +194,12 @@ def run_all(commands: dict[Path, list[str]], folder: Path) -> None:
 
 
 def modules_in(copy: Path) -> dict[str, str]:
-    """What was built, by name."""
+    """Return the modules that were built, by name."""
     return {kernels_name(ko.stem): str(ko) for ko in sorted(copy.rglob("*.ko"))}
 
 
 def unbuilt(subject: Subject, copy: Path) -> set[str]:
-    """What was not built."""
+    """Return the names of modules that were not built."""
     return set(subject.modules) - set(modules_in(copy))
 
 
@@ -206,7 +208,7 @@ def lines(log: Path) -> list[str]:
 
 
 def heard(subject: Subject, copy: Path, all_: bool) -> list[Said]:
-    """What was said of a copy; not `all_`: only what kept it from being built."""
+    """Return the messages about a copy; unless `all_`, only errors that prevented its build."""
     log = lines(copy.parent / "build.log")
     compiled = list(read(log, str(copy)))
     errors = [one for one in compiled if one.name is Name.COMPILE_ERROR]
@@ -220,7 +222,7 @@ def heard(subject: Subject, copy: Path, all_: bool) -> list[Said]:
 
 
 def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Said]:
-    """What gcc, modpost and objtool say in a log; or sparse, if that is the name."""
+    """Yield the messages of gcc, modpost and objtool in a log; or of sparse, if `name` says so."""
     for at, line in enumerate(log):
         if match := SAID.match(line):
             bad = "error" in match["kind"]
@@ -244,13 +246,13 @@ def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[
 
 
 def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Finding:
-    """A finding says for which kernels it holds, unless for all."""
+    """Make a finding that lists its kernels, unless it holds for all."""
     only = f" ({', '.join(names)})" if set(all_names) - set(names) else ""
     return Finding(Stage.BUILD, said.name, said.text + only, console=said.console, where=said.where)
 
 
 def checkpatch() -> Path:
-    """The kernel's script, of the lab's kernel, or out of its source archive. Raises Failure."""
+    """Return the kernel's script, from the lab's kernel or its source archive. Raises Failure."""
     if found := kernel.find():
         return found.folder / "scripts" / CHECKPATCH[0]
     packages.ensure(packages.Group.BUILD)

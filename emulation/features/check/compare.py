@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A module beside a baseline, in the ordinary kernel: strings of growing length, and one string that both share.
+"""Compare a module with a baseline, in the ordinary kernel: on strings of growing length, and on a string that both
+share.
 
-Each run of the module has a twin under the same seed without it, so differences are seed by seed. On the shared string
-(seed 003, section 4.4.3) a fair congestion control leaves the baseline half. How good a module is, is for its developer
-to judge: a comparison is no finding, unless next to nothing gets through, or less and less. But what is much slower
-than the baseline is said where it is seen. A qdisc is compared where packets wait for it, too (`bottleneck`).
+Each run of the module has a twin with the same seed without it, so differences are per seed. On the shared string
+(paper 003, section 4.4.3) a fair congestion control leaves half to the baseline. The developer judges how good a module
+is: a comparison is no finding, unless almost nothing gets through, or ever less. A result much slower than the baseline
+is noted. A qdisc is also compared where packets queue (`bottleneck`).
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ SECONDS = 60.0
 SHARED, SHARED_HOPS = "shared", 4
 LONG, LONG_SECONDS = "long", 300.0
 STALLED = 0.1  # of the baseline's goodput
-COLLAPSED, KEPT = 0.5, 0.75  # of what it was in the first minute, later: the module's goodput, and the baseline's
-LEAST = 1 / 3  # of the baseline's, after the first minute
-SLOWER = 0.1  # than the baseline, which is said
+COLLAPSED, KEPT = 0.5, 0.75  # goodput after the first minute, relative to it: of the module, and of the baseline
+LEAST = 1 / 3  # of the baseline's goodput, after the first minute
+SLOWER = 0.1  # relative to the baseline; this is noted
 PROBE = INNER / "probe.py"
 PROBE_LIMIT_S = 60.0
 QUANTITIES = {
@@ -60,8 +61,8 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Contender:
-    """What is compared: its name in tables, and what of the specification makes it so. `tcp` is None if it is the
-    baseline's: then it shares no string with it."""
+    """What is compared: its name in tables, and its options. `tcp` is None if it is the baseline's: then it shares no
+    string with it."""
 
     name: str
     options: Mapping[str, object]
@@ -69,7 +70,8 @@ class Contender:
 
 
 def contenders(module: Module, controls: Sequence[str], before: Sequence[Module] = ()) -> list[Contender]:
-    """What a module brings: its congestion controls; or the baseline's flows, with its qdisc or itself beside."""
+    """Return what a module provides: its congestion controls; or the baseline's flows with its qdisc, or with it
+    loaded."""
     needed = tuple(one.name for one in before)
     besides: dict[str, object] = {"load": needed} if needed else {}
     if controls:
@@ -82,14 +84,14 @@ def contenders(module: Module, controls: Sequence[str], before: Sequence[Module]
 def specification_for(
     tcp: Sequence[str], options: Mapping[str, object], hops: int, seed: int, seconds: float = SECONDS
 ) -> Specification:
-    """A string of so many hops, and a flow of each TCP from its one end to the other."""
+    """Return a string with this many hops, and a flow of each TCP from one end to the other."""
     string = {"stations": hops + 1, "flows": len(tcp), "tcp": tuple(tcp)}
     return specify("string", {**string, "seconds": seconds, "seed": seed, "trace": False, **options})
 
 
 def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: Sequence[int]) -> list[Task]:
-    """All runs: a long one of the baseline and of each contender; each on all strings; and on the shared one where it
-    makes sense."""
+    """Return all runs: a long one of the baseline and each contender; each on all strings; and on the shared string
+    where that makes sense."""
     baseline = Contender(against, {}, against)
     length, first = nearest(hops), seeds[0]
     long = [
@@ -113,8 +115,8 @@ def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: 
 
 def beforehand(lab: Lab, module: Module, against: str, hops: Sequence[int], seeds: Sequence[int], folder: Path,
                wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:  # fmt: skip
-    """Runs of the baseline alone, to be called as long as they are `wanted`: what they leave, `compare` resumes. What
-    goes wrong goes wrong there again."""
+    """Yield runs of the baseline alone, to be called while they are `wanted`; `compare` reuses their results. An error
+    here occurs there again."""
     same = Contender("", {}, against if module.kind is Kind.CONGESTION else None)
     for task in reversed(tasks([same], against, hops, seeds)):  # the long one last
         if task.variant == against and wanted():
@@ -130,10 +132,10 @@ def compare(
     lab: Lab, module: Module, before: Sequence[Module], against: str, hops: Sequence[int], seeds: Sequence[int],
     folder: Path, progress: Callable[[float], None] = lambda done: None,
 ) -> Report:  # fmt: skip
-    """Run all in subfolders of `folder`; `module`, and what is loaded `before` it, are built against the lab's kernel.
+    """Run all in subfolders of `folder`. `module`, and what is loaded `before` it, are built against the lab's kernel.
 
-    The report's data has the runs, without their stations, and the shares of the shared string; if it has none, a note
-    says why. Raises LaneError for what is not the module's doing, and Misuse; OSError.
+    The report's data has the runs, without stations, and the shares on the shared string; if it is empty, a note says
+    why. Raises LaneError for what the module did not cause, Misuse, or OSError.
     """
     began = time.monotonic()
     lab = replace(lab, modules={**lab.modules, **{one.name: one.path for one in (*before, module)}})
@@ -159,7 +161,7 @@ def compare(
             waiting = bottleneck.measure(lab, module, before, against, seeds, folder, progress)
         runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard, resume=True)]
     except LaneError as error:
-        if error.reason is Reason.PROGRAM and module.qdisc:  # which may want options
+        if error.reason is Reason.PROGRAM and module.qdisc:  # a qdisc may need options
             return Report(Stage.COMPARE, (), (error.detail,), time.monotonic() - began)
         seed = next((task.seed for task in wanted if ended_with(folder / name_of(task), error.console)), None)
         return Report(Stage.COMPARE, blame(error, seed), (), time.monotonic() - began)
@@ -178,7 +180,7 @@ def compare(
 
 
 def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> list[str]:
-    """The congestion controls that a module brings: only loading it tells. Raises LaneError."""
+    """Return the congestion controls that a module provides, found by loading it. Raises LaneError if that fails."""
     heard: list[str] = []
     needed = {one.name: one.path for one in before}
     where = folder / "probe"
@@ -189,8 +191,8 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
 
 
 def blame(error: LaneError, seed: int | None, refused: Name | None = None) -> tuple[Finding, ...]:
-    """What a lane died of, as findings; `refused` is what it is called if only a program failed. Raises the error again
-    if it cannot have been the module."""
+    """Return why a lane died, as findings; `refused` names the finding if only a program failed. Raises the error again
+    if the module cannot have caused it."""
     said = splats.find(error.console, seed)
     names = {Reason.CRASHED: Name.OOPS, Reason.WALL_LIMIT: Name.HANG, Reason.PROGRAM: refused}
     name = names.get(error.reason)
@@ -201,14 +203,14 @@ def blame(error: LaneError, seed: int | None, refused: Name | None = None) -> tu
 
 
 def ended_with(folder: Path, console: Sequence[str]) -> bool:
-    """Whether a run's console ended so."""
+    """Return whether a run's console ended with these lines."""
     log = folder / "console.log"
     lines = log.read_text(errors="replace").splitlines() if console and log.is_file() else []
     return lines[-len(console) :] == list(console)
 
 
 def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
-    """Contenders that delivered next to nothing on a string where the baseline did: the first seed of each."""
+    """Return contenders that delivered almost nothing on a string where the baseline did: the first seed of each."""
     findings = []
     for case, variants in by_case([run for run in runs if run.case not in (SHARED, LONG)]).items():
         baseline = {run.seed: run.goodput_kbps for run in variants[against]}
@@ -222,8 +224,9 @@ def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
 
 
 def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
-    """Contenders that deliver less and less: on the long run, after as much time as the short one of the same seed and
-    length had, which it begins with; or that deliver next to nothing by then, beside the baseline."""
+    """Return contenders that deliver ever less on the long run. Its begin equals the short run with the same seed and
+    length, so the rest is compared with that. Those that deliver almost nothing beside the baseline by then count
+    too."""
     found = []
     rates = {run.variant: rates_of(run, runs, hops) for run in runs if run.case == LONG}
     for name, (first, later) in rates.items():
@@ -240,14 +243,14 @@ def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
 
 
 def rates_of(long: Run, runs: Sequence[Run], hops: int) -> tuple[float, float]:
-    """The goodput of a long run in its first minute, which is a short run of its own, and after it, in kb/s."""
+    """Return a long run's goodput in its first minute, which equals a short run, and after it, in kb/s."""
     twin = next(r for r in runs if (r.case, r.variant, r.seed) == (str(hops), long.variant, long.seed))
     whole = LONG_SECONDS * long.goodput_kbps - SECONDS * twin.goodput_kbps
     return twin.goodput_kbps, whole / (LONG_SECONDS - SECONDS)
 
 
 def slower(runs: Sequence[Run], against: str) -> dict[str, str]:
-    """Contenders that deliver clearly less than the baseline, and how much less on the string where it is most."""
+    """Return contenders that deliver clearly less than the baseline, with the largest difference and its string."""
     said: dict[str, tuple[float, str]] = {}
     for case, variants in by_case([run for run in runs if run.case not in (SHARED, LONG)]).items():
         baseline = {run.seed: run.goodput_kbps for run in variants[against]}
@@ -262,7 +265,7 @@ def slower(runs: Sequence[Run], against: str) -> dict[str, str]:
 
 
 def stuck(waiting: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """A qdisc that lets next to nothing through at a bottleneck."""
+    """Return a finding for a qdisc that lets almost nothing through at a bottleneck."""
     if not (bad := bottleneck.stalled(waiting)):
         return []
     text = f"{bad['kind']} let {bad['goodput_kbps']:.1f} kb/s through {bottleneck.SITUATION}"
@@ -270,12 +273,12 @@ def stuck(waiting: Sequence[Mapping[str, Any]]) -> list[Finding]:
 
 
 def nearest(hops: Sequence[int]) -> int:
-    """The length that is nearest to SHARED_HOPS."""
+    """Return the length nearest to SHARED_HOPS."""
     return min(hops, key=lambda length: abs(length - SHARED_HOPS))
 
 
 def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
-    """What part of both flows' goodput the first one, the contender's, had on the shared string; 0.5 is fair."""
+    """Return the contender's part of both flows' goodput on the shared string; 0.5 is fair."""
     shared = by_case([run for run in runs if run.case == SHARED]).get(SHARED, {})
     parts = {name: [run.flows[0].share for run in group if run.flows[0].share is not None]
              for name, group in shared.items()}  # fmt: skip
@@ -283,7 +286,8 @@ def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
 
 
 def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
-    """The course of each variant's flow under the first seed, on the string whose length is nearest to SHARED_HOPS."""
+    """Return each variant's flow over time under the first seed, on the string whose length is nearest to
+    SHARED_HOPS."""
     length = nearest(data["hops"])
     found = {}
     for name in dict.fromkeys(run["variant"] for run in data["runs"]):
@@ -293,5 +297,5 @@ def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
 
 
 def plain(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as JSON."""
+    """Return an estimate as JSON."""
     return {"mean": estimate.mean, "half_width": estimate.half_width if estimate.samples > 1 else None}

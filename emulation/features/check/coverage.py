@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of a module's own lines ran in a workout: the debug kernel's counters (`*.gcda`), read by gcov with what the
-compiler left beside the module (`*.gcno`). A line that never ran was not checked."""
+"""Which of a module's own lines ran in a workout, from the debug kernel's counters (`*.gcda`). gcov reads them with
+what the compiler left beside the module (`*.gcno`). A line that never ran was not checked."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 
-Lines = Mapping[str, Mapping[str, int]]  # by file and line: how often it ran
+Lines = Mapping[str, Mapping[str, int]]  # by file and line: number of executions
 
 MOST_RANGES = 12
 
 
 def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
-    """What the counters in `kept` say of the sources in `built`, where the module was built; empty without counters."""
+    """Return the counts in `kept` for the sources in `built`, where the module was built; empty without counters."""
     found: dict[str, dict[str, int]] = {}
     for counters in sorted(kept.rglob("*.gcda")):
         notes = built / counters.relative_to(kept).with_suffix(".gcno")
@@ -38,7 +38,7 @@ def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
 
 
 def together(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
-    """Of several workouts."""
+    """Add up the counts of several workouts."""
     whole: dict[str, dict[str, int]] = {}
     for one in found:
         for file, lines in one.items():
@@ -48,7 +48,7 @@ def together(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
 
 
 def told(found: Lines) -> str:
-    """How many lines ran, and which did not, in a sentence; empty if nothing is known."""
+    """Return a sentence on how many lines ran, and which did not; empty if nothing is known."""
     all_ = sum(map(len, found.values()))
     if not all_:
         return ""
@@ -60,7 +60,7 @@ def told(found: Lines) -> str:
 
 
 def ranges(lines: Mapping[str, int]) -> list[str]:
-    """The lines that never ran, `33-35`, where those in a row that the compiler knows are one range."""
+    """Return the lines that never ran, as `33-35`; a range ignores lines without code."""
     numbers = sorted(map(int, lines))
     parts = []
     for ran, group in groupby(numbers, lambda number: lines[str(number)] > 0):

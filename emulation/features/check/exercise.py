@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The host's side of the workout: boot the debug kernel, let `workout` run in it, and read what it and the kernel say.
+"""The host's side of the workout: boot the debug kernel, run `workout` in it, and read what it and the kernel report.
 
-The stages load, workout and cycles come out of one lane, so that one boot and one seed stand for all of them.
+The stages load, workout and cycles use one lane, so one boot and one seed serve all of them.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from emulation.specification import specify
 
 CYCLES = 200
 MEMORY_MB = 512
-WALL_LIMIT_S, IN_VM = 300.0, 3  # so many times that in an emulated processor
+WALL_LIMIT_S, IN_VM = 300.0, 3  # multiple of the limit in an emulated processor
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
 BALANCE = Path(__file__).parent / "balance"
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
-NO_REASON = re.compile(r"taints kernel|version magic:")  # what loading any module makes the kernel, or gcov, say once
+NO_REASON = re.compile(r"taints kernel|version magic:")  # messages that loading any module causes once
 CONSOLE, FINDING = "console.log", "dcflab: finding: "
 
-# A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
+# All checks report in full on the console, with real addresses, between the workout's own messages.
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
 
-# A string of five with hidden terminals, and a sixth station beside its middle, by which there is another way.
+# A string of five with hidden terminals, and a sixth station beside its middle, which offers another path.
 PLAYGROUND = topologies.Layout(
     stations={f"sta{i + 1}": (200.0 * i, 0.0, 0.0) for i in range(5)} | {"sta6": (400.0, 100.0, 0.0)},
     flows=[("sta1", "sta5")],
 ).network()
-# The ends know all that Linux's TCP knows, the others little: a module meets recovery with and without SACK.
+# The ends use all of Linux's TCP, the others little: a module meets recovery with and without SACK.
 WITHOUT_SACK = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_timestamps": "0", "net.ipv4.tcp_recovery": "0"}
 WITH_ECN = {"net.ipv4.tcp_ecn": "1"}
 
 
-Place = Prepared | PreparedStock  # where modules are put to work: the debug kernel, or a distribution's
+Place = Prepared | PreparedStock  # where modules are worked: the debug kernel, or a distribution's
 
 
 def debug_kernel() -> Prepared:
-    """The debug kernel and our modules for it, also what modules under test call there, built if they are not there.
+    """Return the debug kernel with our modules for it, and those that modules under test call; build what is missing.
     Raises Failure."""
     return prepare(configuration=kernel.DEBUG, folders=(BALANCE,))
 
@@ -74,12 +74,12 @@ def exercise(
     progress: Callable[[str], None] = lambda what: None,
     one_is_enough: bool = False,
 ) -> list[Report]:
-    """Put a module to work; returns the reports of STAGES, of those that were reached.
+    """Work a module. Return the reports of those STAGES that were reached.
 
-    `module` is built against `prepared`, the debug kernel or a distribution's; those `before` it are loaded at boot, as
-    it needs them. `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. It ends
-    with the first phase in which something is found, if `one_is_enough`. Raises LaneError if the lane did not end well
-    for another reason than the module, and OSError if the folder is unusable.
+    `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
+    because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
+    workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Raises LaneError if the
+    lane failed for another reason than the module, OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
     clock = Clock(progress)
@@ -109,7 +109,7 @@ def boot(
     prepared: Place, module: Module, folder: Path, before: Sequence[Module], seed: int,
     hear: Callable[[str], None], wall_limit_s: float = WALL_LIMIT_S,
 ) -> None:  # fmt: skip
-    """Let the folder's job be done, unless who hears of it has had Enough. Raises LaneError."""
+    """Run the folder's job until its end, or until `hear` raises Enough. Raises LaneError if the lane fails."""
     lane: Any = vm.LANE if isinstance(prepared, PreparedStock) else virtual
     limit_s = IN_VM * wall_limit_s if isinstance(prepared, PreparedStock) else wall_limit_s
     with contextlib.suppress(Enough):
@@ -120,22 +120,22 @@ def boot(
 
 
 def built_against(prepared: Place) -> Path:
-    """What modules for it are built against."""
+    """Return the folder against which modules for it are built."""
     return prepared.kernel.headers if isinstance(prepared, PreparedStock) else prepared.kernel.folder
 
 
 def found_already(folder: Path) -> bool:
-    """Whether the kernel or the workout has told of anything."""
+    """Return whether the kernel or the workout has reported anything."""
     return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, told(folder)))
 
 
 def went_on(folder: Path) -> bool:
-    """Whether the kernel warned of what was to happen, and of nothing else."""
+    """Return whether the kernel reported only warnings that the workout provokes."""
     return bool(found := told(folder)) and all(map(splats.meant, found))
 
 
 def told(folder: Path, seed: int | None = None) -> list[Finding]:
-    """All that the kernel told of."""
+    """Return all that the kernel reported."""
     return splats.find(console_of(folder), seed)
 
 
@@ -146,8 +146,8 @@ def console_of(folder: Path) -> list[str]:
 def write_job(
     prepared: Place, module: Module, folder: Path, seed: int, cycles: int, moment_us: int | None = None
 ) -> None:
-    """The workout's files: docs/interfaces.md, section 1, what it is to do, and the module. A `moment` before which the
-    air is recorded, in the lane's time, is the workout's last."""
+    """Write the workout's files: the plan (docs/interfaces.md, section 1), the job, and the module. If there is a
+    `moment_us`, in the lane's time, the air is recorded before it and the workout ends there."""
     traced = moment_us is not None
     made = plan(specify(PLAYGROUND, {"rts": "none", "trace": traced, "seed": seed})) | {"name": "workout"}
     for node in made["nodes"]:
@@ -161,20 +161,20 @@ def write_job(
 
 
 def shown(module: Module, folder: Path) -> str:
-    """Where a module is in a lane that does not load it at boot: in the run folder, a copy."""
+    """Copy a module into the run folder; return its path in the lane, which does not load it at boot."""
     shutil.copy(module.path, folder / SUBJECT)
     return f"{guest.RUN}/{SUBJECT}"
 
 
 def modules_of(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
-    """What the lane loads at boot: the air, and what the module under test needs."""
+    """Return what the lane loads at boot: the air, and what the module under test needs."""
     own = {one.name: one.path for one in before}
     names = [name for one in (*before, module) for name in needed(prepared, one) if name not in own]
     return {AIR: prepared.modules[AIR], **{name: prepared.modules[name] for name in names}, **own}
 
 
 def needed(prepared: Place, module: Module) -> Iterator[str]:
-    """What a module needs of the kernel's modules and ours, in the order of loading."""
+    """Yield the modules of the kernel and ours that a module needs, in loading order."""
     for name in module.needs:
         if name in prepared.modules:
             yield from needed(prepared, examine(prepared.modules[name]))
@@ -182,7 +182,7 @@ def needed(prepared: Place, module: Module) -> Iterator[str]:
 
 
 class Clock:
-    """The wall time of each stage, from what the workout prints."""
+    """Measures the wall time of each stage, from the workout's output."""
 
     def __init__(self, progress: Callable[[str], None]) -> None:
         self.progress = progress
@@ -200,7 +200,7 @@ class Clock:
 
 
 def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
-    """What the workout and the kernel left in the run folder."""
+    """Read what the workout and the kernel left in the run folder."""
     console = console_of(folder)
     path = folder / "workout.json"
     seen: dict[str, Any] = files.read_json(path) if path.exists() else {}
@@ -230,7 +230,7 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
 
 
 def explain(finding: Finding, console: Sequence[str]) -> Finding:
-    """Add to a refused load what the kernel says of it, which is more than an errno."""
+    """Add the kernel's message about a refused load, which says more than an errno."""
     if finding.name is not Name.REFUSED_LOAD:
         return finding
     ours = [at for at, line in enumerate(console) if "] dcflab: " in line]
@@ -240,7 +240,7 @@ def explain(finding: Finding, console: Sequence[str]) -> Finding:
 
 
 def blame(reports: list[Report], error: LaneError | None, limit_s: float, seed: int) -> list[Report]:
-    """Add what the lane died of to the last stage's findings; raise it, if it cannot have been the module."""
+    """Add why the lane died to the last stage's findings. Raises the error if the module cannot have caused it."""
     if error is None:
         return reports
     last = reports[-1]

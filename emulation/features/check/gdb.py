@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workout again under gdb, which stops where the kernel finds the mistake, with the stack of who made it.
+"""Repeat the workout under gdb, which stops where the kernel finds the fault, with the stack that caused it.
 
-User-Mode Linux is an ordinary process, so gdb needs no stub and no second machine; and as the same seed does the same
-again and addresses are not randomised, what was found comes again, and the module lies where it lay: an earlier
-workout.json says where. Signals are the kernel's own affair (faults, timers, interrupts), so gdb passes them on.
+User-Mode Linux is an ordinary process, so gdb needs no stub and no second machine. The same seed does the same again,
+and addresses are not randomised. So the fault recurs, and the module has the addresses that an earlier workout.json
+recorded. Signals are the kernel's own (faults, timers, interrupts), so gdb passes them on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from emulation.lanes.virtual import boot, confine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import Prepared
 
-# Whatever the kernel finds comes through one of these. add_taint's first argument says whether it is about a finding.
+# All of the kernel's reports pass one of these. add_taint's first argument says whether it is about a fault.
 STOPS = (
     *("panic", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
     *("__ubsan_handle_out_of_bounds", "__ubsan_handle_shift_out_of_bounds", "__ubsan_handle_load_invalid_value"),
@@ -37,9 +37,9 @@ SHOW = """python
 import re
 if frame := re.search(r"^#([0-9]+) .*\\b{}\\b.* \\(", gdb.execute("backtrace", to_string=True), re.MULTILINE):
     gdb.execute(f"frame {{frame[1]}}")
-end"""  # gdb's own `frame function` stops at functions that are inlined
-NOWHERE = "0x700000000000"  # for what is not loaded: at 0 it would give names to all small numbers
-UNNOTICED = (Name.LEAK,)  # when it happens
+end"""  # gdb's own `frame function` stops at inlined functions
+NOWHERE = "0x700000000000"  # for what is not loaded: at 0 it would name all small numbers
+UNNOTICED = (Name.LEAK,)  # at the time it happens
 
 
 def debug(
@@ -56,9 +56,9 @@ def debug(
 ) -> str:
     """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
 
-    `sections` are those of a run with the same seed and cycles, `folder` is empty. The function of a `finding` is shown
-    when gdb has stopped; where nobody notices what it does, as with a leak, gdb stops at the function. With `batch` gdb
-    prints the stack and ends; what it printed is returned.
+    `sections` are those of a run with the same seed and cycles; `folder` must be empty. When gdb has stopped, it shows
+    the function of the `finding`. If nothing detects the fault at the time, as with a leak, gdb stops at the function.
+    With `batch`, gdb prints the stack and ends; its output is returned.
     """
     exercise.write_job(prepared, module, folder, seed, cycles)
     modules = exercise.modules_of(prepared, module, before)
@@ -94,14 +94,14 @@ def debug(
 
 
 def prepare(cpu: int, parent: int) -> None:
-    """In the child, before it becomes gdb."""
+    """Runs in the child before it becomes gdb."""
     boot.settle({cpu}, parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
 def interrupts_for_gdb() -> Iterator[None]:
-    """Ctrl-C stops the kernel, not this program."""
+    """Let Ctrl-C stop the kernel instead of this program."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -110,7 +110,8 @@ def interrupts_for_gdb() -> Iterator[None]:
 
 
 def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> list[str]:
-    """gdb's script: run until the module is about to be initialised, after `earlier` others, then to what is found."""
+    """Return gdb's script: run until the module, after `earlier` others, is about to be initialised; then to the
+    fault."""
     function = finding.where.partition(" ")[0] if finding and finding.where[:1] != "[" else ""
     stops = [*STOPS, function] if finding and finding.name in UNNOTICED and function else STOPS
     return [
@@ -126,8 +127,8 @@ def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> 
 
 
 def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
-    """A copy of the module whose sections have the addresses that they have in the kernel. gdb can be told of sections'
-    addresses, but then takes the stack frames of all sections for those of .text."""
+    """Copy the module and give its sections their addresses in the kernel. gdb accepts addresses of sections, but then
+    uses the stack frames of .text for all sections."""
     copy = folder / module.path.name
     places = {".modinfo": NOWHERE, **sections}
     moved = [f"--change-section-address={name}={address}" for name, address in places.items()]
@@ -136,7 +137,8 @@ def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
 
 
 def sections_of(folder: Path) -> dict[str, str]:
-    """Where the module was in an earlier workout, whose run folder this is. Raises Failure."""
+    """Return the module's addresses from an earlier workout's run folder. Raises Failure if it was never loaded
+    there."""
     try:
         found: dict[str, str] = read_json(folder / "workout.json")["sections"]
     except (OSError, KeyError, ValueError):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A check as tests: a case for each stage, of each module of several. A stage with findings failed, with all of them
-and the commands that show them again; one that could not or was not to be done is skipped."""
+"""A check as JUnit tests: a case for each stage, and each module if there are several. A stage with findings failed;
+the case has all of them and the commands that reproduce them. A stage that was not run is skipped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_ASKED = "it was not asked for"
 
 
 def suite(check: Check) -> Suite:
-    """The cases in the order of stages; notes are told besides."""
+    """Return the cases in the order of stages; notes are its output."""
     cases = []
     for stage in Stage:
         mine = [done for done in check.done if done.stage is stage]
@@ -25,7 +25,7 @@ def suite(check: Check) -> Suite:
 
 
 def case(check: Check, done: Done) -> Case:
-    """A stage."""
+    """Return the case of a stage."""
     several = len(check.modules) > 1 and done.module
     name = f"{done.stage} {done.module}" if several else str(done.stage)
     if not done.report:
@@ -39,12 +39,12 @@ def case(check: Check, done: Done) -> Case:
 
 
 def line(finding: Finding) -> str:
-    """A finding in a line: what, where, and under which seed."""
+    """Return a finding as one line: what, where, and with which seed."""
     where = "".join(f", {part}" for part in (finding.where, finding.place) if part)
     seed = "" if finding.seed is None else f" (seed {finding.seed})"
     return f"{finding.name}{where}: {finding.text}{seed}"
 
 
 def told(check: Check, done: Done, finding: Finding) -> str:
-    """The same with what was said of it, and how it is seen again."""
+    """Return the line, with the kernel's or tool's messages and the command that reproduces the finding."""
     return "\n".join([line(finding), *telling(finding.console), f"again: {check.again(done, finding)}"])

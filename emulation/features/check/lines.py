@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what the kernel's stacks say (`function+0x41/0x70 [module]`) to files and lines, by the module's debug
-information. Of functions that were inlined, the line of the module's own sources counts, not that of a header.
+"""Find files and lines for the entries of kernel stacks (`function+0x41/0x70 [module]`), from the module's debug
+information. For inlined functions, the line in the module's own sources counts, not one in a header.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import NamedTuple
 from emulation.features.check import Finding, Name
 
 FRAME = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+) \[(?P<module>\w+)\]")
-NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # of what was unloaded since
-UNSURE = re.compile(r"^\s*(?:\[<\w+>\] )?\? ")  # an address that lay on the stack, perhaps of an earlier call
-EXACT = re.compile(r"RIP: ")  # elsewhere addresses are those to which a call returns: the line is before them
+NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # in code that was unloaded since
+UNSURE = re.compile(r"^\s*(?:\[<\w+>\] )?\? ")  # an address on the stack, perhaps of an earlier call
+EXACT = re.compile(r"RIP: ")  # other addresses are return addresses: the line is before them
 SYMBOL = re.compile(
     r"^\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+)\s+FUNC\s+\w+\s+\w+\s+(?P<section>\d+) (?P<name>\S+)$"
 )
@@ -37,7 +37,7 @@ class Symbol(NamedTuple):
 @dataclass
 class Lines:
     """The lines of one module: its file, and the folder of the kernel, whose headers are not the module's sources.
-    `texts` are the addresses at which its code was in a lane."""
+    `texts` are the addresses of its code in a lane."""
 
     name: str
     path: Path
@@ -60,10 +60,10 @@ class Lines:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
 
     def of(self, line: str) -> str:
-        """The file and line of a stack's line, if it is in the module, or else nothing."""
+        """Return the file and line of a stack entry, if it is in the module; otherwise ""."""
         back = 0 if EXACT.search(line) else 1
         if (frame := FRAME.search(line)) and frame["module"] == self.name:
-            size = int(frame["size"], 16)  # to the kernel, a function ends where the next one begins
+            size = int(frame["size"], 16)  # for the kernel, a function ends where the next one begins
             known = [symbol for symbol in self.symbols if symbol.name == frame["function"]]
             for symbol in sorted(known, key=lambda symbol: abs(symbol.size - size))[:1]:
                 return self.place(symbol.section, symbol.value + max(int(frame["offset"], 16) - back, 0))
@@ -72,12 +72,12 @@ class Lines:
         return ""
 
     def in_text(self, address: int) -> int:
-        """Where in the module's code an address was; 0 if it was not there, or at its beginning."""
+        """Return the offset of an address in the module's code; 0 if it is outside, or at its beginning."""
         end = max((symbol.value + symbol.size for symbol in self.symbols if symbol.section == TEXT), default=0)
         return next((address - text for text in self.texts if 0 <= address - text < end), 0)
 
     def gone(self, line: str) -> str:
-        """The module's function that a fault was to run, if it was unloaded by then."""
+        """Return the module's function in which a fault occurred after the module was unloaded; otherwise ""."""
         nameless = NAMELESS.match(line) if EXACT.match(line) else None
         offset = self.in_text(int(nameless["address"], 16)) if nameless else -1
         there = (
@@ -96,8 +96,8 @@ class Lines:
 
 
 def explained(finding: Finding, lines: Lines) -> Finding:
-    """Add files and lines to a finding: to each frame of the module in a stack; and the first one in the function that
-    did it is the finding's place. A fault in code that is not there any more is told to be that."""
+    """Add files and lines to a finding: to each frame of the module in a stack. The first one in the function at fault
+    becomes the finding's place. A fault in code that was unloaded becomes a use after free."""
     if gone := next(filter(None, map(lines.gone, finding.console)), ""):
         text = f"{gone.partition(' ')[0]} was called after it was unloaded, by a timer, by work or by call_rcu()"
         finding = replace(finding, name=Name.USE_AFTER_FREE, where=gone, text=text)

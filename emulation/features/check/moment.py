@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was on the air before a fault was found: the workout again, as far as there, with the air recorded in its last
-second (`inside.moment`); or, of a run of the comparison in which too little got through, the last second in which
-anything did. Nothing is recorded as long as nothing is found.
+"""Record what was on the air before a fault. The workout is repeated until then, and the air is recorded in its last
+second (`inside.moment`). A run of the comparison in which too little got through is repeated for its last second with
+traffic. Nothing is recorded unless something is found.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from emulation.specification import Specification
 
 PLAN = "plan.json"
 
-# What does not come of packets, or is only seen long after.
+# Not caused by packets, or noticed long afterwards.
 OFF_THE_AIR = (Name.LEAK, Name.REFUSED_LOAD, Name.REFUSED_UNLOAD, Name.REFUSED_PARAMETER)
 
 
 def of(findings: Sequence[Finding]) -> Finding | None:
-    """The first finding that has a moment."""
+    """Return the earliest finding that has a time."""
     timed = [one for one in findings if one.time_s and one.seed is not None and one.name not in OFF_THE_AIR]
     return min(timed, key=lambda one: one.time_s or 0.0, default=None)
 
@@ -42,8 +42,8 @@ def of(findings: Sequence[Finding]) -> Finding | None:
 def record(
     prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
 ) -> Path | None:
-    """Leave air.pcapng.gz and views.gz in the empty `folder`; returns the former, or None if it did not come to
-    that: a finding that does not come again in its place. Raises OSError."""
+    """Leave air.pcapng.gz and views.gz in the empty `folder`. Return the former, or None if the finding did not recur.
+    Raises OSError."""
     assert finding.seed is not None
     assert finding.time_s is not None
     write_job(prepared, module, folder, finding.seed, cycles, round(finding.time_s * 1e6))
@@ -60,7 +60,7 @@ def record(
 
 
 def of_run(lab: Lab, specification: Specification, folder: Path) -> Path:
-    """The same of a run, which is played again in `folder`. Raises LaneError, OSError."""
+    """Repeat a run in `folder` and record it likewise. Raises LaneError if it fails, or OSError."""
     traced = specification.model_copy(
         update={"measurement": specification.measurement.model_copy(update={"trace": True})}
     )
@@ -73,7 +73,7 @@ def of_run(lab: Lab, specification: Specification, folder: Path) -> Path:
 
 
 def written(folder: Path) -> Path:
-    """The last second in which TCP sent anything, of the trace that a lane has left, as pcapngs."""
+    """Write the last second in which TCP sent anything, from a lane's trace, as pcapngs."""
     found = trace.read(folder / Recorder.file)
     segments = found.tx[np.isin(found.tx["kind"], (trace.Kind.TCP_DATA, trace.Kind.TCP_ACK))]
     end_ns = int((segments["start_ns"] + segments["duration_ns"]).max(initial=0)) or found.stop_ns

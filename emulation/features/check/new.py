@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab module new NAME`: a module to begin with, from the commented ones in `template`.
+"""`./dcflab module new NAME`: make a first module, from the commented ones in `template`.
 
 The templates are modules that build as they are; only the word `template` is replaced.
 """
@@ -15,16 +15,16 @@ TEMPLATES = Path(__file__).with_name("template")
 PREFIX = {"congestion": "tcp_", "qdisc": "sch_"}
 WORD = "template"
 LONGEST = 15  # TCP_CA_NAME_MAX and IFNAMSIZ are 16, with the final NUL
-TAKEN = ("module", "qdisc", "skb", "tcp")  # the kernel has functions of these names
+TAKEN = ("module", "qdisc", "skb", "tcp")  # the kernel has functions with these names
 
 
 def short(name: str, kind: str) -> str:
-    """What the kernel's users call it: tcp_mine is `mine`."""
+    """Return the name that users of the kernel see: tcp_mine is `mine`."""
     return name.removeprefix(PREFIX[kind])
 
 
 def check(name: str, kind: str) -> None:
-    """Raises Misuse for a name that cannot be."""
+    """Raises Misuse if the name is not possible."""
     word = short(name, kind)
     if not (word.isascii() and word.isidentifier() and name.isidentifier()):
         raise Misuse(f"{name!r} is no name of C: letters, digits and _, and no digit first")
@@ -37,7 +37,7 @@ def check(name: str, kind: str) -> None:
 
 
 def make(name: str, kind: str, where: Path) -> Path:
-    """Write the module to a new folder; returns its C file. Raises Misuse, or OSError if it cannot be written."""
+    """Write the module to a new folder; return its C file. Raises Misuse, or OSError if it cannot be written."""
     check(name, kind)
     folder = where / name
     if folder.exists():

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a check found, for people and for programs: the verdict table, report.json, report.md and the curves.
+"""The results of a check, for people and programs: the verdict table, report.json, report.md and the curves.
 
-A finding is shown with the first lines of what the kernel or the compiler said of it, and with the command that shows
-it again.
+A finding is shown with the first lines of the kernel's or compiler's report, and with the command that reproduces it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ VERSION = 1
 SHOWN_LINES, SHOWN_NOTES = 12, 6
 SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
 WIDTH = 120
-# Of a kernel's report: what a person reads first has neither bare words of memory nor the frames of the check itself.
+# Lines of a kernel's report that are hidden at first: raw memory words, and the frames of the check itself.
 UNTELLING = re.compile(r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|\] \? |^(CPU: |Tainted: )")
 INSTRUMENT = re.compile(
     r"(^| |\] )(show_stack|dump_stack|print_(report|address|circular|irq|usage|bad|lock|unlock|deadlock)"
@@ -42,7 +41,7 @@ INSTRUMENT = re.compile(
 
 @dataclass(frozen=True)
 class Done:
-    """A stage, of one module or ("") of all: what was done, in words, and what came of it; or why it was not done."""
+    """A stage, of one module or of all (""): what was done, in words, and its report; or why it was not done."""
 
     stage: Stage
     what: str
@@ -64,7 +63,7 @@ class Check:
         return [(one, finding) for one in self.done if one.report for finding in one.report.findings]
 
     def again(self, done: Done, finding: Finding) -> str:
-        """The command that shows a finding again."""
+        """Return the command that reproduces a finding."""
         kept = {name: words for name, words in self.options.items() if name in (*NEEDED[finding.stage], *WHERE)}
         if finding.seed is not None:
             kept["--seeds"] = [str(finding.seed)]
@@ -87,8 +86,8 @@ NEEDED = {
 
 
 def merge(of_seeds: Iterable[Sequence[Report]]) -> list[Report]:
-    """One report a stage from those of several seeds: a finding is told once, with the first seed that showed it; the
-    data is the first seed's, but for the lines that ran, which are all seeds'; and the time is the longest."""
+    """Merge reports of several seeds into one per stage. A finding appears once, with the first seed that showed it.
+    The data is the first seed's, except executed lines, which are those of all seeds. The time is the longest."""
     merged: dict[Stage, Report] = {}
     for reports in of_seeds:
         for report in reports:
@@ -109,7 +108,7 @@ def both(one: Report, other: Report) -> Report:
 
 
 def show(check: Check, console: Console) -> None:
-    """The verdict table, the findings, the notes, and how the module compares."""
+    """Print the verdict table, the findings, the notes, and the comparison."""
     console.print(verdict_table(check))
     for again, alike in itertools.groupby(check.findings, lambda found: check.again(*found)):
         for done, finding in alike:
@@ -131,7 +130,7 @@ def show(check: Check, console: Console) -> None:
 
 
 def verdict_table(check: Check) -> Table:
-    """A row for each stage."""
+    """Return a table with a row for each stage."""
     several = len(check.modules) > 1
     table = Table(title=f"module check {check.path}", title_justify="left")
     for column in ("stage", *(["module"] if several else []), "what was done"):
@@ -156,7 +155,7 @@ def verdict(report: Report | None) -> Text:
 
 
 def show_finding(console: Console, check: Check, done: Done, finding: Finding) -> None:
-    """A finding: its name and where; what it says; the first lines of what was said of it."""
+    """Print a finding: its name and place, its text, and the first lines of the report."""
     where = "  ".join(filter(None, (finding.where, finding.place)))
     title = Text.assemble((str(finding.name), "bold red"), f"  {where}" if where else "")
     module = f" of {done.module}" if len(check.modules) > 1 and done.module else ""
@@ -173,7 +172,7 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
 
 
 def telling(console: Sequence[str]) -> list[str]:
-    """The lines of a report without those that are about the report, and without the frames of what made it."""
+    """Return the lines of a report without those about the report itself, and without the frames of the check."""
     return [line for line in console if not UNTELLING.search(line) and not INSTRUMENT.search(line)]
 
 
@@ -186,12 +185,12 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
 
 
 def compared(check: Check) -> list[Mapping[str, Any]]:
-    """The data of comparisons that took place."""
+    """Return the data of comparisons that took place."""
     return [done.report.data for done in check.done if done.stage is Stage.COMPARE and done.report and done.report.data]
 
 
 def plain(check: Check) -> dict[str, Any]:
-    """The check as JSON."""
+    """Return the check as JSON."""
     stages = [plain_stage(check, done) for done in check.done]
     return {
         "version": VERSION, "path": check.path, "modules": list(check.modules), "clean": not check.findings,
@@ -200,7 +199,7 @@ def plain(check: Check) -> dict[str, Any]:
 
 
 def plain_stage(check: Check, done: Done) -> dict[str, Any]:
-    """One stage; what was left out has no seconds."""
+    """Return one stage as JSON; a skipped one has no seconds."""
     head = {"stage": done.stage, "module": done.module or None, "what": done.what}
     if not (report := done.report):
         return {**head, "seconds": None, "findings": [], "notes": [], "data": {}}
@@ -210,13 +209,13 @@ def plain_stage(check: Check, done: Done) -> dict[str, Any]:
 
 
 def write(check: Check, folder: Path) -> None:
-    """Leave report.json and report.md in the run folder. Raises OSError."""
+    """Write report.json and report.md to the run folder. Raises OSError."""
     (folder / "report.json").write_text(json.dumps(plain(check), indent=1) + "\n")
     (folder / "report.md").write_text(markdown(check, sorted(file.name for file in folder.glob("*.png"))))
 
 
 def markdown(check: Check, curves: Sequence[str] = ()) -> str:
-    """The whole report, to be read and passed on."""
+    """Return the whole report, for reading and passing on."""
     parts = [f"# module check {check.path}", fenced(verdict_table(check))]
     for done, finding in check.findings:
         where = f" in `{finding.where}`" if finding.where else ""
@@ -241,7 +240,7 @@ def markdown(check: Check, curves: Sequence[str] = ()) -> str:
 
 
 def fenced(what: Table | Text) -> str:
-    """As it would be printed, in a block."""
+    """Return text as it would be printed, in a fenced block."""
     file = io.StringIO()
     Console(file=file, width=WIDTH, no_color=True).print(what, soft_wrap=isinstance(what, Text))
     lines = [line.rstrip() for line in file.getvalue().splitlines()]

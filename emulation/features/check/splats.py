@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's log, read: each report of its checks becomes a `Finding` with one of the names there are.
+"""Parse the kernel's log: each report of its checks becomes a `Finding` with one of the known names.
 
-A report (a "splat") opens with a title that says what happened and is followed by the stacks of who did it. Computing
-takes no time in the lane, so all lines of one report have the same time stamp, and its end needs no grammar. Between
-the reports the workout says what it is doing (lines `dcflab: …`), so a finding can say during what it came.
+A report (a "splat") begins with a title that says what happened, followed by stacks. Computing takes no time in the
+lane, so all lines of a report have the same time stamp, and its end needs no grammar. Between reports the workout logs
+what it does (lines `dcflab: …`), so a finding can say during what it occurred.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from emulation.features.check import Finding, Name, Stage
 
-AIR = "dcf80211"  # a module, too, and on most stacks: all packets come through it
+AIR = "dcf80211"  # a module too, and on most stacks: all packets pass it
 LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
@@ -29,11 +29,11 @@ OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S
 ALWAYS = re.compile(
     r"^(WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) | \(Tainted: [^)]*\)"
 )
-UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer proves
+UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
 END = re.compile(r"^---\[ end trace")
 CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
 
-# What a line must hold to open a report, and its name. The first that fits counts: the particular before the general.
+# Patterns of lines that open a report, and the report's name. The first match counts: specific before general.
 TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
@@ -62,33 +62,34 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"Kernel mode fault at addr (0x[0-9a-f]+), ip \1\b", Name.USE_AFTER_FREE),  # of code that was unloaded
     (r"list_(add|del) (corruption|double add)|BUG: failure at|kernel BUG at|BUG: Bad page|BUG: unable to handle"
      r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm"
-     r"|Kernel panic - not syncing(?!: Fatal exception)"  # which follows on another one
+     r"|Kernel panic - not syncing(?!: Fatal exception)"  # it follows another report
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
-# Recovery sets the window to what is in flight and may be sent, and at its end to the threshold: 0 if that is 0 only.
+# Recovery sets the window to what is in flight and may be sent, and at its end to the threshold. It is 0 only if that
+# is.
 WINDOW_OF_0 = re.compile(r"\bnet/tcp\.h:\d+ tcp_(end_)?cwnd_reduction\b")
-LOCKS = (Name.RCU_MISUSE, Name.LOCK_MISUSE, Name.ATOMIC_SLEEP)  # what a lock that was not given back leads to
+LOCKS = (Name.RCU_MISUSE, Name.LOCK_MISUSE, Name.ATOMIC_SLEEP)  # consequences of a lock that was not released
 GIVEN_BACK = re.compile(r" returned without ")
 TAKEN = re.compile(r"(already registered|duplicate filename|already exists|-EEXIST).*\(during second copy\b")
-OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
+OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's report
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
 KERNEL, MOST_NAMES = "the kernel", 3
 NAMELESS = re.compile(r"^0x[0-9a-f]+$")
 STACK = re.compile(r"^\s*\[<[^>]*>\] ")
-WARNING, PARTICULAR = re.compile(r"WARNING: CPU:"), 4  # lines after it in which what was warned of may stand
+WARNING, PARTICULAR = re.compile(r"WARNING: CPU:"), 4  # what is warned of may be in this many lines after it
 REGISTERS = re.compile(r"(RIP|RSP|R[A-D]X|R[SB][IP]|R1?\d|Pid|Modules linked in): ")
 
 
 class Line(NamedTuple):
-    """A line of the log: when it was said (None: it has no stamp), and what."""
+    """A line of the log: its time (None: it has no stamp), and its text."""
 
     time_s: float | None
     text: str
 
 
 def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
-    """The findings of a lane's log, each once and in order."""
+    """Return the findings in a lane's log, once each and in order."""
     lines = [split(line) for line in console]
     found: list[Finding] = []
     now = Now()
@@ -109,24 +110,24 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
 
 
 def meant(finding: Finding) -> bool:
-    """Whether this is what was to happen: a second copy of the module found its names taken."""
+    """Return whether this was provoked: a second copy of the module found its names taken."""
     return bool(TAKEN.search(finding.text))
 
 
 def with_cause(finding: Finding, module: str) -> Finding:
-    """The same; what the kernel warns of where only a module's `ssthresh()` can have led says so first."""
+    """Add the cause to a warning that only a module's `ssthresh()` can lead to."""
     if not WINDOW_OF_0.search(finding.text):
         return finding
     return replace(finding, text=f"{module}: ssthresh() returned 0, where 2 is the least: {finding.text}")
 
 
 def told_at(console: Iterable[str], text: str) -> float | None:
-    """When a line was said."""
+    """Return the time of a line."""
     return next((line.time_s for line in map(split, console) if line.text == text), None)
 
 
 def last_words(console: Iterable[str]) -> str:
-    """What the workout was about in the end, as findings say it."""
+    """Return what the workout was doing at the end, in the form that findings use."""
     now = Now()
     for line in console:
         now.hear(split(line).text)
@@ -134,12 +135,12 @@ def last_words(console: Iterable[str]) -> str:
 
 
 class Now:
-    """What the workout is about, by what it says of itself."""
+    """What the workout is doing, from its log lines."""
 
     def __init__(self) -> None:
         self.stage, self.phase, self.action = Stage.LOAD, "", ""
-        self.parameters = ""  # those in force, if they are not what they were at first
-        self.left = ""  # which function of the module returned with a lock (emulation/features/check/balance)
+        self.parameters = ""  # those in force that differ from the first ones
+        self.left = ""  # the module's function that returned with a lock (emulation/features/check/balance)
 
     def hear(self, text: str) -> None:
         if ours := OURS.match(text):
@@ -170,13 +171,13 @@ def title(text: str) -> Name | None:
 
 
 def name_of(lines: Sequence[Line], at: int) -> Name | None:
-    """The name of the report that this line opens, if it does; a warning's is that of what is warned of."""
+    """Return the name of the report that this line opens, if any; a warning has the name of what it warns of."""
     name = title(lines[at].text)
     return title(particular(lines, at)) if name else None
 
 
 def particular(lines: Sequence[Line], at: int) -> str:
-    """The line of a report that says most: a title, or what the title of a warning announces."""
+    """Return the most specific line of a report: its title, or what the title of a warning announces."""
     said = lines[at].text
     if not WARNING.match(said):
         return said
@@ -186,15 +187,15 @@ def particular(lines: Sequence[Line], at: int) -> str:
 
 
 def start_of_report(lines: Sequence[Line], at: int) -> int:
-    """Where the report with this title begins: the registers of a fault are told before it."""
+    """Return the first line of the report with this title: a fault's registers come before it."""
     while at and REGISTERS.match(lines[at - 1].text):
         at -= 1
     return at
 
 
 def end_of_report(lines: Sequence[Line], start: int) -> int:
-    """Where the report that begins here is over: at its end mark, its time's, or the next title's, once it has told its
-    stack: a title may follow another at once, and mean the same."""
+    """Return the end of the report that begins here: at its end mark, at a later time, or at the next title after its
+    stack. Before the stack, another title may follow at once and mean the same."""
     began, told = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):
         time_s, text = lines[at]
@@ -208,13 +209,13 @@ def end_of_report(lines: Sequence[Line], start: int) -> int:
 
 
 def words(said: str) -> str:
-    """A title without what is the same in all of them, offsets, and the folders of an absolute path."""
+    """Return a title without its fixed parts, offsets, and the folders of absolute paths."""
     said = said.strip().removeprefix("[ ").removesuffix(" ]")
     return ABSOLUTE.sub("", OFFSET.sub("", ALWAYS.sub("", said)))
 
 
 def culprit(texts: Sequence[str]) -> str:
-    """The function that did it: a module's, that nearest to the title; else the kernel's in the title."""
+    """Return the function at fault: the module's that is nearest to the title, or else the kernel's in the title."""
     sure = [text for text in texts if not UNSURE.search(text)]
     for lines in (sure, texts):
         for match in (match for text in lines for match in IN_MODULE.finditer(text)):
@@ -225,7 +226,7 @@ def culprit(texts: Sequence[str]) -> str:
 
 
 def merge(found: Iterable[Finding]) -> list[Finding]:
-    """Say the same only once: a report that comes again, or what the kernel died of after it had reported it."""
+    """Remove repetitions: a report that recurs, or the reason of death after it was reported."""
     kept: list[Finding] = []
     for one in found:
         if not any(same(one, other) for other in kept):
@@ -238,10 +239,10 @@ def same(one: Finding, other: Finding) -> bool:
 
 
 def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = None) -> list[Finding]:
-    """The findings of a report of kmemleak, one for each function of the module that allocated, and one for the kernel:
-    packets and sockets that the module lost.
+    """Return the findings in kmemleak's report: one for each function of the module that allocated, and one for the
+    kernel, with packets and sockets that the module lost.
 
-    What an unloaded module allocated has addresses without names in its backtrace; no other module comes and goes.
+    Allocations of an unloaded module have nameless addresses in their backtrace; no other module comes and goes.
     """
     alike: dict[str, list[list[str]]] = {}
     for block in objects(report):
@@ -258,7 +259,7 @@ def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = N
 
 
 def allocator(trace: Sequence[str], module: str) -> str:
-    """Who allocated an object: the module's function, or that without a name, or else the kernel's."""
+    """Return who allocated an object: the module's function, possibly without a name, or else the kernel's."""
     callers = [line for line in trace if not ALLOCATORS.match(line)]
     for line, caller in zip(callers, [*callers, ""][1:], strict=True):
         if (match := IN_MODULE.search(line)) and match[2] == module:
@@ -269,7 +270,7 @@ def allocator(trace: Sequence[str], module: str) -> str:
 
 
 def objects(report: Iterable[str]) -> list[list[str]]:
-    """A report of kmemleak, object by object."""
+    """Divide a report of kmemleak into objects."""
     found: list[list[str]] = []
     for line in report:
         if OBJECT.search(line):
@@ -280,6 +281,6 @@ def objects(report: Iterable[str]) -> list[list[str]]:
 
 
 def stack(block: Sequence[str]) -> list[str]:
-    """The backtrace of one object."""
+    """Return the backtrace of one object."""
     start = next((at for at, line in enumerate(block) if line.strip().startswith("backtrace")), len(block))
     return [STACK.sub("", line).strip() for line in block[start + 1 :]]

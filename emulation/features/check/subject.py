@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is checked: a folder with a Kbuild file, or one C file, which gets a Kbuild file of its own.
+"""What is checked: a folder with a Kbuild file, or one C file, for which a Kbuild file is made.
 
-What a folder builds is not guessed from its text: make is asked for `obj-m`. What a module is follows from what it asks
-of the kernel: one that calls `tcp_register_congestion_control` is a congestion control. Which names it registers, only
-the kernel can tell, when it is loaded.
+What a folder builds is not guessed from its text: make evaluates `obj-m`. The kind of a module follows from its calls:
+one that calls `tcp_register_congestion_control` is a congestion control. Only the kernel knows the registered names,
+after loading.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from emulation.lane.errors import Misuse
 from emulation.setup import modules, packages
 
-# The names of functions as an object file has them: one that ends like another shares its letters.
+# Names of functions, as object files have them; a name's end is shared with longer ones.
 REGISTER = {b"tcp_register_congestion_control": "congestion control", b"register_qdisc": "qdisc"}
 INFO = re.compile(rb"(?<![ -~])(name|depends|alias|description|parm|parmtype)=([^\0]*)(?=\0)")
 QDISC_ID = re.compile(r"struct\s+Qdisc_ops\s+\w+[^=]*=\s*\{[^}]*?\.id\s*=\s*\"(\w+)\"")
@@ -28,7 +28,7 @@ ASK = "include {}\ndcflab-obj-m:\n\t@echo $(obj-m)\n"
 
 
 class Kind(enum.StrEnum):
-    """What a module is to the bench."""
+    """Kinds of modules that the bench distinguishes."""
 
     CONGESTION = "congestion control"
     QDISC = "qdisc"
@@ -37,7 +37,7 @@ class Kind(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What the user named: its folder, the files of it that matter, and the modules that it builds.
+    """What the user named: its folder, the relevant files, and the modules that it builds.
 
     `kbuild` is the text of a Kbuild file that the folder lacks.
     """
@@ -49,7 +49,7 @@ class Subject:
     kbuild: str | None = None
 
     def copy(self, to: Path) -> None:
-        """Copy the files to a folder, to be built there."""
+        """Copy the files to a folder, in which they are built."""
         for file in self.files:
             target = to / file.relative_to(self.folder)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Module:
-    """A built module: its name in the kernel, its file, what it is, and what must be loaded before it."""
+    """A built module: its name in the kernel, its file, its kind, and the modules that must be loaded before it."""
 
     name: str
     path: Path
@@ -70,7 +70,7 @@ class Module:
 
 
 def find(path: Path, module: str | None = None) -> Subject:
-    """What there is to check at a path; `module` picks one of several. Raises Misuse, and Failure."""
+    """Return the subject at a path; `module` selects one of several. Raises Misuse if there is none, or Failure."""
     whole = Path(os.path.abspath(path))
     if path.is_dir():
         folder, names, kbuild = whole, built_by(whole), None
@@ -90,12 +90,12 @@ def find(path: Path, module: str | None = None) -> Subject:
 
 
 def kernels_name(name: str) -> str:
-    """A module's name as the kernel has it."""
+    """Return a module's name in the kernel."""
     return name.replace("-", "_")
 
 
 def built_by(folder: Path) -> list[str]:
-    """The modules that a folder builds. Raises Misuse if there are none."""
+    """Return the modules that a folder builds. Raises Misuse if there are none."""
     description = next((folder / name for name in modules.DESCRIPTIONS if (folder / name).is_file()), None)
     if description is None:
         raise Misuse(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
@@ -115,7 +115,7 @@ def built_by(folder: Path) -> list[str]:
 
 
 def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
-    """Read a built module. Where its alias does not tell the qdisc's name, its sources do, or else its own name."""
+    """Read a built module. The qdisc's name comes from its alias, or else its sources, or its own name."""
     content = path.read_bytes()
     info: dict[str, list[str]] = {}
     for key, value in INFO.findall(content):
@@ -128,7 +128,7 @@ def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
 
 
 def qdisc_name(module: str, aliases: Iterable[str], sources: Iterable[Path]) -> str:
-    """What `tc` calls the qdisc of a module."""
+    """Return the name that `tc` uses for the qdisc of a module."""
     told = [alias.removeprefix("net-sch-") for alias in aliases if alias.startswith("net-sch-")]
     texts = (source.read_text(errors="replace") for source in sources if source.suffix == ".c")
     read = [match[1] for text in texts if (match := QDISC_ID.search(text))]
@@ -136,6 +136,6 @@ def qdisc_name(module: str, aliases: Iterable[str], sources: Iterable[Path]) -> 
 
 
 def in_order(built: Mapping[str, Module], name: str) -> list[Module]:
-    """A module, and before it those of the same folder that it needs."""
+    """Return a module, preceded by the modules of the same folder that it needs."""
     before = [module for need in built[name].needs if need in built for module in in_order(built, need)]
     return list(dict.fromkeys([*before, built[name]]))

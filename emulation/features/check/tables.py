@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A comparison as tables and sentences, from the data that `emulation.features.check.compare` leaves in its report."""
+"""A comparison as tables and sentences, from the data in the report of `emulation.features.check.compare`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PHASES = ("slow_start_s", "congestion_avoidance_s", "recovery_s", "rto_s")
 
 
 def runs_of(data: Mapping[str, Any]) -> list[Run]:
-    """The runs on strings of their own."""
+    """Return the runs on strings that are not shared."""
     runs = [Run.model_validate({**run, "stations": [], "settings": []}) for run in data["runs"]]
     return [run for run in runs if run.case not in (SHARED, LONG)]
 
 
 def bottleneck_tables(data: Mapping[str, Any]) -> list[Table]:
-    """What a qdisc did where packets wait: a row for each quantity, a column for each kind; none of another module."""
+    """Return the table of a qdisc at a bottleneck: a row per quantity, a column per kind; none for other modules."""
     if not data.get("bottleneck"):
         return []
     kinds = bottleneck.by_kind(data["bottleneck"])
@@ -39,19 +39,19 @@ def bottleneck_tables(data: Mapping[str, Any]) -> list[Table]:
 
 
 def shown(estimate: Estimate) -> str:
-    """To three or four digits."""
+    """Format an estimate with three or four digits."""
     half_width = "" if estimate.samples < 2 else f" ± {estimate.half_width:.2g}"
     return f"{estimate.mean:.4g}{half_width}"
 
 
 def tables(data: Mapping[str, Any], quantities: Iterable[str]) -> list[Table]:
-    """A table for each quantity: a row for each length of the string."""
-    title = f"over {data['hops'][0]} hops"  # if there is one length only; else each quantity is a title
+    """Return a table for each quantity, with a row for each length of the string."""
+    title = f"over {data['hops'][0]} hops"  # if there is only one length; else each table is titled by its quantity
     return study_tables(title, runs_of(data), rows="hops", quantities={path: QUANTITIES[path] for path in quantities})
 
 
 def phases_table(data: Mapping[str, Any]) -> Table:
-    """How a flow's time divides, in per cent, for each variant and length of the string."""
+    """Return how a flow's time divides, in per cent, for each variant and length of the string."""
     groups = by_case(runs_of(data))
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
     title = "time, %: slow start / avoidance / recovery / timeouts"
@@ -70,7 +70,7 @@ def phases(runs: Sequence[Run]) -> str:
 
 
 def fairness(data: Mapping[str, Any]) -> list[str]:
-    """What became of the shared string, in sentences."""
+    """Return sentences about the shared string."""
     against = data["against"]
     said = {name: share_of(share) for name, share in data["shares"].items()}
     alone = said.pop(against, "")

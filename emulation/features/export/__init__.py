@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs as tidy tables (`schema`), for pandas, and as files for everybody else (`files`, `flent`).
+"""Runs as tidy tables (`schema`) for pandas, and as files for other programs (`files`, `flent`).
 
     found = load("runs/rts-cts-…")
     found.frames.groupby(["variant", "seed", "kind"]).size()
 
-Tables are of all runs of a folder. They are made run by run, in pieces of so many rows, so that memory is bounded by
-the largest run's trace, and not by how many runs there are. Columns have the same types and names in each piece.
+A table has all runs of a folder. It is made run by run, in pieces of up to ROWS rows, so the memory is bounded by the
+largest run's trace, not by the number of runs. Columns have the same types and names in each piece.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tables:
-    """A run folder's tables, each a pandas.DataFrame with the columns of docs/columns.md, read when it is asked for.
-    `recorded` has all else of it (`analysis.load`)."""
+    """A run folder's tables, each a pandas.DataFrame with the columns of docs/columns.md, read on first use. `recorded`
+    has everything else (`analysis.load`)."""
 
     recorded: Loaded
 
@@ -73,14 +73,15 @@ class Tables:
         return self.table("routes")
 
     def table(self, name: str) -> DataFrame:
-        """A table as a whole; without rows if nothing was recorded of it. Raises Damaged, OSError."""
+        """Return a whole table, without rows if nothing was recorded. Raises Damaged if malformed, OSError if
+        unreadable."""
         import pandas
 
         pieces = list(self.pieces(name)) or [made(TABLES[name], {}, 0, self.names)]
         return pieces[0] if len(pieces) == 1 else pandas.concat(pieces, ignore_index=True)
 
     def polars(self, name: str) -> Any:
-        """The same as a polars.DataFrame, for which polars must be there."""
+        """Return it as a polars.DataFrame; polars must be installed."""
         import polars
 
         from emulation.features.export.files import parquet
@@ -91,21 +92,22 @@ class Tables:
             return polars.read_parquet(file, memory_map=False)
 
     def pieces(self, name: str) -> Iterator[DataFrame]:
-        """A table in pieces, in order; none if nothing was recorded of it. Raises Damaged, OSError."""
+        """Yield a table in pieces, in order; none if nothing was recorded. Raises Damaged if malformed, OSError if
+        unreadable."""
         if whole := {"runs": results.runs, "options": results.options, "flows": results.flows}.get(name):
             columns = whole(self.recorded.result)
             if count := len(columns["seed"]):
                 yield made(TABLES[name], columns, count, self.keys)
         else:
             read = {"samples": self._samples, "frames": self._frames, "tcp": self._tcp, "routes": self._routes}[name]
-            names = self.names  # of all runs: whichever is damaged, it is said before any is written
+            names = self.names  # of all runs, so that a damaged one is reported before any piece is written
             for number, run in enumerate(self.recorded.runs):
                 with reading(run.folder):
                     for columns in read(run):
                         yield from self._cut(name, columns, number, names)
 
     def _cut(self, name: str, columns: Columns, number: int, names: Mapping[str, Sequence[str]]) -> Iterator[DataFrame]:
-        """The pieces of columns of one run, which is known by its number."""
+        """Yield the pieces of one run's columns; `number` is the run's."""
         size, result = len(next(iter(columns.values()))), self.recorded.runs[number].result
         for first in range(0, size, ROWS):
             piece = {column: values[first : first + ROWS] for column, values in columns.items()}
@@ -119,7 +121,7 @@ class Tables:
 
     @cached_property
     def keys(self) -> Mapping[str, Sequence[str]]:
-        """What the columns are of that say what a row is of, in all tables."""
+        """The values of the columns that identify a row, in all tables."""
         result = self.recorded.result
         return {
             "run": [run.folder for run in result.runs], "case": unique(run.case for run in result.runs),
@@ -129,7 +131,7 @@ class Tables:
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """The same with all names in what runs left: stations in their order, and applications that are no flows."""
+        """Those values with all names in what runs left: stations in order, and applications that are no flows."""
         from emulation.features.export.frames import NAMES
 
         stations, planned = [], []
@@ -144,7 +146,7 @@ class Tables:
         }  # fmt: skip
 
     def kept(self, run: Recorded) -> bool:
-        """Whether the folder has what the run left; a sweep's has not. Raises Damaged if only some of it is there."""
+        """Return whether the folder has the run's files; a sweep's has not. Raises Damaged if some are missing."""
         if not any(one.folder.is_dir() for one in self.recorded.runs):
             return False
         files = ["plan.json", "lane.json", *([Path(run.result.trace).name] if run.result.trace else [])]
@@ -194,10 +196,10 @@ class Tables:
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """Each once, in order."""
+    """Return the distinct names, in order."""
     return list(dict.fromkeys(names))
 
 
 def tables(folder: Path | str) -> Tables:
-    """The tables of a run folder. Raises OSError if there is no result.json, Damaged if it cannot be read."""
+    """Return the tables of a run folder. Raises OSError if there is no result.json, Damaged if it is malformed."""
     return Tables(load.load(folder))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables as files, CSV and Parquet, piece after piece."""
+"""Write tables as files, CSV and Parquet, piece by piece."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Writer = Callable[[Path, Iterator["DataFrame"]], int]
 
 
 def csv(path: Path, pieces: Iterator[DataFrame]) -> int:
-    """UTF-8, with a header; what is missing is empty. Returns how many rows there were. Raises OSError."""
+    """Write UTF-8 with a header; missing values are empty. Return the number of rows. Raises OSError."""
     rows = 0
     with path.open("wb") as file:
         for piece in pieces:
@@ -24,7 +24,7 @@ def csv(path: Path, pieces: Iterator[DataFrame]) -> int:
 
 
 def parquet(path: Path, pieces: Iterator[DataFrame]) -> int:
-    """A row group a piece, names as dictionaries, compressed by Snappy."""
+    """Write a row group for each piece, names as dictionaries, compressed by Snappy. Return the number of rows."""
     import fastparquet
 
     first = next(pieces, None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run's TCP flows as flent's data file (.flent.gz, version 4 of its format), for flent's plots and its GUI.
+"""Write a run's TCP flows as flent's data file (.flent.gz, format version 4), for flent's plots and its GUI.
 
-It is told as flent's test `tcp_nup`, so many TCP streams one way: series `TCP upload::1`, … in Mbit/s, in the order of
-the flows, with their sum, mean and Jain's index; with each sample, the window and the round-trip time. There is no
-ping. Virtual time has no date: T0 is 1970.
+It appears as flent's test `tcp_nup`: several TCP streams in one direction. Its series are `TCP upload::1`, … in Mbit/s,
+in the order of flows, and their sum, mean and Jain's index. Each sample also has the window and the round-trip time.
+There is no ping. Virtual time has no date: T0 is 1970.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RAW = {"tcp_cwnd": "cwnd", "tcp_rtt": "srtt_ms"}  # flent's name of a sample's v
 
 
 def flent(result: Result, run: Recorded) -> bytes | None:
-    """The file of a run; None if it has no samples of TCP. Raises OSError, ValueError."""
+    """Return the file of a run; None without samples of TCP. Raises OSError if unreadable, ValueError if malformed."""
     series = run.series
     flows = [flow for flow in run.result.flows if flow.congestion and flow.name in series]
     if not flows:
@@ -65,7 +65,7 @@ def flent(result: Result, run: Recorded) -> bytes | None:
 
 
 def _on_grid(series: Series, step: float, steps: int) -> Array:
-    """A flow's rate, Mbit/s, in each step; nan where it has no sample. The last sample may lie in midst of one."""
+    """Return a flow's rate (Mbit/s) in each step; nan without a sample. The last sample may lie within a step."""
     rate, number = np.full(steps, np.nan), series["time_s"] / step
     at = np.rint(number).astype(int)
     whole = (np.abs(number - at) < 1e-3) & (at >= 1) & (at <= steps)
@@ -74,7 +74,7 @@ def _on_grid(series: Series, step: float, steps: int) -> Array:
 
 
 def _together(rates: Sequence[Array]) -> dict[str, list[float | None]]:
-    """Sum and mean of the flows' rates and Jain's fairness index, of those that have one in a step."""
+    """Return sum and mean of the flows' rates, and Jain's index, over the flows that have one in a step."""
     each = np.array(rates)
     there, total = (~np.isnan(each)).sum(axis=0), np.nansum(each, axis=0)
     squares = np.nansum(each**2, axis=0)
@@ -86,12 +86,12 @@ def _together(rates: Sequence[Array]) -> dict[str, list[float | None]]:
 
 
 def _values(of: Array) -> list[float | None]:
-    """As JSON has them."""
+    """Convert values to JSON."""
     return [None if math.isnan(value) else float(f"{value:.9g}") for value in of.tolist()]
 
 
 def _raw(series: Series) -> list[dict[str, Any]]:
-    """Each sample of a flow; what it lacks is left out."""
+    """Return each sample of a flow, without missing values."""
     columns = {"t": series["time_s"], "val": series["goodput_kbps"] / 1000}
     columns |= {theirs: series[ours] for theirs, ours in RAW.items() if ours in series}
     values = [_values(column) for column in columns.values()]

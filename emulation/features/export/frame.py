@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From columns of numbers to a pandas.DataFrame with the types of `schema`.
+"""Make a pandas.DataFrame with the types of `schema` from columns of numbers.
 
-Names are categories, whose list is the same in each piece of a table: pieces can be put together, and are as small in
-memory and in Parquet as numbers. What may be missing is one of pandas' nullable integers, or NaN.
+Names are categories, with the same list in each piece of a table. So pieces can be concatenated, and are as small as
+numbers in memory and in Parquet. Values that may be missing are pandas' nullable integers, or NaN.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-SIGNED = 1 << 63  # what integers of tables are below
+SIGNED = 1 << 63  # integers of tables are below it
 
 
 def made(table: Table, columns: Mapping[str, Any], rows: int, names: Mapping[str, Sequence[str]]) -> DataFrame:
-    """A table's piece of so many rows. A column is an array of numbers, of names by their place in `names`, or a list
-    of values as they are, None where there is none; what is not there is missing. Options come after the keys."""
+    """Return a piece of a table with this many rows. A column is an array of numbers; an array of indices into `names`;
+    or a list of values, None if missing. An absent column is missing. Options come after the keys."""
     import pandas
 
     found = {}
@@ -40,7 +40,7 @@ def _series(column: Column, values: Any, names: Sequence[str] | None) -> Any:
 
     if column.type is Type.NAME:
         if isinstance(values, list):
-            if names is None:  # as they come; what is empty is missing
+            if names is None:  # in order of occurrence; empty means missing
                 values = [str(value) if value else None for value in values]
                 names = list(dict.fromkeys(filter(None, values)))
             return pandas.Categorical(values, categories=list(names))
@@ -60,7 +60,7 @@ def _series(column: Column, values: Any, names: Sequence[str] | None) -> Any:
 
 
 def option(values: Sequence[Any]) -> Any:
-    """The values of an option, as what all of them are: numbers, flags, or else text as on the command line."""
+    """Return the values of an option with their common type: numbers, flags, or else text as on the command line."""
     import pandas
 
     kinds = {type(value) for value in values if value is not None}
@@ -74,7 +74,7 @@ def option(values: Sequence[Any]) -> Any:
 
 
 def said(value: Any) -> str:
-    """An option's value in words."""
+    """Return an option's value as text."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}={said(each)}" for name, each in value.items() if each is not None)
     return ",".join(map(said, value)) if isinstance(value, list | tuple) else str(value)

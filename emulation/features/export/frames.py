@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The columns of a run's frames (`schema.FRAMES`): what was on the air, and what became of it.
+"""The columns of a run's frames (`schema.FRAMES`): what was on the air, and the outcomes.
 
-Row i is frame i + 1 of air.pcapng.gz. What the air remarked there, and what follows from the frames' order, is read as
-the timeline reads it; names are numbers, whose meaning `NAMES` has.
+Row i is frame i + 1 of air.pcapng.gz. The air's remarks, and what follows from the order of frames, are read as by the
+timeline. Names are numbers; `NAMES` has their meaning.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from analysis.taps.phy import Medium, radios
 from analysis.traces import capture, pcapng
 from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome, Reason, is_response
 
-FLAGS = ("F", "S", "R", "P", "A", "U")  # TCP's, lowest bit first
-RETRY = 0x08  # of the second byte (9.2.4.1)
+FLAGS = ("F", "S", "R", "P", "A", "U")  # of TCP, lowest bit first
+RETRY = 0x08  # in the second byte (9.2.4.1)
 NAMES: Mapping[str, Sequence[str]] = {
     "kind": [kind.name.lower() for kind in Kind],
     "outcome": [outcome.name.lower() for outcome in Outcome],
@@ -34,7 +34,8 @@ NAMES: Mapping[str, Sequence[str]] = {
 
 
 def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dict[str, Array]:
-    """Those of one run; -1: missing. Stations and flows are numbered as in these lists. Raises ValueError, OSError."""
+    """Return the columns of one run; -1 means missing. Stations and flows are numbered as in these lists. Raises
+    ValueError if malformed, OSError if unreadable."""
     plan, lane = run.plan, run.lane
     shown = capture.read_file(run.folder / pcapng.AIR)
     air = aired.of_capture(shown, plan)
@@ -53,7 +54,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
     tcp &= carried
     station = _numbers([stations.index(name) for name in names])
     second, duration = air.frames.field(1), air.frames.duration()
-    # Control frames have no sequence number (9.3.1), and of these the type is 01.
+    # Control frames have type 01, and no sequence number (9.3.1).
     numbered = (air.frames.field(0) & 0x0C != 0x04) & (air.frames.caplen >= 24)
     sequence = (air.frames.field(22) | air.frames.field(23) << 8) >> 4
     return {
@@ -88,7 +89,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
 
 
 def _numbers(of: list[int]) -> Array:
-    """What a place in this run's list is in all runs'; the last place, which -1 is too, is missing."""
+    """Map indices of this run's list to those of all runs; the last entry, also reached by -1, is missing."""
     return np.array([*of, -1], np.int32)
 
 
@@ -97,5 +98,5 @@ def _known(flow: Array) -> Array:
 
 
 def _following(row: Array) -> Array:
-    """The number of the frame in this row."""
+    """Return the number of the frame in this row."""
     return np.where(row == NONE, -1, row + 1)

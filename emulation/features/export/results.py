@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The columns of runs, options and flows, as `result.json` has them: lists of values, None where there is none."""
+"""The columns of runs, options and flows, from `result.json`: lists of values, None if missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.results.result import Result, Run
 from emulation.features.export.schema import FLOWS, OPTION, RUNS, Table
 
 OF_A_KIND = "parameters"  # of the topology: options like any other
-NO_OPTIONS = ("own", "seed")  # a network of one's own; and what has a column already
+NO_OPTIONS = ("own", "seed")  # a user's own network; and what has its own column
 Columns = dict[str, list[Any]]
 
 
@@ -27,7 +27,7 @@ def flows(result: Result) -> Columns:
 
 
 def options(result: Result) -> Columns:
-    """Each option of each run; also those that none of them varies."""
+    """Return each option of each run, including those that no run varies."""
     rows = [(run, name, value) for run in result.runs for name, value in of_run(result, run).items()]
     return {
         **_keys([run for run, _, _ in rows]), "option": [name for _, name, _ in rows],
@@ -36,7 +36,7 @@ def options(result: Result) -> Columns:
 
 
 def of_run(result: Result, run: Run) -> dict[str, Any]:
-    """The options of a run, by their flat names."""
+    """Return the options of a run, by their flat names."""
     sections = (section for section in result.specification.values() if isinstance(section, dict))
     flat = {name: value for section in sections for name, value in section.items()}
     of_a_kind = flat.pop(OF_A_KIND, None)
@@ -52,21 +52,21 @@ def _keys(of: Sequence[Run]) -> Columns:
 
 
 def _varied(result: Result, of: Sequence[Run]) -> Columns:
-    """The options that not all runs of the result have alike."""
+    """Return the options in which the runs of the result differ."""
     varied = dict.fromkeys(name for run in result.runs for name in run.changes if name not in NO_OPTIONS)
     each = {run.folder: of_run(result, run) for run in result.runs}
     return {OPTION + name: [each[run.folder].get(name) for run in of] for name in varied}
 
 
 def _read(table: Table, of: Sequence[Any]) -> Columns:
-    """What the table's columns are, of models."""
+    """Return the values of the table's columns, from models."""
     columns = table.columns[4:]
     return {column.name: [follow(each, column.path or column.name) for each in of] for column in columns}
 
 
 def follow(of: Any, path: str) -> Any:
-    """What is there on a path of attributes; None if the way ends before, or what it is worked out from is not there,
-    as a medium that is not ours has not all counters."""
+    """Return the value at a path of attributes; None if a part is missing, as are counters of a medium that is not
+    ours."""
     for name in path.split("."):
         try:
             of = getattr(of, name, None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The columns of the tables that `export` writes. docs/columns.md is made from this file.
 
-Tables are tidy: a row is one thing, a column one quantity, and a name ends with its unit; a number without a unit is a
-count or a ratio. The first columns of each table name the run, so all runs of a folder are in one table.
+Tables are tidy: a row is one thing, a column one quantity, and its name ends with its unit. A number without a unit is
+a count or a ratio. The first columns of each table identify the run, so one table has all runs of a folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 
 
 class Type(StrEnum):
-    """What a column's values are. Where one may be missing it is so in pandas (NA, NaN), in Parquet and in CSV."""
+    """Type of a column's values. Values that may be missing are so in pandas (NA, NaN), in Parquet and in CSV."""
 
     NAME = "name"  # one of a few
     TEXT = "text"
@@ -25,7 +25,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """`path`: of tables that are read off results, where there, if not by the column's own name."""
+    """A column. `path`: for tables made from results, the place of the value, by default the column's name."""
 
     name: str
     type: Type
@@ -68,7 +68,7 @@ ROWS = {
 
 
 def rows(of: str, text: str) -> list[Column]:
-    """The numbers of frames of each kind, in `of`."""
+    """Return the columns with the numbers of frames of each kind, in `of`."""
     called = {row: said for row, said in ROWS.items() if (of, row) != ("fail", "mac_ack")}
     return [
         Column(f"{of}_{row}".replace(".", "_"), INTEGER, text.format(said), f"{of}.{row}")
@@ -266,7 +266,7 @@ def markdown(columns: Iterable[Column]) -> str:
 
 
 def page() -> str:
-    """docs/columns.md: columns that all tables have, and those of each."""
+    """Return docs/columns.md: the columns of all tables, and those of each."""
     parts = [PAGE, markdown(KEYS)]
     for table in TABLES.values():
         parts.append(f"## {table.name}\n\n{table.text}\n\n{markdown(table.columns[len(KEYS) :])}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the stations of a run received, as a pcapng with an interface each, for Wireshark and others."""
+"""What the stations of a run received, as a pcapng with an interface each, for Wireshark and other programs."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ SUFFIX = "-stations.pcapng.gz"
 
 
 def write(run: Path, file: Path) -> bool:
-    """Write it, of the run in this folder; False: it was not kept, and there is no file. Raises Damaged, OSError."""
+    """Write it for the run in this folder. Return False, without a file, if it was not kept. Raises Damaged or
+    OSError."""
     shown = capture.read_file(run / pcapng.AIR)
     seen = capture.views_of(run / pcapng.AIR, shown)
     if seen is None:

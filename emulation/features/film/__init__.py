@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A film of a run: where stations are when, who can exchange frames, which way each flow's packets go, what is on the
-air, and what routing tells; as one object, of which `page` makes a file that a browser plays and `still` a picture.
+"""A film of a run: positions, links, the paths of flows' packets, frames on the air, and routing events. It is one
+object; `page` makes a file that a browser plays, `still` a picture.
 
-Everything is from the run's folder: motion from plan.json and lane.json, frames from air.pcapng.gz (`taps.aired`),
-paths from these (`routes.paths`), routes from manet.trace. Times are seconds since the start of what was measured.
+Everything comes from the run's folder: motion from plan.json and lane.json, frames from air.pcapng.gz (`taps.aired`),
+paths from these (`routes.paths`), routes from manet.trace. Times are seconds since measuring began.
 """
 
 from bisect import bisect_right
@@ -21,18 +21,18 @@ from analysis.taps.aired import Aired
 from analysis.taps.phy import radios
 from analysis.traces.trace import Array, Kind
 
-Stop = tuple[float, float, float, float]  # when, and where: s, m
+Stop = tuple[float, float, float, float]  # time (s) and position (m)
 Position = tuple[float, float, float]
-HOLD_S = 1.0  # for so long after its last packet a path is shown
-MOST_FRAMES = 2_500_000  # of more, those of the MAC are left out, and if that is not enough, all
-BIN_S = 0.1  # what arrived is counted in parts of so long
-NOBODY = 255  # for a station; there are at most 250
-TOLD = (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE, Event.SEARCH, Event.SEARCH_FAILED)  # of a flow's own route
+HOLD_S = 1.0  # how long a path is shown after its last packet
+MOST_FRAMES = 2_500_000  # with more, first frames of the MAC are left out, then all
+BIN_S = 0.1  # interval in which arrivals are counted
+NOBODY = 255  # in place of a station; there are at most 250
+TOLD = (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE, Event.SEARCH, Event.SEARCH_FAILED)  # events of a flow's own route
 
 
 @dataclass(frozen=True)
 class Run:
-    """Packets of a flow that came one after the other over the same stations: when the first and the last arrived."""
+    """Consecutive packets of a flow over the same stations: the first and the last arrival."""
 
     first_s: float
     last_s: float
@@ -41,7 +41,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow: its ends, by their numbers; the paths of its packets; how many arrived in each BIN_S."""
+    """A flow: the numbers of its ends, the paths of its packets, and the arrivals in each BIN_S."""
 
     name: str
     source: int
@@ -50,7 +50,7 @@ class Flow:
     arrived: Array
 
     def path(self, at_s: float) -> tuple[int, ...]:
-        """The stations that its packets go over, as the last did that arrived; empty if that is longer ago."""
+        """Return the stations on its packets' path, from the last arrival; empty if that is more than HOLD_S ago."""
         row = bisect_right(self.runs, at_s, key=lambda run: run.first_s) - 1
         shown = row >= 0 and at_s <= self.runs[row].last_s + HOLD_S
         return self.runs[row].stations if shown else ()
@@ -58,7 +58,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Frames:
-    """Transmissions in order: columns. `station`, `receiver` and `culprit` may be NOBODY; times in us."""
+    """Transmissions in order, as columns. `station`, `receiver` and `culprit` may be NOBODY. Times are in us."""
 
     start_us: Array
     took_us: Array
@@ -71,7 +71,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Told:
-    """What routing told: columns. Which Event, at which station, about which other, and how many hops."""
+    """Routing events, as columns: the Event, the station, the other station that it is about, and hops."""
 
     time_us: Array
     event: Array
@@ -82,9 +82,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Film:
-    """All of it. `ways` has each station's stops, between which it goes straight on. Two stations can exchange frames
-    if each is within the other's `reach_m`; where distance alone does not say it (None), as `toggles` has it: when it
-    changed between which two, from all being apart. `presence`: from when to when those are there that come and go."""
+    """The whole film. `ways` has each station's stops, with straight lines between them. Two stations can exchange
+    frames if each is within the other's `reach_m`. If distance alone does not decide it, `reach_m` is None and
+    `toggles` has the times at which a pair changed, beginning with no links. `presence`: when stations that come and go
+    are present."""
 
     title: str
     seconds: float
@@ -98,16 +99,16 @@ class Film:
     told: Told
 
     def positions(self, at_s: float) -> list[Position]:
-        """Where each station is, in metres."""
+        """Return each station's position, in metres."""
         return [where(way, at_s) for way in self.ways]
 
     def there(self, station: int, at_s: float) -> bool:
-        """Whether it is there."""
+        """Return whether the station is present."""
         spans = self.presence.get(station)
         return spans is None or any(begin <= at_s < end for begin, end in spans)
 
     def links(self, at_s: float) -> list[tuple[int, int]]:
-        """Who can exchange frames, each pair once."""
+        """Return the pairs that can exchange frames, once each."""
         there = [self.there(station, at_s) for station in range(len(self.stations))]
         return [(a, b) for a, b in self._within_reach(at_s) if there[a] and there[b]]
 
@@ -123,7 +124,7 @@ class Film:
 
 
 def where(way: Sequence[Stop], at_s: float) -> Position:
-    """Where a station is on its way: before the first stop and after the last, there."""
+    """Return a station's position on its path; before the first and after the last stop it stands there."""
     after = bisect_right(way, at_s, key=lambda stop: stop[0])
     before_s, *here = way[max(after - 1, 0)]
     after_s, *there = way[min(after, len(way) - 1)]
@@ -136,8 +137,8 @@ def make(
     title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], air: Aired, told: Array | None = None,
     reach_m: Sequence[float] | None = None,
 ) -> Film:  # fmt: skip
-    """The film of a run: of its plan and lane.json, what was on the air, what routing told (records of
-    `analysis.routes.routes`, None: nothing), and how far each station reaches, where distance alone says it."""
+    """Return the film of a run. `told` has the records of routing (`analysis.routes.routes`; None: none). `reach_m` is
+    each station's range, if distance alone decides it."""
     names = [radio["name"] for radio in radios(plan)]
     took = paths(Legs.of_air(air, lane["stopped_ns"]), plan)
     return Film(
@@ -163,7 +164,7 @@ def make(
 
 
 def ways(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Stop]]:
-    """Each station's stops: those of the plan's motion; from where a script moved it on, these."""
+    """Return each station's stops: the plan's, replaced from where a script moved it."""
     planned = (plan.get("motion") or {}).get("waypoints", {})
     found = {}
     on_air = {radio["name"] for radio in radios(plan)}
@@ -179,7 +180,7 @@ def ways(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Stop]]:
 
 
 def toggles(plan: Mapping[str, Any]) -> list[tuple[float, int, int]]:
-    """When who could exchange frames changed, as the plan's powers have it, which may change in steps."""
+    """Return when pairs gained or lost their link, from the plan's powers, which may change in steps."""
     least = plan["air"]["rx_threshold_mdbm"]
 
     def receives(row: Sequence[int | None]) -> list[bool]:
@@ -198,7 +199,7 @@ def toggles(plan: Mapping[str, Any]) -> list[tuple[float, int, int]]:
 
 
 def flow(names: Sequence[str], planned: Mapping[str, Any], took: Paths, lane: Mapping[str, Any]) -> Flow:
-    """A flow, of the paths that its packets took."""
+    """Return a flow, from the paths that its packets took."""
     time_s = (took.time_ns - lane["started_ns"]) / 1e9
     new = np.diff(time_s, prepend=-np.inf) > HOLD_S
     new[took.changes()] = True
@@ -213,7 +214,7 @@ def flow(names: Sequence[str], planned: Mapping[str, Any], took: Paths, lane: Ma
 
 
 def frames(air: Aired, started_ns: int) -> Frames:
-    """The transmissions, as far as there is room for them."""
+    """Return the transmissions, reduced to MOST_FRAMES."""
     which = np.ones(air.kind.size, bool)
     for left_out in ((Kind.CTS, Kind.ACK), (Kind.RTS,), tuple(Kind)):
         if which.sum() > MOST_FRAMES:
@@ -227,7 +228,7 @@ def frames(air: Aired, started_ns: int) -> Frames:
 
 
 def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Told:
-    """Links that were lost, repairs, and what the sources of flows told of their routes."""
+    """Return lost links, repairs, and what the sources of flows recorded about their routes."""
     records = np.zeros(0, routes.RECORD) if records is None else records
     ip = addresses(plan)
     number = {address: at for at, address in enumerate(ip.values())}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--film`: a film of each run of the first seed, beside what the run left."""
+"""`--film`: make a film of each run of the first seed, in its folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ OPTION = click.Option(["--film"], is_flag=True, help="make a film of each run, o
 
 
 def check(tasks: Sequence[Task]) -> None:
-    """Raises Misuse if films are wanted of runs that record no frame."""
+    """Raises Misuse if films are requested for runs that record no frames."""
     if not all(task.specification.measurement.trace for task in tasks):
         raise Misuse("--film: --no-trace leaves nothing that a film could be made of")
 
 
 def after(folders: Iterable[Path]) -> list[Path]:
-    """Leave a film in the folder of each of these runs, which this command line has played; returns where. Raises
-    Failure, OSError."""
+    """Write a film to the folder of each of these runs, which this command played. Return the files. Raises Failure or
+    OSError."""
     from emulation.features.film import runs
     from topologies.files import USER
 
@@ -35,7 +35,7 @@ def after(folders: Iterable[Path]) -> list[Path]:
 
 
 def show(where: Path) -> None:
-    """Leave a film of a script's run in its folder, and a picture of how it began. Raises Failure, OSError."""
+    """Write a film of a script's run to its folder, and a picture of its begin. Raises Failure or OSError."""
     from emulation.features.film import runs
 
     made = runs.of_run(where)

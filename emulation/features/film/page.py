@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that a browser plays (`analysis.pages.packed`). Times are differences, as they compress best."""
+"""Make the file that a browser plays (`analysis.pages.packed`). Times are differences, which compress best."""
 
 from pathlib import Path
 
@@ -15,12 +15,12 @@ HERE = Path(__file__).parent
 
 
 def page(film: Film) -> str:
-    """The whole file."""
+    """Return the whole file."""
     return packed.page(HERE, film.title, ("pen.js", "scene.js", "player.js"), pack(film))
 
 
 def pack(film: Film) -> bytes:
-    """The data of a film."""
+    """Return the data of a film."""
     frames, told = film.frames, film.told
     runs = [run for flow in film.flows for run in flow.runs]
     stops = [stop for way in film.ways for stop in way]

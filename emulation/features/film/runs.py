@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Films of runs, from their folders; how far stations reach, the specification says."""
+"""Films of runs, from their folders; the specification gives the stations' ranges."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FARTHEST_M, HALVINGS = 20_000.0, 60
 
 
 def of_run(where: Path, trust: Trust = NOBODY) -> Film:
-    """The film of the run in this folder; how far stations reach is not in it, if only a program knows that is not
-    trusted. Raises Misuse if it left no trace, Damaged, OSError."""
+    """Return the film of the run in this folder. Ranges are missing if only an untrusted program knows them. Raises
+    Misuse without a trace, Damaged if malformed, OSError if unreadable."""
     plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
         raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
@@ -44,13 +44,13 @@ def of_run(where: Path, trust: Trust = NOBODY) -> Film:
 
 
 def write(made: Film, out: Path) -> None:
-    """The file that a browser plays, a new one. Raises OSError."""
+    """Write the file that a browser plays, a new one. Raises OSError."""
     files.write(out, page(made))
 
 
 def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:
-    """A picture of one moment. Raises Misuse, OSError."""
-    from emulation.features.film.still import still  # the drawing library, which a film does without
+    """Write a picture of one moment. Raises Misuse or OSError."""
+    from emulation.features.film.still import still  # it imports the drawing library, which a film does not need
 
     if out.suffix not in STILLS:
         raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in STILLS)}")
@@ -60,8 +60,8 @@ def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) 
 
 
 def _reach_m(where: Path, trust: Trust) -> list[float] | None:
-    """How far each station reaches, by the specification of the run folder; None if that is not there, or if not the
-    distance alone says it."""
+    """Return each station's range, from the run folder's specification; None if that is missing, or distance alone does
+    not decide it."""
     try:
         found = result.read(where.parent / "result.json")
         tasks = zip(found.runs, tasks_of(found, where.parent, trust), strict=True)
@@ -71,7 +71,7 @@ def _reach_m(where: Path, trust: Trust) -> list[float] | None:
 
 
 def reach_m(specification: Specification) -> list[float] | None:
-    """How far each node's frames can be received, in metres; None where the propagation model says more than that."""
+    """Return each node's range in metres; None if the propagation model does not depend on distance alone."""
     model = specification.medium.propagation
     if not specification.medium.by_distance:
         return None
@@ -80,7 +80,7 @@ def reach_m(specification: Specification) -> list[float] | None:
     near, far = np.zeros(len(stronger)), np.full(len(stronger), FARTHEST_M)
     for _ in range(HALVINGS):
         middle = (near + far) / 2
-        received = model.received_dbm(middle) + stronger >= least - 0.0005  # as the air rounds
+        received = model.received_dbm(middle) + stronger >= least - 0.0005  # the air's rounding
         near, far = np.where(received, middle, near), np.where(received, far, middle)
     reach: list[float] = near.tolist()
     return reach

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A still picture of a film, for print: where stations are at a moment, how far they reach, who can exchange frames,
-and the way that each flow's packets go."""
+"""A still picture of a film, for print: positions at a moment, ranges, links, and the path of each flow's packets."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -11,14 +10,14 @@ from matplotlib.patches import Circle
 from analysis.figures.figures import COLOURS, figure_of, save
 from emulation.features.film import Film, Position
 
-MANY = 12  # stations: of more, no ranges, which would cover all
-WIDTH, HEIGHT = 8.0, (2.5, 8.0)  # inches; and what is above and below the stations
+MANY = 12  # stations: with more, ranges would cover everything
+WIDTH, HEIGHT = 8.0, (2.5, 8.0)  # inches; BESIDES is the height above and below the stations
 BESIDES = 1.4
 MARGIN = 0.08  # of the area
 
 
 def still(path: Path, film: Film, at_s: float, ranges: bool | None = None) -> None:
-    """Draw it; `ranges`: how far stations reach (None: if they are few). Raises OSError."""
+    """Draw it. `ranges`: whether to draw the stations' ranges (None: if they are few). Raises OSError."""
     at = film.positions(at_s)
     reach = film.reach_m if (len(at) <= MANY if ranges is None else ranges) else None
     figure, axes = figure_of((WIDTH, _height(at, max(reach or [0.0]))), f"{film.title}; at {at_s:g} s")
@@ -54,7 +53,7 @@ def still(path: Path, film: Film, at_s: float, ranges: bool | None = None) -> No
 
 
 def _height(at: list[Position], reach: float) -> float:
-    """Of the picture, in inches, so that a metre is as long upwards as it is across."""
+    """Return the picture's height in inches, for equal scales in both directions."""
     wide, high = (max(p[axis] for p in at) - min(p[axis] for p in at) + 2 * reach for axis in (0, 1))
     least, most = HEIGHT
     return min(max(WIDTH * high / max(wide, 1.0) + BESIDES, least), most)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt: a started network, and who types at it."""
+"""The prompt of a started network."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script has of the prompt: `CLI(net)` in it, and one at the end of each network under `./dcflab shell`."""
+"""The prompt for scripts: `CLI(net)`, and a prompt at the end of each network under `./dcflab shell`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def prompt(net: Net) -> None:
-    """A prompt in a started network, until exit; what happens meanwhile is kept as a run is."""
+    """Open a prompt in a started network, until exit; what happens is recorded like a run."""
     shell, before = Shell(net, guest.read_line), Path.cwd()
     guest.report(words=shell.words())
     os.chdir(net.folder)  # where it may write

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands share that sweep: where runs are played, what they may cost, and how far they are."""
+"""Common parts of commands that sweep: where runs are played, their estimated time, and their progress."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def store() -> click.Option:
 
 @contextmanager
 def place_for(dask: str | None, jobs: int | None) -> Iterator[Place]:
-    """Where to play. Raises Failure if there is no such scheduler."""
+    """Yield the place to play. Raises Failure if there is no such scheduler."""
     if dask is None:
         yield Here(jobs)
         return
@@ -47,8 +47,8 @@ def place_for(dask: str | None, jobs: int | None) -> Iterator[Place]:
 
 
 def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -> None:
-    """Say what is to be run and what that may take, and run it; where nothing like it was ever run, some runs tell.
-    `check` is called as it goes on, and ends it by what it raises."""
+    """Print what will run and an estimate of the time, and run it. If nothing similar was ever run, the first runs
+    provide the estimate. `check` is called during the sweep, and ends it by raising."""
     of_all, missing = len(set(sweep.keys)), len(sweep.missing)
     found = f"{of_all - missing} of {of_all} runs are in the store" if missing < of_all else f"{of_all} runs"
     if not missing:
@@ -80,7 +80,7 @@ def _play(sweep: Sweep, place: Place, check: Callable[[], None], found: str) -> 
 
 @contextmanager
 def showing(sweep: Sweep, check: Callable[[], None]) -> Iterator[Callable[[int, tuple[float, float]], None]]:
-    """Show how far what is missing has come, as soon as there is something to be shown."""
+    """Show the progress of missing runs, once there is any."""
     progress = Progress([task.specification.measurement.seconds for task in sweep.missing], time.monotonic)
     with ExitStack() as stack:
         show: Callable[[Progress], None] | None = None

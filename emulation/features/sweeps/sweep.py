@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sweep: many runs of which each goes its own way. What the store has is not run again, what is found is in the store
-at once, and what fails is kept and shown while the others go on. So a sweep can be stopped at any moment, and the same
-command continues it.
+"""A sweep: many independent runs. Runs in the store are not repeated, results go to the store at once, and a failure is
+recorded while the others continue. So a sweep can be interrupted at any time, and the same command continues it.
 
-Runs that are made of the same are one run. Where they are played, a `Place` says: `here` in processes of this machine,
-`emulation.features.sweeps.workers` on others. Traces go when a run has been read.
+Runs with equal inputs are one run. A `Place` says where they are played: `Here` in processes of this machine,
+`emulation.features.sweeps.workers` on others. Traces are deleted once a run has been read.
 """
 
 from __future__ import annotations
@@ -27,37 +26,37 @@ from emulation.play.run import Task, name_of
 from emulation.play.session import failures
 from emulation.play.store import GONE, Store, key
 
-UNKNOWN_COST = 1 / 500  # of a second for each second of air and node, where nothing like it was ever run here
+UNKNOWN_COST = 1 / 500  # s per second of air and node, if nothing similar was ever run here
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Why a run came to nothing."""
+    """Why a run failed."""
 
     why: str
 
 
 Found = Run | Failed
 Done = Callable[[int, Found], None]
-Heard = Callable[[int, tuple[float, float]], None]  # of a run, the fraction done and the air time
+Heard = Callable[[int, tuple[float, float]], None]  # for a run: the fraction done, and the air time
 
 
 class Place(Protocol):
-    """Where runs are played. It keeps what each finds in the store before it says that it is `done`."""
+    """Where runs are played. It puts each result into the store before it calls `done`."""
 
     @property
     def jobs(self) -> int:
-        """How many are played side by side."""
+        """Number of runs that are played in parallel."""
         ...
 
     def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
-        """Play all. Raises Failure if none can be played there, and KeyboardInterrupt."""
+        """Play all. Raises Failure if none can be played there, or KeyboardInterrupt."""
         ...
 
 
 @dataclass(frozen=True)
 class Here:
-    """Processes of this machine, by default one a CPU."""
+    """Processes of this machine, by default one per CPU."""
 
     chosen: int | None = None
 
@@ -73,7 +72,7 @@ class Here:
 
 
 def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
-    """Play one run in a process of its own, and keep what it found."""
+    """Play one run in its own process, and keep its result."""
     try:
         with failures(), scratch("sweep") as folder:
             run = play(lab, without_views(task), Path(folder), lambda *far: parent.tell(far), parent.stand_back).run
@@ -84,7 +83,7 @@ def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
 
 
 def size(task: Task) -> float:
-    """What a run's cost grows with: seconds of air, and nodes."""
+    """Return what a run's cost is proportional to: seconds of air times nodes."""
     return task.specification.measurement.seconds * len(task.specification.network.standing().nodes)
 
 
@@ -93,21 +92,21 @@ def killed(how: Killed) -> Failed:
 
 
 def without_views(task: Task) -> Task:
-    """The same run without what each station received, which nobody looks at and no result hangs on."""
+    """Return the run without the stations' receptions, which no result needs."""
     measured = task.specification.measurement.model_copy(update={"views": "no"})
     return replace(task, specification=task.specification.model_copy(update={"measurement": measured}))
 
 
 def made_of(lab: Lab, task: Task) -> dict[str, str]:
-    """What the trace of a run hangs on; its plan is made again where it is played."""
+    """Return the inputs of a run's trace, and drop its plan, which is made again where it is played."""
     found = lab.made_of(task.plan)
     task.forget()
     return found
 
 
 class Sweep:
-    """So many runs, of which those that the store has are `found` already. `guess_s`: what one takes of a CPU, as far
-    as anybody knows (0: nobody). Raises Misuse for what cannot be planned."""
+    """A set of runs; those in the store are in `found` from the start. `guess_s`: CPU time of one run, if known (0:
+    unknown). Raises Misuse if one cannot be planned."""
 
     def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
         self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
@@ -118,17 +117,17 @@ class Sweep:
 
     @cached_property
     def first(self) -> Mapping[str, Task]:
-        """A task of each key."""
+        """One task for each key."""
         return {name: task for name, task in zip(reversed(self.keys), reversed(self.tasks), strict=True)}
 
     @property
     def missing(self) -> list[Task]:
-        """What is still to be run, each once, in order."""
+        """The tasks still to run, once each, in order."""
         return [self.first[name] for name in dict.fromkeys(self.keys) if name not in self.found]
 
     def estimate(self, jobs: int) -> tuple[float, int]:
-        """How many seconds the missing runs may take, so many side by side, and of how many of them that is a guess: by
-        the others, if there are any, as nothing like it was ever run here."""
+        """Return the seconds that the missing runs may take with `jobs` in parallel, and for how many of them this is a
+        guess, because nothing similar was ever run here. Guesses use the others' rate if there are others."""
         missing = self.missing
         costs = [(self.store.cost(task), size(task)) for task in missing]
         known_s = sum(cost for cost, _ in costs if cost is not None)
@@ -139,7 +138,7 @@ class Sweep:
         return seconds / max(1, min(jobs, len(missing))), sum(cost is None for cost, _ in costs)
 
     def play(self, place: Place, heard: Heard = lambda index, far: None, most: int | None = None) -> None:
-        """Run what is missing, or so much of it; what failed is run again. `heard` counts from 0 in `missing`."""
+        """Run the missing tasks, at most `most`, and failed ones again. `heard` gets indices into `missing`."""
         self.found = {name: found for name, found in self.found.items() if isinstance(found, Run)}
         names = [name for name in dict.fromkeys(self.keys) if name not in self.found][:most]
         tasks = [self.first[name] for name in names]
@@ -160,7 +159,7 @@ class Sweep:
 
     @property
     def runs(self) -> list[tuple[Task, Run]]:
-        """What was found, under each task's own name; of traces nothing is left."""
+        """The results, under each task's own names; their traces are gone."""
         found = ((task, self.found.get(name)) for task, name in zip(self.tasks, self.keys, strict=True))
         return [
             (task, run.model_copy(update={**GONE, "variant": task.variant, "case": task.case}))
@@ -169,6 +168,6 @@ class Sweep:
 
     @property
     def failed(self) -> dict[str, str]:
-        """Why, by the names of runs."""
+        """The reasons of failures, by the names of runs."""
         found = ((task, self.found.get(name)) for task, name in zip(self.tasks, self.keys, strict=True))
         return {name_of(task): failed.why for task, failed in found if isinstance(failed, Failed)}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sweeps on other machines: runs are tasks of a Dask scheduler, and its workers play them.
 
-A worker is this program on another machine (`./dcflab dask worker ADDRESS`): it has a kernel and modules of its own, so
-it compares what a run is made of with what was asked for, and refuses a run that would not be the same. Dask gives the
-runs of a worker that is gone to the others. A lane wants a main thread, and Dask's worker has threads: so the worker
-first makes `players`, processes that wait for runs, and each of its threads has one of these play.
+A worker is this program on another machine (`./dcflab dask worker ADDRESS`). It has its own kernel and modules, so it
+compares a run's inputs with the requested ones, and refuses a run that would differ. Dask gives the runs of a lost
+worker to others. A lane needs a main thread, but Dask's worker uses threads. So the worker first makes `players`,
+processes that wait for runs, and each of its threads uses one.
 
-Only this file knows Dask, and it is loaded when it is asked for.
+Only this file uses Dask; it is imported on demand.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from emulation.play.store import Store
 from emulation.setup.errors import say
 
 CONNECT_S = 5
-NO_PAGE = "127.0.0.1:0"  # of Dask's own, in which this has no part: nobody else sees it, and it is in nobody's way
-players: queue.SimpleQueue[Child[None]] = queue.SimpleQueue()  # of this worker, that are idle
-leaving = threading.Event()  # this worker's players are about to be ended
+NO_PAGE = "127.0.0.1:0"  # address of Dask's own page, which this program does not use: only local, on any port
+players: queue.SimpleQueue[Child[None]] = queue.SimpleQueue()  # of this worker, idle
+leaving = threading.Event()  # this worker's players are about to end
 
 
 class There:
@@ -48,7 +48,7 @@ class There:
 
         try:
             self.client: Any = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:  # TimeoutError, too
+        except (OSError, ValueError) as error:  # includes TimeoutError
             why = str(error) or "it does not answer"
             raise Failure(f"there is no Dask scheduler at {address}: {why}; ./dcflab dask scheduler is one") from None
         self.address = address
@@ -72,11 +72,11 @@ class There:
                     store.put(found)
                 done(futures[future], found)
         finally:
-            with contextlib.suppress(Exception):  # the scheduler is gone, or so is the wish to wait for it
+            with contextlib.suppress(Exception):  # the scheduler is gone, or the user does not want to wait for it
                 self.client.cancel(list(futures), force=True)
 
     def _found(self, future: Any) -> Found:
-        """What a run has come to. Raises Failure if the scheduler is gone."""
+        """Return the result of a run. Raises Failure if the scheduler is gone."""
         from distributed.scheduler import KilledWorker
 
         if future.status in ("cancelled", "lost"):
@@ -85,7 +85,7 @@ class There:
             found: Found = future.result()
         except KilledWorker:
             return Failed("each worker that played it was killed; if memory was short, --jobs 1 of a worker takes less")
-        except Exception as error:  # of Dask's, on the way
+        except Exception as error:  # of Dask, in transit
             return Failed(f"{type(error).__name__}: {error}")
         return found
 
@@ -94,7 +94,7 @@ class There:
 
 
 def check(lab: Lab, tasks: Sequence[Task]) -> None:
-    """Raises Misuse for what a worker cannot be told to play."""
+    """Raises Misuse for runs that workers cannot play."""
     if lab.lane.name != lanes.DEFAULT:
         raise Misuse(f"--dask: workers play in the lane {lanes.DEFAULT}, not in {lab.lane.name}")
     if any(task.specification.kernel.modules for task in tasks):
@@ -102,7 +102,7 @@ def check(lab: Lab, tasks: Sequence[Task]) -> None:
 
 
 def play_there(task: Task, wanted: dict[str, str]) -> Found:
-    """In a thread of a worker: have a player play it."""
+    """Runs in a thread of a worker: have a player play the run."""
     player = players.get()
     try:
         player.say((task, wanted))
@@ -112,15 +112,15 @@ def play_there(task: Task, wanted: dict[str, str]) -> Found:
                 found: Found = said
                 players.put(player)
                 return found
-    except Killed:  # a worker without its player is none: it goes, and others have its runs
+    except Killed:  # a worker without its player is useless: it ends, and others get its runs
         if not leaving.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
-        threading.Event().wait()  # what is raised here would be the run's failure
+        threading.Event().wait()  # an exception here would become the run's failure
         raise
 
 
 def play_for_threads(lab: Lab, store: Store, parent: Parent) -> None:
-    """A player: play what it is told to, one run after the other, each in a process of its own."""
+    """A player: play requested runs, one after the other, each in its own process."""
     traces.load()
     with contextlib.suppress(EOFError):
         while True:
@@ -134,7 +134,7 @@ def play_for_threads(lab: Lab, store: Store, parent: Parent) -> None:
 
 
 def worker(address: str, jobs: int, host: str | None) -> None:
-    """Play for a scheduler until it is gone. Raises Failure if there is none, and KeyboardInterrupt."""
+    """Play for a scheduler until it ends. Raises Failure if there is none, or KeyboardInterrupt."""
     lab, store = provide(), Store()
     lab.sha256  # noqa: B018  # once, and not in every player
     with contextlib.ExitStack() as stack:
@@ -163,7 +163,7 @@ async def _worker(address: str, jobs: int, host: str | None, folder: str) -> Non
 
 
 def scheduler(host: str, port: int) -> None:
-    """Be a scheduler, until the program is ended. Raises Failure if it cannot listen there, and KeyboardInterrupt."""
+    """Run a scheduler until the program is ended. Raises Failure if it cannot listen, or KeyboardInterrupt."""
     asyncio.run(_scheduler(host, port))
 
 
@@ -181,14 +181,14 @@ async def _scheduler(host: str, port: int) -> None:
 
 
 def quiet() -> None:
-    """Dask tells of each step, also of what it looks for in vain and of its own end."""
+    """Silence Dask, which logs each step, failed attempts and its own end."""
     import distributed
 
     logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)
 
 
 async def finished(server: Any) -> bool:
-    """Wait until it is closed from afar, or this program is told to end; says whether it was told."""
+    """Wait until the server is closed remotely, or this program is told to end. Return whether it was told."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, told.set)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wmediumd configuration as one more way to make a network: stations of those addresses on one ad hoc link, and the
-options under which our air plays who hears whom (docs/mediumd.md).
+"""Make a network from a wmediumd configuration: stations with its addresses on one ad hoc link, and the options under
+which our air plays its links (docs/mediumd.md).
 
-SNRs are a matrix; a loss probability becomes the SINR at which so many full-size frames are lost, on one curve that all
-rates share; a path loss model becomes the propagation model of that name, with each station's power, and directions
+SNRs become a matrix. A loss probability becomes the SINR at which that share of full-size frames is lost, on one curve
+for all rates. A path loss model becomes the propagation model of that name, with each station's power. Directions
 become motion.
 """
 
@@ -34,14 +34,14 @@ from emulation.specification.per import FRAME, of_table, one_curve, sinr_of
 from emulation.specification.propagation import Floats, Propagation
 from topologies import Application, Network, Node, Waypoint
 
-LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # how long a station keeps its direction, at most
-LOWEST_M, HIGHEST_M = 0.01, 1000.0  # antennas
+LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # limits for a station that keeps its direction
+LOWEST_M, HIGHEST_M = 0.01, 1000.0  # height of antennas
 REFERENCE_DBM = 20.0  # a model's own power; stations have theirs
-USUAL: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}  # the kernel finds what an SNR allows
+USUAL: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}  # the kernel finds the rates that an SNR allows
 
 
 class Asked(NamedTuple):
-    """What a configuration asks for: a network, options, and sentences about what of it means nothing."""
+    """What a configuration asks for: a network, options, and warnings about parts without effect."""
 
     network: Network
     options: dict[str, Any]
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]] | None = None) -> Asked:
-    """What a configuration, and a table of packet error rates, ask for. Raises ValueError, with file and line."""
+    """Read a configuration and a table of packet error rates. Raises ValueError, with file and line."""
     try:
         found = configuration.read(path)
         table = per_tables.read(per_path) if per_path else None
@@ -61,9 +61,10 @@ def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]
 
 
 def network_of(stations: Stations, flows: Sequence[tuple[str, str]] | None = None) -> Network:
-    """Stations sta1, sta2 … in the order of their addresses, and flows, by default one from the first to the last.
+    """Return the network: stations sta1, sta2 … in the order of their addresses, and flows, by default one from first
+    to last.
 
-    Raises ValueError for flows between stations that there are not.
+    Raises ValueError for flows between unknown stations.
     """
     names = [f"sta{number}" for number, _ in enumerate(stations.all, 1)]
     by_place = stations.mode is Mode.PATH_LOSS
@@ -81,7 +82,7 @@ def network_of(stations: Stations, flows: Sequence[tuple[str, str]] | None = Non
 
 
 def _way(station: Station) -> tuple[Waypoint, ...]:
-    """Straight on: what wmediumd does in steps."""
+    """Return motion in a straight line, in place of wmediumd's steps."""
     speed = math.hypot(*station.direction) / MOVE_S
     seconds = min(LONGEST_S, FARTHEST_M / speed)
     x, y, z = (place + step * seconds / MOVE_S for place, step in zip(station.position, station.direction, strict=True))
@@ -89,7 +90,7 @@ def _way(station: Station) -> tuple[Waypoint, ...]:
 
 
 def options_of(stations: Stations, table: per_tables.Table | None = None, source: str = "") -> dict[str, Any]:
-    """The options that such a network is meant with, but for those of its radios."""
+    """Return the options for such a network, except those of its radios."""
     options = medium_of(stations, table, source)
     if stations.mode is Mode.PATH_LOSS:
         return {**options, "propagation": model_of(stations)}
@@ -99,7 +100,7 @@ def options_of(stations: Stations, table: per_tables.Table | None = None, source
 
 
 def medium_of(stations: Stations, table: per_tables.Table | None = None, source: str = "") -> dict[str, Any]:
-    """The part of it that does not say who hears whom."""
+    """Return the options that do not concern links."""
     options: dict[str, Any] = {"reception": "sinr", "noise_dbm": stations.noise_dbm}
     options["thresholds"] = {"receive_dbm": CCA_DBM, "sense_dbm": CCA_DBM}
     if stations.mode in (Mode.PROB, Mode.SPECIFIC):
@@ -112,7 +113,7 @@ def medium_of(stations: Stations, table: per_tables.Table | None = None, source:
 
 
 def model_of(stations: Stations) -> dict[str, Any]:
-    """The propagation model of a path loss, but for what it takes wherever the stations are: `sent_dbm`."""
+    """Return the propagation model of a path loss, without the distance-independent part, which is in `sent_dbm`."""
     loss = stations.loss
     power = {"tx_power_dbm": REFERENCE_DBM}
     match loss.model:
@@ -129,13 +130,14 @@ def model_of(stations: Stations) -> dict[str, Any]:
 
 
 def sent_dbm(loss: PathLoss, station: Station) -> float:
-    """What a station sends with, less what the model takes at any distance."""
+    """Return a station's transmit power, less the model's distance-independent loss."""
     taken = loss.fixed_db + loss.floors * loss.floor_db + 10 * math.log10(loss.system_loss)
     return station.tx_power + station.gain - station.shadow_db - taken
 
 
 def received(stations: Stations, model: Propagation | None) -> Floats:
-    """What arrives, in dBm, [transmitter][receiver], under a path loss's `model`; -inf: nothing."""
+    """Return the received powers in dBm, [transmitter][receiver], under a path loss's `model`; -inf: nothing
+    arrives."""
     everyone, noise = stations.all, stations.noise_dbm
     if stations.mode is Mode.PATH_LOSS:
         assert model
@@ -158,7 +160,7 @@ def _snr(stations: Stations, a: Station, b: Station) -> float:
 
 
 def _loss(stations: Stations, a: Station, b: Station) -> float:
-    """Of full-size frames; of a matrix by rates, the mean."""
+    """Return the loss probability of full-size frames; for a matrix by rates, the mean."""
     if stations.mode is Mode.PROB:
         return stations.link_error(a, b)
     row = [stations.link_specific(a, b, FRAME, rate) for rate in range(HWSIM_RATES)]
@@ -166,7 +168,7 @@ def _loss(stations: Stations, a: Station, b: Station) -> float:
 
 
 def not_played(stations: Stations) -> list[str]:
-    """What a configuration says that our air does otherwise, a sentence each."""
+    """Return sentences about what our air plays differently from a configuration."""
     said = []
     if stations.interference is False:
         said.append("ifaces.enable_interference = false: interference and collisions are played all the same")

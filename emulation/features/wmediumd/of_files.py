@@ -36,7 +36,7 @@ class Flow(click.ParamType[tuple[str, str], str]):
 
 
 def command(name: str) -> click.Command:
-    """The command that runs a configuration."""
+    """Return the command that runs a configuration."""
 
     def play(asked: wmediumd.Asked, vary: tuple[varying.Varied, ...], **given: Any) -> None:
         title = Path(name).stem
@@ -49,7 +49,7 @@ def command(name: str) -> click.Command:
 
 
 def prompt(name: str) -> click.Command:
-    """The command that gives a prompt in its network."""
+    """Return the command that opens a prompt in its network."""
 
     def play(asked: wmediumd.Asked, **given: Any) -> None:
         from emulation.features.prompt.commands import shell

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--medium wmediumd`, or its model: a medium that is told what the air would be, its powers as SNRs in wmediumd's
+"""`--medium wmediumd`, or its model: a medium other than the air, which gets the air's powers as SNRs in wmediumd's
 grammar."""
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from emulation.specification.per import PerTable
 
 MEDIA = ("wmediumd", "wmediumd-compat")
 INSIDE = "emulation.features.wmediumd.inside.medium"
-SILENT = -100  # the SNR of what does not arrive
+SILENT = -100  # the SNR of a signal that does not arrive
 
 
 def plan_medium(
     specification: Specification, air: Mapping[str, Any], links: Sequence[Any], nodes: Sequence[Any], moving: bool
 ) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `medium`. Raises Misuse for what wmediumd cannot do."""
+    """Return the plan's `medium` (docs/interfaces.md, section 1). Raises Misuse for what wmediumd cannot do."""
     medium = specification.medium
     fading = medium.fading
     if moving:
@@ -41,7 +41,7 @@ def plan_medium(
 
 
 def configuration(stations: Sequence[Mapping[str, Any]], air: Mapping[str, Any], fading: int = 0) -> str:
-    """The air's powers in wmediumd's grammar: whole dB over its noise."""
+    """Return the air's powers in wmediumd's grammar: whole dB over its noise."""
     ids = ",\n    ".join(f'"{station["address"]}"' for station in stations)
     links = ",\n    ".join(
         f"({a}, {b}, {SILENT if power is None else round(power / 1000 - NOISE_DBM)})"
@@ -67,7 +67,7 @@ model:
 
 
 def table(per: PerTable) -> str:
-    """Packet error rates as wmediumd reads them."""
+    """Return packet error rates in wmediumd's format."""
     first = round(per.first_db + NOISE_DBM)
     rows = ("\t".join([str(first + number), *map(repr, row)]) for number, row in enumerate(per.rows))
     return "\n".join(rows) + "\n"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench's inner half: what happens to a module inside the lane, and the words by which the outer half hears of it.
+"""The bench's inner half: what happens to a module in the lane, and the names that it shares with the outer half.
 
-`workout` is the program; it loads the module (`loaded`) into a network (`playground`) with a crowd of connections
-(`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` asks.
+`workout` is the program. It loads the module (`loaded`) into a network (`playground`) with a crowd of connections
+(`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import enum
 
 
 class Stage(enum.StrEnum):
-    """The parts of a check, in their order."""
+    """The parts of a check, in order."""
 
     BUILD = "build"
     LOAD = "load"
@@ -21,7 +21,7 @@ class Stage(enum.StrEnum):
 
 
 class Name(enum.StrEnum):
-    """What can be wrong with a module."""
+    """Names of faults of a module."""
 
     COMPILE_ERROR = "compile error"
     WARNING = "warning"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A qdisc where it bites: below a token bucket at a router, with two long flows of different round-trip times and a
-sparse one whose packets carry the time at which they were sent. Runs inside the lane, without an air: no other queue is
-in the way. Prints what was measured, as JSON."""
+"""Test a qdisc below a token bucket at a router, with two long flows of different round-trip times, and a sparse flow
+whose packets carry their sending time. It runs in the lane without an air, so no other queue interferes. It prints the
+measurements as JSON."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, dro
 
 
 class Long(Stream):
-    """A flow whose buffers are in nobody's way."""
+    """A flow whose buffers do not limit it."""
 
     buffers = (1 << 20, 1 << 20)
 
 
 class Bottleneck:
-    """Two senders, a third one of little, a router whose qdisc is under test, and the receiver of all."""
+    """Two senders, a third with a sparse flow, a router with the qdisc under test, and the receiver of all."""
 
     def __init__(self, net: Net, kind: str, congestion: str) -> None:
         *self.senders, self.router, self.sink = net.nodes.values()
-        self.loop, self.random = Loop(), Random()  # which the lane's seed begins
+        self.loop, self.random = Loop(), Random()  # seeded by the lane
         for sender in self.senders:
             change_route(sender, self.sink.IP(), self.router.IP(), 0)
         for sender, delay_ms in zip(self.senders, DELAYS_MS, strict=False):
             delay(sender, delay_ms)
-        with contextlib.suppress(NetlinkError):  # which it has not
+        with contextlib.suppress(NetlinkError):  # there is none
             put(self.router, "pfifo")
         put_behind_bucket(self.router, kind, RATE_KBPS * 125)
         self.flows = [
@@ -68,13 +68,13 @@ class Bottleneck:
         self.sending, self.sent = True, 0
 
     def every(self, seconds: float, action: Any) -> None:
-        """Do something again and again, from now on."""
+        """Do something now, and then at this interval."""
         action()
         if self.sending:
             self.loop.at(time.monotonic_ns() + int(seconds * 1e9), lambda: self.every(seconds, action))
 
     def queue(self) -> tuple[int, ...]:
-        """What the qdisc says of itself."""
+        """Return the statistics of the qdisc."""
         for index, parent, found in self.router.route.qdiscs():
             if (index, parent) == (self.router.radio.index, CHILD):
                 return QUEUE.unpack_from(parse(found[TCA_STATS2])[TCA_STATS_QUEUE])
@@ -86,7 +86,7 @@ class Bottleneck:
         self.backlogs.append(backlog)
 
     def run(self) -> dict[str, Any]:
-        """Let all flows go, and measure after they have met."""
+        """Start all flows, and measure once they share the bottleneck."""
         for flow in self.flows:
             flow.prepare()
             self.loop.at(time.monotonic_ns() + self.random.randrange(START_WITHIN_NS), flow.start)
@@ -115,7 +115,7 @@ class Bottleneck:
             "fairness": sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates)) if any(rates) else 0.0,
             "backlog_packets": sum(self.lengths) / len(self.lengths),
             "backlog_kb": backlog / 1000,
-            "sojourn_ms": 8 * backlog / RATE_KBPS,  # Little's law: what waits, over what goes
+            "sojourn_ms": 8 * backlog / RATE_KBPS,  # Little's law: backlog over rate
             "sparse_ms": sum(late) / len(late) if late else None,
             "sparse_p95_ms": late[int(0.95 * len(late))] if late else None,
             "sparse_lost": self.sent - len(late),
@@ -143,7 +143,7 @@ class Bottleneck:
 
 @contextlib.contextmanager
 def at(node: Node) -> Any:
-    """A datagram socket of a node."""
+    """Open a node's datagram socket."""
     with node:
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     with udp:
@@ -151,7 +151,7 @@ def at(node: Node) -> Any:
 
 
 def delay(node: Node, milliseconds: int) -> None:
-    """Let a node's packets leave later."""
+    """Delay a node's outgoing packets."""
     parameters = struct.pack("=6I", 0, NETEM_LIMIT, 0, 0, 0, 0)
     latency = build([(TCA_NETEM_LATENCY64, struct.pack("=q", milliseconds * 1_000_000))])
     put(node, "netem", parameters + latency)

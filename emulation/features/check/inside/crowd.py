@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP connections that make a module work: long flows of several manners, and a crowd of short connections.
+"""TCP connections that work a module: long flows of different behaviour, and a crowd of short connections.
 
-A module meets most of its code where a connection begins, idles, loses, changes its congestion control and ends; so
-the long flows pause and speak and read slowly, and every short connection has an end of its own kind.
+Most of a module's code runs when a connection begins, idles, loses packets, changes its congestion control or ends. So
+the long flows pause, write little or read slowly, and short connections end in different ways.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
-ASK = struct.Struct("!I")  # how many bytes the server shall answer with
+ASK = struct.Struct("!I")  # number of bytes that the server should answer with
 LARGEST = 15 << 10  # one write of the server
-ESTABLISHED, CLOSED = 1, 7  # of TCP_INFO's states
+ESTABLISHED, CLOSED = 1, 7  # states in TCP_INFO
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
 
 
 class Stream(bulk.Application):
-    """A long flow: as many bytes as TCP takes. Its window is small enough for a pause to be short."""
+    """A long flow: as many bytes as TCP takes. Its window is small enough to keep pauses short."""
 
     buffers = (32768, 262_144)  # bytes: to send, to receive
 
@@ -45,7 +45,7 @@ class Stream(bulk.Application):
         super().__init__({**plan, "bytes": None}, source, destination, loop)
 
     def later(self, least_s: float, most_s: float, action: Callable[[], None]) -> None:
-        """Do something after a while, unless the flow was closed by then."""
+        """Do something after a random time, unless the flow is closed by then."""
         after_ns = int(self.random.uniform(least_s, most_s) * 1e9)
         self.loop.at(time.monotonic_ns() + after_ns, lambda: action() if self.alive() else None)
 
@@ -53,41 +53,41 @@ class Stream(bulk.Application):
         return self.sender is not None and self.sender.fileno() >= 0
 
     def switch(self, congestion: str) -> None:
-        """Another congestion control, in mid-connection. Raises OSError."""
+        """Change the congestion control of the open connection. Raises OSError if the kernel refuses."""
         assert self.sender
         self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
 
     def stop(self) -> None:
-        """Write nothing any more."""
+        """Stop writing."""
         self.unsent = 0
         if self.sender:
             self.loop.forget(self.sender.fileno())
 
     def acknowledged(self) -> int:
-        """Bytes."""
+        """Return the acknowledged bytes."""
         return tcp_info.of_socket(self.sender)["bytes_acked"] if self.sender else 0
 
     def reset(self) -> None:
-        """Close both ends, at once and without a word more."""
+        """Close both ends at once with RST."""
         for end in (self.sender, self.receiver):
             if end:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.close()
 
     def windowless(self) -> bool:
-        """Whether the congestion window is 0, by which nothing could ever be sent again."""
+        """Return whether the congestion window is 0, after which nothing could ever be sent."""
         info = tcp_info.of_socket(self.sender) if self.sender and self.alive() else {}
         return info.get("state") == ESTABLISHED and info["snd_cwnd"] == 0
 
     def pending(self) -> bool:
-        """Whether something that was written has not been acknowledged, and may still be: a connection that the other
-        end gave up before it was established is reset."""
+        """Return whether written data is unacknowledged and may still arrive. A connection that the other end gave up
+        before it was established is reset."""
         info = tcp_info.of_socket(self.sender) if self.sender else {}
         return info.get("state") != CLOSED and bool(info.get("notsent_bytes") or info.get("unacked"))
 
 
 class Chat(Stream):
-    """A flow of small writes with pauses in between: TCP restarts after idle, and its application limits it."""
+    """A flow of small writes with pauses: TCP restarts after idle, and the application limits it."""
 
     def send(self) -> None:
         assert self.sender
@@ -103,12 +103,12 @@ class Chat(Stream):
 
 
 class Sip(Stream):
-    """A flow whose reader takes its time: the window closes, and TCP probes it."""
+    """A flow with a slow reader: the window closes, and TCP probes it."""
 
     buffers = (32768, 8192)
 
     def set_low_water(self) -> None:
-        """The window is smaller than any."""
+        """Do nothing: the window is smaller than any low-water mark."""
 
     def receive(self) -> None:
         assert self.receiver
@@ -122,7 +122,7 @@ class Sip(Stream):
 
 
 class Crowd:
-    """Short connections between nodes. `begun` counts them by their end; all are gone after `close`."""
+    """Short connections between nodes. `begun` counts them by the way they end; none is left after `close`."""
 
     def __init__(self, nodes: list[Node], loop: Loop, random: Random) -> None:
         self.nodes, self.loop, self.random = nodes, loop, random
@@ -132,7 +132,7 @@ class Crowd:
         self.ends = (self.ending, self.resetting, self.half_closing, self.not_reading, self.abandoning, self.refused)
 
     def listen(self, controls: list[str]) -> None:
-        """Let all nodes accept connections, whose both ends have one of these congestion controls."""
+        """Let all nodes accept connections; each end uses one of these congestion controls."""
         self.controls = controls
         for node in self.nodes:
             listener = self.new(node)
@@ -148,7 +148,7 @@ class Crowd:
         return made
 
     def drop(self, connection: socket.socket, reset: bool = False) -> None:
-        """Close: what was read goes as FIN, what was not as RST."""
+        """Close: with FIN if all was read, else with RST."""
         if self.open.pop(connection.fileno(), None):
             if reset:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -159,7 +159,7 @@ class Crowd:
         for connection in list(self.open.values()):
             self.drop(connection, self.random.random() < 0.5)
 
-    # The server's end: read all; answer with as many bytes as the first word asks for.
+    # The server: read all, and answer with as many bytes as the first word says.
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -190,10 +190,10 @@ class Crowd:
             pass
         self.drop(connection)
 
-    # The client's end: one of `ends`.
+    # The client: one of `ends`.
 
     def begin(self) -> None:
-        """One more connection."""
+        """Begin a connection."""
         source, destination = self.random.sample(self.nodes, 2)
         end = self.random.choice(self.ends)
         self.begun[end.__name__] = self.begun.get(end.__name__, 0) + 1
@@ -218,28 +218,28 @@ class Crowd:
         client.send(ASK.pack(answer) + bytes(self.random.randrange(1, LARGEST)))
 
     def ending(self, client: socket.socket) -> None:
-        """All is sent, then FIN."""
+        """Send all, then FIN."""
         self.say(client, 0)
         self.drop(client)
 
     def resetting(self, client: socket.socket) -> None:
-        """RST with data under way."""
+        """Send RST with data under way."""
         self.say(client, 0)
         self.drop(client, reset=True)
 
     def half_closing(self, client: socket.socket) -> None:
-        """FIN first, and the answer after it."""
+        """Send FIN first, then receive the answer."""
         self.say(client, self.random.randrange(1, LARGEST))
         client.shutdown(socket.SHUT_WR)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drain(client))
 
     def not_reading(self, client: socket.socket) -> None:
-        """Closed with an answer that nobody read, which makes TCP send RST."""
+        """Close with an unread answer, which makes TCP send RST."""
         self.say(client, LARGEST)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drop(client))
 
     def abandoning(self, client: socket.socket) -> None:
-        """Closed before it was open; `begin` does that."""
+        """Close before the connection is open; `begin` does that."""
 
     def refused(self, client: socket.socket) -> None:
         """Nobody listens: RST answers SYN, which is an error of the socket."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a workout is asked for, and what it says: to the kernel's log, to the host, and in workout.json.
+"""The workout's job, and its output: to the kernel's log, to the host, and in workout.json.
 
-The kernel's checks say on its console what is wrong; the workout says there what it is doing, so one log tells both.
+The kernel's checks report on its console. The workout writes there what it does, so one log has both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COUNTERS, KEPT_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
 
 
 class Job:
-    """`asked` is job.json of the run folder; `seen`, with findings and notes, becomes workout.json there."""
+    """`asked` is job.json in the run folder; `seen`, with findings and notes, becomes workout.json there."""
 
     def __init__(self, folder: str) -> None:
         with open(f"{folder}/job.json") as file:
@@ -33,11 +33,11 @@ class Job:
         self.seen: dict[str, Any] = {"leaks": {}}
 
     def say(self, what: str) -> None:
-        """Tell the kernel's log what is being done; without its end it would wait for more of the line."""
+        """Write to the kernel's log what is being done. Without the newline it would wait for more of the line."""
         os.write(self.log, f"<5>dcflab: {what}\n".encode())
 
     def announce(self, what: str) -> None:
-        """Tell the host as well."""
+        """Write it to the log, and tell the host."""
         self.say(what)
         print(what, flush=True)
 
@@ -46,13 +46,14 @@ class Job:
         self.announce(f"stage {stage}")
 
     def do(self, phase: Callable[[], None]) -> None:
-        """A phase of the stage, called as its function is."""
+        """Run a phase of the stage, named after its function."""
         self.announce("phase " + phase.__name__.replace("_", " "))
         phase()
         self.write()
 
     def try_to(self, what: str, action: Callable[[], None]) -> bool:
-        """Do what may be refused; says whether it was done. Told first, as it may be the last thing that happens."""
+        """Do what may be refused; return whether it was done. Log it first, as it may be the last thing that
+        happens."""
         self.say(what)
         try:
             action()
@@ -70,7 +71,7 @@ class Job:
         self.notes.append(text)
 
     def keep_counters(self) -> None:
-        """Keep how often each line of the module ran, if this kernel counts that."""
+        """Save how often each line of the module ran, if this kernel counts that."""
         for path, _, names in os.walk(COUNTERS + self.asked["built"]):
             for name in (name for name in names if name.endswith(".gcda")):
                 kept = f"{self.folder}/{KEPT_COUNTERS}/{os.path.relpath(path, COUNTERS + self.asked['built'])}/{name}"
@@ -79,12 +80,12 @@ class Job:
                     file.write(counters.read())
 
     def write(self) -> None:
-        """Keep what was seen so far."""
+        """Save what was seen so far."""
         seen = {"version": 1, "findings": self.findings, "notes": self.notes, **self.seen}
         with open(f"{self.folder}/workout.json", "w") as file:
             json.dump(seen, file, indent=1)
 
 
 def reason(error: OSError) -> str:
-    """An error's meaning without what was attempted."""
+    """Return an error's meaning without the attempted action."""
     return os.strerror(error.errno or 0)

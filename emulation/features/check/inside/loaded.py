@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The module under test in the lane: loading and unloading it, its parameters, who uses it, and what it leaked.
+"""The module under test in the lane: loading and unloading, parameters, users, and leaks.
 
-All of it is read from the kernel, /sys/module and kmemleak; nothing is known of the module but its name.
+Everything comes from the kernel, /sys/module and kmemleak; only the module's name is known.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
 FAILSLAB, FAIL_PERCENT = "/sys/kernel/debug/failslab", 40
-FAIL_NTH = "/proc/thread-self/fail-nth"  # of this thread's next allocations; 0 when it has failed
-MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules lie, and not the kernel
-THIS_MODULE = b".gnu.linkonce.this_module"  # the section that holds its struct module
+FAIL_NTH = "/proc/thread-self/fail-nth"  # the number of this thread's allocation that fails; 0 after it failed
+MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules are, and not the kernel
+THIS_MODULE = b".gnu.linkonce.this_module"  # the section that contains its struct module
 SECTION = struct.Struct("=IIQQQQ")  # Elf64_Shdr: name, type, flags, address, offset, size
 COPY = "copy.ko"
-GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
-# The ends of the types that parameters have, and what is none of their values.
+GRACE_S = 6.0  # kmemleak ignores objects younger than 5 s
+# The limits of integer types, and invalid values.
 INTEGERS = (0, 1, -1, 2, 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
 BOUNDARIES = (*map(str, INTEGERS), "Y", "N", "", "x" * 200)
 WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
@@ -37,7 +37,7 @@ MOST_WORDS = 40
 
 
 class Module:
-    """The module under test. `controls` are the congestion controls that it brings, once it was loaded."""
+    """The module under test. `controls` are the congestion controls that it provides, once loaded."""
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
@@ -45,13 +45,14 @@ class Module:
         self.controls: list[str] = []
 
     def load(self) -> None:
-        """Raises OSError."""
+        """Load it. Raises OSError if the kernel refuses."""
         before = read(CONTROLS).split()
         syscalls.load_module(self.path)
         self.controls = [name for name in read(CONTROLS).split() if name not in before]
 
     def unload(self, patience_s: float = 0.0) -> None:
-        """Unload it as soon as nobody uses it, for which the lane waits this long. Raises OSError."""
+        """Unload it once nobody uses it; wait at most this long in the lane's time. Raises OSError if the kernel
+        refuses."""
         deadline = time.monotonic() + patience_s
         while self.users() and time.monotonic() < deadline:
             time.sleep(1)
@@ -61,17 +62,17 @@ class Module:
         return int(read(f"{self.folder}/refcnt"))
 
     def sections(self) -> dict[str, str]:
-        """Where its sections are in the kernel's memory."""
+        """Return the addresses of its sections in the kernel."""
         paths = glob.glob(f"{self.folder}/sections/.*")
         return {os.path.basename(path): read(path) for path in sorted(paths)}
 
     def text(self) -> str:
-        """Where its code is."""
+        """Return the address of its code."""
         return read(f"{self.folder}/sections/.text")
 
     @contextlib.contextmanager
     def short_of_memory(self) -> Iterator[None]:
-        """Let some allocations fail that its code makes, or asks for; without effect in a kernel that cannot."""
+        """Let some allocations by its code fail; without effect in a kernel that cannot do this."""
         start = int(self.text(), 16)
         end = start + int(read(f"{self.folder}/coresize"))
         may_fail(start, end, FAIL_PERCENT)
@@ -81,9 +82,9 @@ class Module:
             may_fail(start, end, 0)
 
     def load_without(self, nth: int, text: int) -> bool:
-        """Load it while the nth allocation fails that it asks for meanwhile, and unload it, if it was loaded; says
-        whether there was such a one, which a kernel that cannot do so does not know. Its code was at `text` before.
-        Raises OSError if it does not go."""
+        """Load it while the nth allocation of the load fails; unload it if it was loaded. Return whether there was an
+        nth allocation; False in a kernel that cannot do this. Its code was at `text` before. Raises OSError if it
+        cannot be unloaded."""
         if not os.path.isdir(FAILSLAB):
             return False
         may_fail(text - MODULES_REACH, text + MODULES_REACH, 0)
@@ -100,7 +101,7 @@ class Module:
         return failed
 
     def copy(self, folder: str) -> Module:
-        """The same under another name, in a file of this folder."""
+        """Return a copy with another name, in a file of this folder."""
         name = self.name[:-1] + ("y" if self.name.endswith("z") else "z")
         old, new = self.name.encode(), name.encode()
         with open(self.path, "rb") as file:
@@ -113,19 +114,19 @@ class Module:
         return Module(name, f"{folder}/{COPY}")
 
     def parameters(self) -> list[str]:
-        """Its parameters that root may write to."""
+        """Return the parameters that root may write."""
         found = sorted(glob.glob(f"{self.folder}/parameters/*"))
         return [os.path.basename(path) for path in found if os.stat(path).st_mode & 0o200]
 
     def get(self, parameter: str) -> str | None:
-        """A parameter's value; None if it cannot be read."""
+        """Return a parameter's value; None if it cannot be read."""
         try:
             return read(f"{self.folder}/parameters/{parameter}")
         except OSError:
             return None
 
     def set(self, parameter: str, value: str) -> None:
-        """Raises OSError if the module refuses."""
+        """Set a parameter. Raises OSError if the module refuses."""
         path = os.open(f"{self.folder}/parameters/{parameter}", os.O_WRONLY)
         try:
             os.write(path, value.encode() + b"\n")
@@ -133,7 +134,7 @@ class Module:
             os.close(path)
 
     def values(self, parameter: str) -> list[str]:
-        """What to try: the ends of the integers, and the words by which the parameter is described."""
+        """Return values to try: the limits of integers, and the words in the parameter's description."""
         with open(self.path, "rb") as file:
             described = dict(PARAMETER.findall(file.read()))
         words = WORDS.findall(described.get(parameter.encode(), b"").decode(errors="replace"))
@@ -141,7 +142,7 @@ class Module:
 
 
 def section(elf: bytes, wanted: bytes) -> tuple[int, int]:
-    """Where a section is in an object file, and its size. Raises StopIteration if there is none."""
+    """Return a section's offset and size in an object file. Raises StopIteration if there is none."""
     (headers,), (length, count, names) = struct.unpack_from("=Q", elf, 0x28), struct.unpack_from("=HHH", elf, 0x3A)
     found = [SECTION.unpack_from(elf, headers + length * number) for number in range(count)]
     texts = found[names][4]
@@ -149,7 +150,7 @@ def section(elf: bytes, wanted: bytes) -> tuple[int, int]:
 
 
 def may_fail(start: int, end: int, percent: int) -> None:
-    """Allocations that code at these addresses asks for; nothing, in a kernel that cannot."""
+    """Let allocations by code at these addresses fail with this probability; do nothing in a kernel that cannot."""
     settings = {"ignore-gfp-wait": "N", "verbose": "0", "times": "-1", "stacktrace-depth": "32",
                 "require-start": hex(start), "require-end": hex(end), "probability": str(percent)}  # fmt: skip
     for name, value in settings.items() if os.path.isdir(FAILSLAB) else ():
@@ -167,19 +168,19 @@ def write(path: str, text: str) -> None:
 
 
 def leaks() -> list[str]:
-    """What leaked since the last `forget`: the lines of kmemleak's reports. Takes some seconds of the lane's time."""
+    """Return kmemleak's lines on leaks since the last `forget`. Takes some seconds of the lane's time."""
     scan()
     with open(KMEMLEAK) as file:
         return file.read().splitlines()
 
 
 def forget() -> None:
-    """Whatever leaked until now, of what was seen, is not the module's."""
+    """Ignore all leaks seen so far: they are not the module's."""
     tell_kmemleak("clear")
 
 
 def scan() -> None:
-    """Twice: an object whose content changed since the last scan is given another chance."""
+    """Scan twice: kmemleak spares an object whose content changed since the last scan."""
     for _ in range(2):
         time.sleep(GRACE_S)
         tell_kmemleak("scan")
@@ -190,6 +191,6 @@ def tell_kmemleak(word: str) -> None:
 
 
 def used_kb() -> int:
-    """How much memory is not free: what is leaked in pages, or kept and pointed to, kmemleak does not see."""
+    """Return the used memory, kB: kmemleak misses leaked pages, and memory that is kept and pointed to."""
     lines = dict(line.split(":") for line in read("/proc/meminfo").splitlines())
     return int(lines["MemTotal"].split()[0]) - int(lines["MemFree"].split()[0])

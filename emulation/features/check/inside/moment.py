@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The moment of a fault, once more: what was on the air before it.
+"""Repeat the moment of a fault: record what was on the air before it.
 
-The same seed does the same again, and what a program does takes no time there; so a second workout knows when the fault
-will come, and records the air in the second before it, but for the last ten microseconds. An alarm calls it, whatever
-the workout waits for by then.
+The same seed does the same again, and a program's computing takes no time. So a second workout knows when the fault
+will come, and records the air in the second before it, except the last ten microseconds. An alarm starts it, whatever
+the workout waits for.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from emulation.features.check.inside.job import Job
 
 SECONDS, BEFORE_S, SOON_S = 1.0, 1e-5, 1e-6  # an alarm may come some microseconds late
-TOLD = "moment"  # to the host, when it is over
+TOLD = "moment"  # message to the host at the end
 MOST = 1 << 20  # bytes to read at once
 
 
 class Moment:
-    """Records what comes before `at_us`, in microseconds of the lane's clock."""
+    """Records the second before `at_us`, in microseconds of the lane's clock."""
 
     def __init__(self, job: Job, at_us: int) -> None:
         self.job, self.end_s, self.air = job, at_us / 1e6 - BEFORE_S, Air()
@@ -47,5 +47,5 @@ class Moment:
 
 
 def alarm_at(lane_s: float) -> None:
-    """Soon, if that is over."""
+    """Set the alarm, soon if the time is past."""
     signal.setitimer(signal.ITIMER_REAL, max(lane_s - time.monotonic_ns() / 1e9, SOON_S))

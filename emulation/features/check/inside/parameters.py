@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A module's parameters, changed while it works: a refusal is fine, and whatever it accepts it must be able to bear."""
+"""Change a module's parameters while it works. It may refuse a value, but must work with what it accepts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from emulation.features.check.inside.playground import Playground
 
 CONNECTIONS = 4  # begun under each value
-SEGMENTS, SEGMENT, WAIT_S = 20, 1448, 4.0  # acknowledged under each value, their bytes, and how long that is waited for
+SEGMENTS, SEGMENT, WAIT_S = 20, 1448, 4.0  # acknowledged under each value; bytes of each; time to wait for them
 COMBINATIONS, COMBINED_S = 20, 0.3
 SHARE = 0.6  # of the parameters in a combination
 SHOWN = 40  # characters of a value
 
 
 class Parameters:
-    """Those that root may write to. `accepted` are the values that each took."""
+    """The parameters that root may write. `accepted` has the values that each took."""
 
     def __init__(self, module: Module, playground: Playground, job: Job) -> None:
         self.module, self.playground, self.job = module, playground, job
         self.before = {name: module.get(name) for name in module.parameters()}
         self.accepted: dict[str, list[str]] = {}
-        self.changed: dict[str, str] = {}  # what is in force and was not at first
+        self.changed: dict[str, str] = {}  # values that differ from the first ones
 
     def parameters(self) -> None:
-        """Each to all its values, one by one."""
+        """Set each parameter to all its values, one by one."""
         random = self.playground.random
         for name in random.sample(list(self.before), len(self.before)):
             values = self.module.values(name)
@@ -39,7 +39,7 @@ class Parameters:
         self.job.seen["parameters"] = self.accepted
 
     def bears(self, name: str, value: str) -> bool:
-        """Whether it takes a value; if so, it is used: connections begin, and segments are acknowledged."""
+        """Return whether it accepts a value. If so, use it: begin connections, and wait for acknowledged segments."""
         if not self.set({name: value}):
             return False
         playground = self.playground
@@ -51,7 +51,7 @@ class Parameters:
         return True
 
     def combinations(self) -> None:
-        """Many at once, of values that they took one by one."""
+        """Set many at once, to values that they accepted one by one."""
         random = self.playground.random
         for _ in range(COMBINATIONS):
             some = {name: random.choice(values) for name, values in self.accepted.items() if values}

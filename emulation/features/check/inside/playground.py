@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The workout's network: six nodes, a string of five with a detour around its middle, with flows and a crowd.
 
-Here is what happens to the network itself: flows begin, routes change, a node goes and comes back.
+This file has the events of the network itself: flows begin, routes change, a node leaves and returns.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MANY = (
     *((Stream, 1, 5), (Stream, 2, 4), (Stream, 5, 2), (Stream, 1, 3), (Stream, 3, 1)),
     *((Chat, 1, 4), (Chat, 5, 2), (Sip, 3, 5), (Sip, 4, 1)),
 )
-RENO_TOO = 3  # with many, each so many-th flow is Reno's, for comparison
+RENO_TOO = 3  # with many flows, one in this many uses Reno, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
-ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # how many within the time
+ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # number within the time
 LOOK_EVERY_NS = 500_000_000
-METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the ends of the range
+METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the limits of the range
 
 
 class Playground:
-    """The network, and all that goes on in it in one loop. `controls` are the congestion controls in use."""
+    """The network, and everything that happens in it, in one loop. `controls` are the congestion controls in use."""
 
     def __init__(self, net: Net, job: Job) -> None:
         self.net, self.job = net, job
@@ -48,10 +48,10 @@ class Playground:
         self.beside: list[Stream] = []  # that do not, unless all traffic does
         self.crowd = Crowd(self.nodes, self.loop, self.random)
         self.count = 0
-        self.closed = False  # some flow's congestion window
+        self.closed = False  # whether some flow's congestion window was 0
 
     def run(self, seconds: float) -> None:
-        """Let time pass, and see to it that every flow may send."""
+        """Let time pass, and check that every flow may send."""
         end = time.monotonic_ns() + int(seconds * 1e9)
         while (now := time.monotonic_ns()) < end:
             self.loop.run(min(end, now + LOOK_EVERY_NS))
@@ -60,7 +60,7 @@ class Playground:
                 self.job.find(Name.STALLED_TRAFFIC, f"the congestion window of {flow.name} is 0")
 
     def some_time(self, count: int, seconds: float, action: Callable[[], None]) -> None:
-        """Do something so many times within the next seconds, and let them pass."""
+        """Do something `count` times at random within the next seconds, and let them pass."""
         now = time.monotonic_ns()
         for after_s in sorted(self.random.uniform(0, seconds) for _ in range(count)):
             self.loop.at(now + int(after_s * 1e9), action)
@@ -69,7 +69,7 @@ class Playground:
     # Flows.
 
     def flow(self, source: int, destination: int, congestion: str = "", manner: type[Stream] = Stream) -> Stream:
-        """A new flow that listens. Its port was never used: earlier connections may still be in TIME-WAIT."""
+        """Return a new flow that listens. Its port was never used: earlier connections may still be in TIME-WAIT."""
         self.count += 1
         congestion = congestion or self.controls[self.count % len(self.controls)]
         ends = self.nodes[source - 1], self.nodes[destination - 1]
@@ -78,7 +78,7 @@ class Playground:
         return made
 
     def begin(self, flows: Sequence[tuple[type[Stream], int, int]], reno_too: bool = False) -> None:
-        """More long flows."""
+        """Start more long flows."""
         for number, (manner, source, destination) in enumerate(flows):
             beside = reno_too and number % RENO_TOO == 0
             flow = self.flow(source, destination, "reno" if beside else "", manner)
@@ -86,7 +86,7 @@ class Playground:
             (self.beside if beside else self.flows).append(flow)
 
     def quiet(self, congestion: str) -> int:
-        """The bytes that one flow over the whole string delivers alone, once its first window is gone."""
+        """Return the bytes that one flow over the whole string delivers alone, after its first window."""
         flow = self.flow(1, 5, congestion)
         flow.start()
         self.run(FIRST_S)
@@ -97,7 +97,7 @@ class Playground:
         return delivered
 
     def acknowledged(self) -> int:
-        """Bytes of all long flows that were."""
+        """Return the acknowledged bytes of all long flows."""
         return sum(flow.acknowledged() for flow in (*self.flows, *self.beside))
 
     def contention(self) -> None:
@@ -108,8 +108,8 @@ class Playground:
         self.job.seen["short"] = self.crowd.begun
 
     def finish(self, patience_s: float) -> list[Stream]:
-        """Let flows write no more and wait for what they wrote to arrive; returns the module's flows that are stuck,
-        if those of Reno beside them are not."""
+        """Stop all writing, and wait for written data to arrive. Return the module's flows that are stuck, if the Reno
+        flows beside them are not."""
         for flow in (*self.flows, *self.beside):
             flow.stop()
         deadline = time.monotonic() + patience_s
@@ -119,7 +119,7 @@ class Playground:
         return [] if beside else [flow for flow in self.flows if flow.pending()]
 
     def close(self) -> None:
-        """No connection is left."""
+        """Close all connections."""
         for flow in (*self.flows, *self.beside):
             flow.close()
         self.crowd.close()
@@ -128,7 +128,7 @@ class Playground:
     # The network.
 
     def reroutes(self) -> None:
-        """Other ways and other metrics, on routes that flows take."""
+        """Change the paths and metrics of routes that flows use."""
         self.some_time(ROUTE_CHANGES, CHANGES_S, self.reroute)
 
     def reroute(self) -> None:
@@ -140,7 +140,7 @@ class Playground:
         change_route(self.nodes[at - 1], target, via, metric)
 
     def outage(self) -> None:
-        """A node in the middle of the string is gone, long enough for timeouts, and comes back."""
+        """Remove a node in the middle of the string, long enough for timeouts, and bring it back."""
         node = self.nodes[self.random.choice((1, 2, 3))]
         interface, link = node.radio, self.net.link_of(node.radio)
         self.job.say(f"{interface.name} down")
@@ -154,7 +154,7 @@ class Playground:
 
 
 def change_route(node: Node, to: str, via: str, metric: int) -> None:
-    """Another route in place of the one to a node."""
+    """Replace the route to a node."""
     try:
         node.route.delete_route(to)
     except NetlinkError as error:

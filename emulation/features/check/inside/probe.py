@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane: load a module, and print the congestion controls that it brings, as JSON."""
+"""Inside the lane: load a module, and print the congestion controls that it provides, as JSON."""
 
 from __future__ import annotations
 

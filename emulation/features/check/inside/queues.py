@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Queueing disciplines under test: as a link's root, and as the child of a token bucket, which peeks and falls behind.
+"""Queueing disciplines under test: as a link's root, and as the child of a token bucket, which peeks and builds a
+backlog.
 
-Nothing is known of the qdisc but its name, so its options are found out: what it accepts of all numbers, widths and
-values that options may have is what it is changed to then.
+Only the qdisc's name is known, so its options are discovered. What it accepts of all numbers, widths and values that
+options may have is used to change it later.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SLOW, FLOOD = 10_000, 150  # bytes/s of the bucket, and datagrams: more than a q
 
 
 class Queues:
-    """The qdisc `kind` at all nodes; `kind` is None if there is none, or none that comes without options."""
+    """The qdisc `kind` at all nodes; `kind` is None if there is none, or if it needs options."""
 
     def __init__(self, kind: str | None, playground: Playground, job: Job) -> None:
         self.kind, self.playground, self.job = kind, playground, job
@@ -53,13 +54,13 @@ class Queues:
             put(node, "pfifo")
 
     def qdiscs(self) -> None:
-        """Put, changed, looked at, overloaded and removed, with packets in it."""
+        """Change, inspect, overload and remove the qdiscs, while they hold packets."""
         self.learn(self.playground.nodes[-1])
         self.playground.some_time(CHANGES, CHANGES_S, self.change)
         self.put_everywhere()
 
     def learn(self, node: Node) -> None:
-        """Find out what options the qdisc takes."""
+        """Find out which options the qdisc accepts."""
         for number in NUMBERS:
             for width in WIDTHS:
                 values = [value.to_bytes(8, "little")[:width] for value in VALUES if value < 1 << 8 * width]
@@ -93,12 +94,12 @@ class Queues:
         kinds(node)
 
     def renew(self, node: Node) -> None:
-        """Take it away and put it again, if that can be had."""
+        """Remove it and put it again, if possible."""
         self.job.try_to(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
         self.takes(node, [])
 
     def flood(self, node: Node) -> None:
-        """More datagrams at once than a queue holds."""
+        """Send more datagrams at once than a queue holds."""
         others = [other for other in self.playground.nodes if other is not node]
         ip = self.playground.random.choice(others).IP()
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
@@ -110,15 +111,15 @@ class Queues:
 
 
 def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0) -> None:
-    """Make a qdisc the root of a node's link, or another's child; if it is that already: change it.
+    """Make a qdisc the root of a node's link, or a child; change it if it is there already.
 
-    Raises NetlinkError.
+    Raises NetlinkError if the kernel refuses.
     """
     node.route.replace_qdisc(node.radio.index, kind, options, parent, handle)
 
 
 def put_behind_bucket(node: Node, kind: str, bytes_per_s: int) -> None:
-    """A token bucket as the root, and the qdisc as its child: now it has a backlog, and is peeked at."""
+    """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at."""
     rate = RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
     parameters = rate + bytes(RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
     remove(node)
@@ -127,10 +128,10 @@ def put_behind_bucket(node: Node, kind: str, bytes_per_s: int) -> None:
 
 
 def remove(node: Node) -> None:
-    """Give a node's link its own root qdisc back. Raises NetlinkError if it has no other."""
+    """Give a node's link its default root qdisc. Raises NetlinkError if it has it already."""
     node.route.delete_qdisc(node.radio.index)
 
 
 def kinds(node: Node) -> list[str]:
-    """The qdiscs of a node; on the way, each tells its options and statistics."""
+    """Return the qdiscs of a node; the dump also makes each report its options and statistics."""
     return [text(found[TCA_KIND]) for _, _, found in node.route.qdiscs()]

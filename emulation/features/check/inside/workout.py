@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workout: a module is loaded into the debug kernel and put to work. Runs inside the lane.
+"""The workout: a module is loaded into the debug kernel and worked. It runs inside the lane.
 
-Long flows run both ways while everything happens that happens to a module: losses, other routes, a node that goes
-and comes back, hundreds of short connections, changes of the congestion control, of parameters and of qdiscs, an
-attempt to unload it; at the end all is taken down and it must unload. Then it is loaded and unloaded many times. The
-order of things, and whatever else is drawn, follows from the seed.
+Long flows run both ways while everything happens that a module may meet: losses, route changes, a node that leaves and
+returns, hundreds of short connections, changes of congestion control, parameters and qdiscs, and an attempt to unload
+it. At the end all is taken down, and it must unload. Then it is loaded and unloaded many times. The seed determines the
+order, and all random choices.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 SWITCHES, SWITCHES_S = 60, 6.0
-USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
-ENOUGH = 200  # cycles; in fewer the kernel's own caches are still filling up
+USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles between uses; what a use does
+ENOUGH = 200  # cycles; with fewer the kernel's own caches are still filling
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 AFTERWARDS_S = 0.1
 MOST_ALLOCATIONS = 60  # of an init function
@@ -51,9 +51,9 @@ class Workout:
         playground.controls = module.controls or ["reno"]
 
     def workout(self, without: int) -> None:
-        """Everything that happens to a module: with few flows, so that all of them move, and then with all, in an order
-        of the seed's. Parameters are changed last: what is found before has nothing to do with them. `without` the
-        module, a flow delivered so many bytes."""
+        """Do everything that happens to a module: first with few flows, so that all of them move, then with all, in a
+        random order. Parameters change last, so that earlier findings do not depend on them. `without` is what a flow
+        delivered without the module, bytes."""
         playground, job = self.playground, self.job
         self.queues.put_everywhere()
         self.alone(without)
@@ -80,7 +80,7 @@ class Workout:
         return found
 
     def alone(self, without: int) -> None:
-        """Traffic must move with the module, if it does without."""
+        """Check that traffic moves with the module, if it does without."""
         moved = {name: self.playground.quiet(name) for name in self.playground.controls}
         self.job.seen["alone"] = {"without": without, **moved}
         for name, delivered in moved.items():
@@ -89,7 +89,7 @@ class Workout:
                 self.job.find(Name.STALLED_TRAFFIC, text)
 
     def switches(self) -> None:
-        """Other congestion controls in mid-connection."""
+        """Change congestion controls of open connections."""
         self.playground.some_time(SWITCHES, SWITCHES_S, self.switch)
 
     def switch(self) -> None:
@@ -98,7 +98,7 @@ class Workout:
         self.job.try_to(f"{flow.name}: {congestion} from now on", lambda: flow.switch(congestion))
 
     def memory_shortage(self) -> None:
-        """Allocations that the module makes fail now and then, as connections and qdiscs begin and end."""
+        """Let some of the module's allocations fail, while connections and qdiscs begin and end."""
         with self.module.short_of_memory():
             self.playground.some_time(BEGINNINGS, SHORTAGE_S, self.begin_something)
         if self.queues.kind:
@@ -110,7 +110,7 @@ class Workout:
         self.playground.crowd.begin()
 
     def unload_in_use(self) -> None:
-        """The kernel must refuse, as long as the module's functions may be called."""
+        """Check that the kernel refuses while the module's functions may be called."""
         used = bool(self.module.controls or self.queues.kind)
         try:
             self.module.unload()
@@ -124,8 +124,9 @@ class Workout:
         self.module.load()
 
     def second_copy(self) -> None:
-        """The names that it registers are taken: its init function must undo what it has done, and refuse. What was
-        loaded all the same stays: its exit function would take off the kernel's lists what is not there."""
+        """Load a second copy. The names that it registers are taken, so its init function must undo what it did, and
+        refuse. A copy that is loaded nevertheless stays: its exit function would remove entries that are not on the
+        kernel's lists."""
         copy = self.module.copy(self.job.folder)
         self.job.seen["second copy"] = loaded = self.job.try_to(f"load {copy.name}", copy.load)
         if not loaded:
@@ -136,7 +137,7 @@ class Workout:
             self.job.try_to(f"unload {copy.name}", copy.unload)
 
     def wind_down(self) -> None:
-        """What flows wrote must arrive. Then all is closed, and nothing uses the module."""
+        """Check that written data arrives. Then close all, so that nothing uses the module."""
         if stuck := self.playground.finish(PATIENCE_S):
             text = f"{len(stuck)} of {len(self.playground.flows)} flows did not come to an end in {PATIENCE_S:g} s"
             self.job.find(Name.STALLED_TRAFFIC, f"{text}, as {stuck[0].name}")
@@ -144,7 +145,7 @@ class Workout:
         self.playground.close()
 
     def unload(self) -> bool:
-        """Unload it for good; says whether it went."""
+        """Unload it for good; return whether that succeeded."""
         try:
             self.module.unload(PATIENCE_S)
         except OSError as error:
@@ -156,7 +157,7 @@ class Workout:
         return True
 
     def users(self) -> str:
-        """Who may still use the module."""
+        """Describe what may still use the module."""
         controls = [name for node in self.playground.nodes for name in controls_in_use(node)]
         sockets = sum(name in self.module.controls for name in controls)
         qdiscs = sum(queues.kinds(node).count(self.queues.kind or "") for node in self.playground.nodes)
@@ -164,7 +165,7 @@ class Workout:
         return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
 
     def load_without_memory(self) -> None:
-        """Each of the allocations that are made for it as it is loaded fails once."""
+        """Let each allocation made while it is loaded fail once."""
         text, seen = int(self.job.seen["texts"][0], 16), self.job.seen
         seen["allocations"] = 0
         try:
@@ -174,8 +175,8 @@ class Workout:
             self.job.find(Name.REFUSED_UNLOAD, f"after memory was short as it was loaded: {reason(error)}")
 
     def cycles(self, count: int) -> None:
-        """Load and unload it so many times, using it in between now and then, and see whether the kernel grows. After
-        its use it goes at once, and for a while it is not there: that is when what it left behind comes back to it."""
+        """Load and unload it this many times, using it now and then, and check whether the kernel grows. After a use it
+        is unloaded at once, and for a while it is absent: whatever it left behind then strikes."""
         used_kb = []
         for number in range(count):
             try:
@@ -199,14 +200,14 @@ class Workout:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
     def note_text(self) -> None:
-        """Keep where its code is, the latest first: it may be called from there when it is gone."""
+        """Record the address of its code, the latest first: it may be called there after it is gone."""
         text, texts = self.module.text(), self.job.seen["texts"]
         if text != texts[0]:
             texts[:] = [text, *(before for before in texts if before != text)]
             self.job.write()
 
     def use_briefly(self) -> None:
-        """One connection, over the qdisc if it is one, that is reset, so that nothing of it is left."""
+        """Make one connection, over the qdisc if it is one, and reset it, so that nothing of it is left."""
         playground = self.playground
         if self.queues.kind:
             queues.put(playground.nodes[0], self.queues.kind)
@@ -221,8 +222,8 @@ class Workout:
 
 @contextlib.contextmanager
 def in_haste() -> Iterator[None]:
-    """Nothing else runs, unless we wait: so what the kernel puts off, RCU's callbacks for one, is still to come when a
-    module is unloaded right after its use."""
+    """Prevent all else from running, unless this program waits. So deferred work of the kernel, such as RCU callbacks,
+    is still pending when a module is unloaded right after its use."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
         yield
@@ -231,7 +232,7 @@ def in_haste() -> Iterator[None]:
 
 
 def refusal(error: OSError) -> str:
-    """Why a module was not loaded, and what to do."""
+    """Return why a module was not loaded, and what to do."""
     if error.errno == errno.EEXIST:
         what = "the .id of its qdisc, the .name of its congestion control, or what else it registers"
         return f"{reason(error)}: the kernel has built in what goes by the same name; give {what} another"
@@ -239,13 +240,13 @@ def refusal(error: OSError) -> str:
 
 
 def controls_in_use(node: Node) -> list[str]:
-    """The congestion control of each connection of a node, in whatever state."""
+    """Return the congestion control of each connection of a node, in any state."""
     with node:
         return sockets.congestion_controls()
 
 
 def look_for_leaks(job: Job) -> None:
-    """Keep kmemleak's reports, which the host reads, and let it forget them."""
+    """Save kmemleak's reports, which the host reads, and clear them."""
     if job.asked["leaks"]:
         job.announce("phase search for leaks")
         job.seen["leaks"][job.stage] = loaded.leaks()
@@ -254,7 +255,7 @@ def look_for_leaks(job: Job) -> None:
 
 
 def check(net: Net, job: Job) -> None:
-    """All stages."""
+    """Run all stages."""
     module = Module(job.asked["name"], job.asked["path"])
     playground = Playground(net, job)
     if job.asked["moment_us"]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emulation.features.export import Tables
 
 RESULT, FLENT, PCAPNG, FOLDER = "result.json", "flent", "pcapng", "tables"
-WHY = {  # nothing is there of a table
+WHY = {  # reasons why a table is empty
     "flows": "no application was a flow",
     "samples": "no run left samples of a flow",
     "frames": "no run left a frame in the air's trace",
@@ -31,14 +31,14 @@ WHY = {  # nothing is there of a table
     FLENT: "no run left samples of TCP flows",
     PCAPNG: "no run left what stations received; --views yes keeps it",
 }
-OF_RUNS = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; what its name ends with
+OF_RUNS = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; the end of its name
 SWEPT = "; a sweep keeps none: ./dcflab run leaves them"
 
 
 def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
-    """Write what the runs of a folder left as tables, one file each: runs, options, flows, flows over time, frames,
-    what TCP's senders held, and routes; all runs of the folder in each. Or a file for each run: with --to flent its
-    flows over time, with --to pcapng what its stations received, on an interface each."""
+    """Write the runs of a folder as tables, one file each, with all runs in each: runs, options, flows, flows over
+    time, frames, TCP senders, and routes. With --to flent or --to pcapng, write a file for each run instead: its flows
+    over time, or what its stations received, with an interface per station."""
     if names and to in OF_RUNS:
         raise Misuse(f"--table is for tables; {to}'s files have a run each")
     check(run_folder)
@@ -62,7 +62,7 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
 
 
 def check(folder: Path) -> None:
-    """Raises Misuse if this is no run folder, Failure if its runs are not over."""
+    """Raises Misuse if this is no run folder, Failure if its runs are not finished."""
     if (folder / RESULT).is_file():
         return
     if any(folder.glob("*/plan.json")):
@@ -75,8 +75,8 @@ def check(folder: Path) -> None:
 def write(
     run_folder: Path, folder: Path, to: str, names: Sequence[str]
 ) -> tuple[list[tuple[str, Path, int]], dict[str, str]]:
-    """Write the files; returns each one's name, path and rows, and what there is nothing of, with the reason. Raises
-    Damaged, OSError."""
+    """Write the files. Return each one's name, path and rows; and what is empty, with the reason. Raises Damaged if a
+    file is malformed, or OSError."""
     from emulation.features import export
     from emulation.files.whole import at_once
 
@@ -86,14 +86,15 @@ def write(
     found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
     for _, file, rows in made:
         if rows is None:
-            (folder / file).unlink(missing_ok=True)  # of an export before
+            (folder / file).unlink(missing_ok=True)  # of an earlier export
     nothing = [name for name, _, rows in made if rows is None] if to not in OF_RUNS else [] if found else [to]
     swept = not any(tables.kept(run) for run in tables.recorded.runs)
     return found, {name: WHY[name] + SWEPT * (swept and name != "flows") for name in nothing}
 
 
 def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> list[tuple[str, str, int | None]]:
-    """Write these tables there; returns each one's name, file and rows, None if it has none and there is no file."""
+    """Write these tables to a folder. Return each one's name, file and rows; None for an empty one, which has no
+    file."""
     from emulation.features.export.files import WRITERS
 
     made: list[tuple[str, str, int | None]] = []
@@ -107,7 +108,7 @@ def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> li
 
 
 def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
-    """Write a file there for each run that has what is asked for; the same is returned, and 0 for its rows."""
+    """Write a file for each run that has the data. Return the same, with 0 rows."""
     made: list[tuple[str, str, int | None]] = []
     for run in tables.recorded.runs:
         file = run.folder.name + OF_RUNS[to]
@@ -122,7 +123,7 @@ def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int |
 
 
 def for_flent(tables: Tables, run: Recorded, file: Path) -> bool:
-    """Write what flent shows of a run; False: there is nothing."""
+    """Write flent's file of a run; return False if there is no data."""
     if made := flent(tables.recorded.result, run):
         file.write_bytes(made)
     return bool(made)

@@ -12,7 +12,7 @@ from emulation.lane.errors import Misuse
 
 
 def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None, trust: bool) -> None:
-    """Make a film of a run: one file, which any browser plays, with stations, links, paths, frames and collisions. With
+    """Make a film of a run: one file that any browser plays, with stations, links, paths, frames and collisions. With
     --at, make a picture of that moment, for print."""
     from emulation.features.film import runs as film
     from emulation.features.film.page import page

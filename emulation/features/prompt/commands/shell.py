@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`shell TOPOLOGY`: open a prompt inside a running network, with Mininet's commands. The session
-is kept like a run."""
+"""`shell TOPOLOGY`: open a prompt inside a running network, with Mininet's commands. The session is kept like a run."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ with Net.of({specification!r}) as net:
 
 
 def of_topology(name: str) -> click.Command:
-    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    """Return the command of a topology, by its name or in a user's file. Raises ValueError if there is none."""
 
     def callback(**given: Any) -> None:
         play_network(Path(name).stem, name, **given)
@@ -48,8 +47,8 @@ def play_network(
     title: str, what: str | Network, *, seeds: list[int], out: Path | None, lane: Lane,
     usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
-    """A prompt in a network, of a topology by its name or itself; with the options that were `given`, and those that
-    are `usual` where they were not. Raises Misuse, Failure."""
+    """Open a prompt in a network: a topology by its name, or the network itself. Options are those `given`, then those
+    that are `usual`. Raises Misuse or Failure."""
     chosen = {name: value for name, value in given.items() if value is not None}
     task = task_for(what, {**usual, **chosen, "seed": seeds[0]})
     lab, asked = provide_for([task], lane), task.specification
@@ -61,7 +60,7 @@ def play_network(
 
 
 def of_script(path: str) -> click.Command:
-    """The command of a script."""
+    """Return the command of a script."""
 
     def callback(
         seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...]
@@ -83,7 +82,7 @@ def of_script(path: str) -> click.Command:
 
 
 class Prompts(What):
-    """`shell`'s subcommands: the topologies, any Python file, and the files of which a feature makes networks."""
+    """`shell`'s subcommands: the topologies, any Python file, and the files from which a feature makes networks."""
 
     draws, kinds = False, {"topology": TOPOLOGY}
     what, also = "topology", "one or of a script (.py)"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt inside a running network, with Mininet's verbs.
+"""The prompt inside a running network, with Mininet's commands.
 
-`sta1 COMMAND` runs a program in a node; a node's name among its arguments stands for its address. In the virtual
-lane the clock stands while the prompt waits, however long you think, and leaps while a command waits: `sta1 ping sta3`
-takes no time, and `wait 60` lets a minute of the network's time pass in a moment. That is why ping counts to four here
-unless told otherwise. Ctrl-C ends a command, not the network, and neither does any mistake.
+`sta1 COMMAND` runs a program in a node; a node's name among its arguments stands for its address. In the virtual lane
+the clock stands still while the prompt waits for input, and jumps while a command waits. `sta1 ping sta3` takes no real
+time, and `wait 60` lets a minute of the network's time pass at once. So ping sends four requests here unless told
+otherwise. Ctrl-C and errors end a command, not the network.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PROMPT = "dcflab> "
 MODES = ("full", "partial", "none")
 COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 COUNTED = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
-APART = ("ack", "routing", "management")  # what COL_TOTAL, as tables have it, is without
+APART = ("ack", "routing", "management")  # kinds that are not in COL_TOTAL of the tables
 
 
 def terminal(prompt: str) -> str | None:
-    """A line typed at this terminal; None at its end."""
+    """Read a line from this terminal; return None at its end."""
     try:
         return input(prompt)
     except EOFError:
@@ -45,7 +45,7 @@ def terminal(prompt: str) -> str | None:
 
 
 class Shell(cmd.Cmd):
-    """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
+    """The prompt of a started network. `read(prompt)` returns the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
     asks = PROMPT
@@ -54,16 +54,16 @@ class Shell(cmd.Cmd):
         super().__init__()
         self.net, self.read = net, read
         self.background: list[subprocess.Popen[bytes]] = []
-        self.names: dict[str, object] = {"net": net, **net.nodes}  # of `py`
+        self.names: dict[str, object] = {"net": net, **net.nodes}  # for `py`
 
     def words(self) -> dict[str, list[str]]:
-        """What can be completed: those that may follow each first word; "" has the first words."""
+        """Return the words for completion that may follow each first word; "" has the first words."""
         verbs, nodes = sorted(name[3:] for name in self.get_names() if name.startswith("do_")), list(self.net.nodes)
         own = {"help": verbs, "rts": [*nodes, *MODES], "nodes": [], "net": [], "wait": [], "exit": [], "time": verbs}
         return {"": [*verbs, *nodes]} | {word: own.get(word, nodes) for word in (*verbs, *nodes)}
 
     def run(self) -> None:
-        """Serve until exit or the end of the input; what was started in the background ends then."""
+        """Serve until exit or the end of the input; then end the programs in the background."""
         print(self.intro.format(len(self.net.nodes)))
         heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for what runs; the host asks for lines
         try:
@@ -79,7 +79,7 @@ class Shell(cmd.Cmd):
                     print(f"*** {error.strerror or error}")
                 except ValueError as error:
                     print(f"*** {error}")
-                except (Exception, SystemExit) as error:  # a mistake at the prompt, or in a verb, is not its end
+                except (Exception, SystemExit) as error:  # an error at the prompt, or in a verb, does not end it
                     print(f"*** {type(error).__name__}: {error}")
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
         finally:
@@ -92,7 +92,7 @@ class Shell(cmd.Cmd):
         return False
 
     def do_help(self, line: str) -> None:
-        """help [VERB]: what there is, or all about a verb.
+        """help [VERB]: list the verbs, or describe one.
 
         help iperf
         """
@@ -132,7 +132,7 @@ class Shell(cmd.Cmd):
             try:
                 status = process.wait()
             except KeyboardInterrupt:
-                process.kill()  # one that did not hear it
+                process.kill()  # in case it ignored the signal
                 process.wait()
                 raise
             if status == programs.NOT_THERE and not programs.there(words[0]):
@@ -158,7 +158,7 @@ class Shell(cmd.Cmd):
             print(f"{kind}s:", *(node.name for node in self.net.nodes.values() if node.kind == kind))
 
     def do_net(self, _: str) -> None:
-        """net: who is on which link, and whom each node hears."""
+        """net: the nodes of each link, and which nodes each node hears."""
         for interface in self.net.interfaces():
             node, link = interface.node, self.net.link_of(interface)
             if interface.on_air:
@@ -170,7 +170,7 @@ class Shell(cmd.Cmd):
             print(f"{node.name} {interface.name}: {link.plan['kind']} {on}")
 
     def do_clients(self, _: str) -> None:
-        """clients: who is connected to which access point."""
+        """clients: the clients of each access point."""
         names = {each.MAC(): each.node.name for each in self.net.interfaces()}
         for node in self.net.nodes.values():
             if node.kind == "ap":
@@ -188,7 +188,7 @@ class Shell(cmd.Cmd):
             print(f"{node.name}: lo,{','.join(interface.name for interface in node.interfaces)}")
 
     def do_dump(self, _: str) -> None:
-        """dump: all about the nodes."""
+        """dump: all data of the nodes."""
         for node in self.net.nodes.values():
             print(repr(node))
 
@@ -210,8 +210,8 @@ class Shell(cmd.Cmd):
         print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
 
     def do_iperf(self, line: str) -> None:
-        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds.
-        The TCP and its settings are those of the network, --tcp among them.
+        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first node to the last, for 5 seconds.
+        TCP and its settings are those of the network, such as --tcp.
 
         iperf sta1 sta3 20
         """
@@ -226,7 +226,7 @@ class Shell(cmd.Cmd):
         print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
 
     def do_flow(self, line: str) -> None:
-        """flow SECONDS A B KIND …: flows of any kinds side by side, with options as --application has them.
+        """flow SECONDS A B KIND …: flows of any kinds in parallel, with options as in --application.
 
         flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
         """
@@ -239,21 +239,22 @@ class Shell(cmd.Cmd):
             print(f"*** {said(flow, report, seconds)}")
 
     def end(self, name: str) -> str:
-        """The name of a node that a flow can have as its end. Raises ValueError."""
+        """Return the name of a node that can be the end of a flow. Raises ValueError if it cannot."""
         if not self.node(name).IP():
             raise ValueError(f"flow: {name} has no address")
         return name
 
     def node(self, name: str) -> Any:
-        """The node of this name. Raises ValueError."""
+        """Return the node with this name. Raises ValueError if there is none."""
         if name not in self.net.nodes:
             raise ValueError(f"there is no node {name}; there are: {', '.join(self.net.nodes)}")
         return self.net.nodes[name]
 
     def do_counters(self, line: str) -> None:
-        """counters [NODE]: what the air has counted at a node, or at all, since the prompt began.
-        Frames sent; those for it that came; RTSs, CTSs and data for it that collided, COL_TOTAL of the table; retries;
-        frames that were given up, or found its queue full; and for how long the medium was busy.
+        """counters [NODE]: what the air has counted at a node, or at all nodes, since the prompt began.
+        These are: frames sent; frames received that were addressed to it; RTSs, CTSs and data addressed to it that
+        collided, as in COL_TOTAL of the table; retries; frames given up; frames that found its queue full; and how long
+        the medium was busy.
 
         counters sta2
         """
@@ -266,9 +267,9 @@ class Shell(cmd.Cmd):
                 print(f"{station['name']:9}" + "".join(f"{value:>12}" for value in summary(station["counters"])))
 
     def do_air(self, line: str) -> None:
-        """air [NODE]: what each station of the air is doing at this moment: until when, in us from now; how many frames
-        it holds; its NAV, in us; its contention window, and the slots of its backoff that are left. To look changes
-        nothing.
+        """air [NODE]: what each station of the air is doing now.
+        The columns are: until when, in us from now; the number of frames it holds; its NAV, in us; its contention
+        window; and its remaining backoff slots. Looking changes nothing.
 
         air sta2
         """
@@ -285,7 +286,7 @@ class Shell(cmd.Cmd):
                 print(f"{name:9}{does:>9}{until:>10}{look['queued']:>7}{nav:>10}{look['cw']:>6}{slots:>7}")
 
     def do_rts(self, line: str) -> None:
-        """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.
+        """rts [[NODE] full|partial|none]: use RTS/CTS before all, long or no frames of a node, or of all nodes.
 
         rts sta2 none
         """
@@ -297,7 +298,7 @@ class Shell(cmd.Cmd):
             print(f"{node.name}: {node.rts}")
 
     def do_power(self, line: str) -> None:
-        """power NODE DBM: let it send with so many dBm, from now on. Routes stay as they are.
+        """power NODE DBM: set its transmit power, from now on. Routes stay as they are.
 
         power sta1 10
         """
@@ -317,7 +318,8 @@ class Shell(cmd.Cmd):
         self.set_both(line, "retry", ("short_retry", "long_retry"), int)
 
     def do_thresholds(self, line: str) -> None:
-        """thresholds NODE [RECEIVE [SENSE]]: from how many dBm on it receives, and senses. Routes stay as they are.
+        """thresholds NODE [RECEIVE [SENSE]]: the power in dBm from which it receives, and senses. Routes stay as they
+        are.
 
         thresholds sta2 -70 -80
         """
@@ -335,7 +337,7 @@ class Shell(cmd.Cmd):
         print(f"{node.name}: " + ", ".join(f"{name} {getattr(node, name):g}" for name in names))
 
     def do_move(self, line: str) -> None:
-        """move NODE X,Y[,Z] [SPEED]: put it there (metres) at once, or let it go there at so many m/s. Routes stay.
+        """move NODE X,Y[,Z] [SPEED]: move it there (metres) at once, or at this speed (m/s). Routes stay as they are.
 
         move sta3 500,0
         move sta3 500,0 10
@@ -352,7 +354,7 @@ class Shell(cmd.Cmd):
         self.say_heard(node)
 
     def do_switch(self, line: str) -> None:
-        """switch NODE on|off: its interface goes down without a word, or comes up and joins again, with its routes.
+        """switch NODE on|off: take its interface down without notice, or bring it up to join again, with its routes.
 
         switch sta2 off
         """
@@ -370,7 +372,7 @@ class Shell(cmd.Cmd):
         )
 
     def do_capture(self, line: str) -> None:
-        """capture FILE: write what has been on the air so far into the run folder, as pcapng.
+        """capture FILE: write what has been on the air so far to the run folder, as pcapng.
 
         capture before.pcapng
         """
@@ -379,7 +381,7 @@ class Shell(cmd.Cmd):
         self.net.capture(line)
 
     def do_routes(self, line: str) -> None:
-        """routes [NODE]: the routes of a node, or of all.
+        """routes [NODE]: the routes of a node, or of all nodes.
 
         routes sta2
         """
@@ -388,8 +390,9 @@ class Shell(cmd.Cmd):
             print("".join(f"    {row}\n" for row in node.cmd("ip route").splitlines()), end="", flush=True)
 
     def do_manet(self, line: str) -> None:
-        """manet [NODE] [NAME=VALUE …] [--json]: what the routing protocol of a node, or of all, knows and has counted;
-        or set parameters of it. Without routing interfaces there is nothing to say.
+        """manet [NODE] [NAME=VALUE …] [--json]: show what the routing protocol of a node, or of all nodes, knows and
+        has counted.
+        With NAME=VALUE, set its parameters. This needs routing interfaces.
 
         manet sta2
         manet sta1 jitter_ms=0
@@ -400,7 +403,7 @@ class Shell(cmd.Cmd):
         print(manet.said(self.net, names, [word for word in words if "=" in word], "--json" in words))
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name.
+        """py EXPRESSION: evaluate or run Python; `net` and the nodes are defined by name.
 
         py sta1.radio.state()
         """
@@ -413,14 +416,14 @@ class Shell(cmd.Cmd):
             print(traceback.format_exc(limit=0).strip())
 
     def do_sh(self, line: str) -> None:
-        """sh COMMAND: run a program beside the nodes, in no one's namespace, in a folder that it may write to.
+        """sh COMMAND: run a program in the lane outside of the nodes, in a folder that it may write to.
 
         sh ls
         """
         subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
 
     def do_time(self, line: str) -> None:
-        """time COMMAND: run a verb and say how long it took, in the network's time.
+        """time COMMAND: run a verb and print how long it took, in the network's time.
 
         time sta1 ping -c 1 sta3
         """
@@ -446,7 +449,7 @@ ALIASES = ("quit", "EOF")
 
 
 def summary(counters: dict[str, Any]) -> tuple[object, ...]:
-    """The numbers of COUNTED (docs/interfaces.md, section 4)."""
+    """Return the values of COUNTED (docs/records.md, section 4)."""
 
     def of(table: str, *columns: str, without: Sequence[str] = ()) -> int:
         rows = [row for kind, row in counters[table].items() if kind not in without]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows at the prompt: several side by side, now and for so long; and what became of them, in a line each."""
+"""Flows at the prompt: several in parallel, for a given time, and a line about each result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_S = 100_000
 
 
 def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    """Let these flows run, for so long from now on, as part of the session. Raises OSError."""
+    """Run these flows for this time, as part of the session. Return their reports. Raises OSError."""
     now_s = (time.monotonic_ns() - net.began_ns) / 1e9
     seed, sample_s, zero_ns = net.plan["seed"], net.plan["sample_s"], net.began_ns
     with (
@@ -37,7 +37,8 @@ def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dic
 
 
 def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """From where, to where, and of what kind, as in `sta1 sta3 voice,codec=g729 sta3 sta1 web`. Raises ValueError."""
+    """Yield source, destination and kind of each flow, from `sta1 sta3 voice,codec=g729 sta3 sta1 web`. Raises
+    ValueError."""
     if not words or len(words) % 3:
         raise ValueError("flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]")
     for a, b, kind in zip(words[::3], words[1::3], words[2::3], strict=True):
@@ -47,7 +48,7 @@ def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
-    """What became of a flow; its rate is over the time in which it ran."""
+    """Return a line about the result of a flow; its rate is over the time it ran."""
     stop_s = seconds if flow["stop_s"] is None else min(flow["stop_s"], seconds)
     ran_s = stop_s - flow["start_s"] if report["finished_s"] is None else report["finished_s"]
     words = [f"{8 * report['delivered_bytes'] / ran_s / 1e3 if ran_s > 0 else 0:.0f} kb/s"]
@@ -64,7 +65,7 @@ def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
 
 
 def duration(verb: str, word: str) -> float:
-    """The seconds that a word says. Raises ValueError."""
+    """Return the seconds in a word. Raises ValueError if it is no valid duration."""
     try:
         seconds = float(word)
     except ValueError:

@@ -14,9 +14,9 @@ PORT = 8786  # Dask's own
 
 
 def be_scheduler(host: str, port: int) -> None:
-    """Be a Dask scheduler, to which workers and sweeps connect.
+    """Run a Dask scheduler, to which workers and sweeps connect.
 
-    Who can connect to it can have its workers do anything: let it listen where only you can.
+    Anyone who can connect to it can run any program on its workers: let it listen only where you alone can connect.
     """
     from emulation.features.sweeps.workers import scheduler
 
@@ -24,7 +24,7 @@ def be_scheduler(host: str, port: int) -> None:
 
 
 def be_worker(address: str, jobs: int | None, host: str | None) -> None:
-    """Play the runs of sweeps for the Dask scheduler at ADDRESS, until it is gone."""
+    """Play the runs of sweeps for the Dask scheduler at ADDRESS, until it ends."""
     from emulation.features.sweeps.workers import worker
 
     worker(address, jobs or len(os.sched_getaffinity(0)), host)

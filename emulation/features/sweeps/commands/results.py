@@ -15,7 +15,7 @@ MB = 1 << 20
 
 
 def callback(store: Path | None, prune: float | None) -> None:
-    """Say how many results of sweeps and claims are kept, and where; or keep only so many megabytes of them."""
+    """Show how many results of sweeps and claims are kept, and where; or reduce them to this many megabytes."""
     kept = Store(store)
     if prune is not None:
         click.echo(f"{kept.prune(int(prune * MB))} results are removed")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`sweep STUDY`: run a study or a grid of options, and reuse all earlier results. `sweep FILE.toml`
-runs a grid or a list of options over a topology.
+"""`sweep STUDY`: run a study or a grid of options, and reuse all earlier results. `sweep FILE.toml` runs a grid or a
+list of options over a topology.
 
-A file is a study in few words: its `points` are the variants, or else the values of the first option of its `grid`; the
-other options of the grid, each with each, are the cases. All of it is checked before anything starts.
+A file is a short form of a study. Its `points` are the variants, or else the values of the first option of its `grid`.
+All combinations of the grid's other options are the cases. Everything is checked before anything starts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EXAMPLES = ("sweep my_sweep.toml", "sweep rts-cts --seeds 1..20", "sweep my_swee
 
 
 class SweepFile(BaseModel):
-    """What a file of a sweep may say."""
+    """The keys of a sweep file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -60,7 +60,7 @@ class SweepFile(BaseModel):
 
 
 def programs_of(path: Path) -> list[str]:
-    """What a file names that is built or run on this machine; nothing, if it cannot be read."""
+    """Return the programs and folders that a file names for this machine; none if it cannot be read."""
     try:
         return list(dict.fromkeys(trust.named(tomllib.loads(path.read_text()))))
     except (OSError, ValueError, RecursionError):
@@ -68,7 +68,7 @@ def programs_of(path: Path) -> list[str]:
 
 
 def read(path: Path) -> tuple[Study, list[int]]:
-    """The study that a file describes, and its seeds. Raises Misuse."""
+    """Return the study that a file describes, and its seeds. Raises Misuse."""
     try:
         found = SweepFile.model_validate(tomllib.loads(path.read_text()))
     except OSError as error:
@@ -105,14 +105,14 @@ def read(path: Path) -> tuple[Study, list[int]]:
 
 
 def each(grid: Sequence[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
-    """Each value with each, by what to call it; without any, the one point that varies nothing."""
+    """Return all combinations of values, by their names; without options, one point that varies nothing."""
     names = [name for name, _ in grid]
     points = [dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in grid))]
     return {", ".join(f"{name} {said(value)}" for name, value in point.items()): point for point in points}
 
 
 def named(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
-    """The points of a list by their own names, or by what they set. Raises Misuse for one name twice."""
+    """Return the points of a list, by their names or what they set. Raises Misuse if a name occurs twice."""
     found: dict[str, Options] = {}
     for point in points:
         options = {name.replace("-", "_"): value for name, value in point.items() if name != "name"}
@@ -130,7 +130,7 @@ def said(value: Any) -> str:
 
 
 def command(name: str) -> click.Command:
-    """The command of a file, or of a study, by its name or path. Raises ValueError."""
+    """Return the command of a sweep file, or of a study by its name or path. Raises ValueError if there is none."""
     if name.endswith(".toml"):
         params = [other_seeds(), *of_results(), *lane()]
         return Command(name, EXAMPLES, params=params, callback=partial(of_file, Path(name)),
@@ -159,8 +159,8 @@ def sweep(
     found: Study, *, seeds: list[int], out: Path | None, full: bool, as_json: bool, jobs: int | None, dask: str | None,
     store: Path | None, lane: Lane, only_variants: Sequence[str] = (), only_cases: Sequence[str] = (), **given: Any,
 ) -> None:  # fmt: skip
-    """Run what the store does not have, print the tables of all, and leave result.json and what failed. Raises Misuse,
-    and Failure if any run failed."""
+    """Run what the store lacks, print the tables of all runs, and write result.json and failures. Raises Misuse;
+    Failure if any run failed."""
     given = {name: value for name, value in given.items() if value is not None}
     tasks = checked(found, seeds, given, only_cases, only_variants)
     lab = provide_for(tasks, lane)
@@ -192,7 +192,7 @@ def sweep(
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
-    """Those of the seeds that all cases and variants have, of which anything was found."""
+    """Return the runs of the seeds that all found cases and variants have."""
     cells: dict[tuple[str, str], set[int]] = {}
     for run in runs:
         cells.setdefault((run.case, run.variant), set()).add(run.seed)
@@ -203,7 +203,7 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
 def checked(
     found: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str], variants: Sequence[str]
 ) -> list[Task]:
-    """The runs of a study. Raises Misuse, which says of which of them."""
+    """Return the runs of a study. Raises Misuse, which names the case and variant."""
     wanted = [
         (case, variant) for case in found.cases for variant in found.variants
         if case in (cases or found.cases) and variant in (variants or found.variants)
@@ -219,7 +219,7 @@ def checked(
 
 
 class Sweeps(What):
-    """`sweep`'s subcommands: files of sweeps, and the studies."""
+    """`sweep`'s subcommands: sweep files, and the studies."""
 
     draws, kinds = False, {"study": STUDY}
     what, also, takes_files = "study", "a sweep (.toml)", False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mediumd: wmediumd's drop-in. Our air, or wmediumd's own model, decides over the hwsim radios of this kernel.
+"""mediumd: a drop-in for wmediumd. Our air, or wmediumd's own model, decides over the hwsim radios of this kernel.
 
-It has wmediumd's command line and control socket (`inside`), stays until it is told to end, and says `REGISTER SENT!`
-when the radios have their medium. docs/mediumd.md.
+It has wmediumd's command line and control socket (`inside`), runs until it is told to end, and prints `REGISTER SENT!`
+once the radios have their medium. See docs/mediumd.md.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def main(words: Sequence[str]) -> int:
-    """The program. Returns its exit status."""
+    """Run the program. Return its exit status."""
     return program.main(words, play)
 
 
 def play(
     loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
 ) -> AbstractContextManager[program.Medium]:
-    """Our air, which takes a while to load."""
+    """Return our air, which takes a while to import."""
     from emulation.features.wmediumd.daemon.air import Medium
 
     return Medium(loop, stations, table, asked, say)

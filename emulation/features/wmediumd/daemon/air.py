@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our air under a wmediumd configuration, on a running kernel: dcf80211 plays it, and what a client of the control
-socket says of links, places and stations becomes powers."""
+"""Our air under a wmediumd configuration, on a running kernel: dcf80211 plays it. What clients of the control socket
+say about links, positions and stations becomes powers."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 STEP_NS = 100_000_000  # of stations with a direction
-LOOK_NS = 10_000_000_000  # between two looks at what the air could not play
-# Stations of a kernel that lives its own life: all rates, with the kernel's rate control, and all basic ones.
+LOOK_NS = 10_000_000_000  # between two checks for frames that the air could not play
+# Stations of an ordinary kernel: all rates, with the kernel's rate control, and all basic rates.
 RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True}
-NOBODY = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # while it is made, nobody hears anybody
-FARTHEST_M = 1e6  # beyond, a delay is as large as any
+NOBODY = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # during set-up no links
+FARTHEST_M = 1e6  # beyond, the delay is capped
 BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 
 
 class Medium:
-    """The air, from here to the end of the block. Raises OSError, ValueError."""
+    """The air, until the end of the block. Raises OSError or ValueError."""
 
     def __init__(self, loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> None:
         self.loop, self.stations, self.table, self.say = loop, stations, table, say
@@ -72,8 +72,8 @@ class Medium:
         self._close()
 
     def heard(self, done: Done) -> None:
-        """A client has changed something. Raises OSError where the kernel refuses it: of who is there, there is no air
-        then, and nothing arrives."""
+        """Apply a client's change. Raises OSError if the kernel refuses it. If the set of stations changed, there is
+        then no air, and nothing arrives."""
         if done.members:
             try:
                 self._set_up()
@@ -84,7 +84,7 @@ class Medium:
             self._set_powers()
 
     def _set_up(self) -> None:
-        """Make the air of these stations: a new one, as an air has its number of them for good."""
+        """Make an air with these stations: a new one, as an air's number of stations is fixed."""
         self._close()
         if not self.stations.all:
             return
@@ -106,7 +106,7 @@ class Medium:
             self.air.start()
 
     def _close(self) -> None:
-        """The air's end; what was captured until then is written."""
+        """Close the air; write what was captured until then."""
         if self.air and self.capture:
             self.air.stop()
             self.capture.finish()
@@ -128,7 +128,7 @@ class Medium:
         self.air.set_powers(dict(enumerate(propagation.listed(found))), dict(enumerate(delay.tolist())))
 
     def _model(self) -> Propagation:
-        """Of the path loss, on the channel; made anew when it is another one."""
+        """Return the propagation model of the path loss, on this channel; make a new one if it changed."""
         wanted = wmediumd.model_of(self.stations)
         if wanted != self.wanted_model:
             options = {**self.options, "propagation": wanted}
@@ -150,7 +150,7 @@ class Medium:
         self.loop.at(time.monotonic_ns() + LOOK_NS, self._look)
 
     def _look_once(self) -> None:
-        """Say what the air could not play, once each time that it grows."""
+        """Warn about frames that the air could not play, each time their number has grown."""
         if not self.air:
             return
         status = self.air.report()
@@ -161,7 +161,7 @@ class Medium:
 
 
 def load() -> Air:
-    """The module of the running kernel, if it is there: $DCFLAB_AIR, or as modprobe finds it. Raises OSError."""
+    """Load the running kernel's module: $DCFLAB_AIR, or what modprobe finds. Raises OSError if there is none."""
     module = os.environ.get("DCFLAB_AIR")
     if module or os.path.exists(f"/sys/module/{FAMILY}"):
         return Air.load(module or "")
@@ -173,8 +173,8 @@ def load() -> Air:
 
 
 def names_of_radios() -> dict[str, str]:
-    """What hwsim calls the radios that this namespace shows, by their addresses: its second one. Of the others the air
-    learns it from their first frame."""
+    """Return hwsim's names, the second addresses, of the radios visible in this namespace, by their addresses. The air
+    learns those of others from their first frame."""
     found: dict[str, str] = {}
     base = "/sys/class/ieee80211"
     for phy in os.listdir(base) if os.path.isdir(base) else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""-p under our air: its trace, which becomes a pcapng as runs have it (docs/traces.md) at the end."""
+"""-p under our air: its trace, from which a pcapng as for runs is made at the end (docs/traces.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Capture:
-    """Copies the air's trace from here on; `finish` writes the pcapng of these stations. Raises OSError."""
+    """Copies the air's trace from now on; `finish` writes the pcapng of these stations. Raises OSError."""
 
     def __init__(self, loop: Loop, path: str, stations: Sequence[Mapping[str, Any]]) -> None:
         self.loop, self.path, self.stations = loop, Path(path).resolve(), stations
@@ -39,7 +39,7 @@ class Capture:
             self.copied.write(data)
 
     def finish(self) -> None:
-        """The air has stopped. Raises OSError, ValueError."""
+        """Write the file after the air has stopped. Raises OSError or ValueError."""
         self.loop.forget(self.source)
         try:
             self._copy()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""As a program: what wmediumd does, with its command line; mediumd with --wmediumd-compat."""
+"""As a program: what wmediumd does, with its command line; this is mediumd with --wmediumd-compat."""
 
 import sys
 

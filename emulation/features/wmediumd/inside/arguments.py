@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""wmediumd's command line, and what we have besides."""
+"""wmediumd's command line, and our own options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Say = Callable[[int, str], None]  # how grave, as of syslog; a sentence
+    Say = Callable[[int, str], None]  # severity, as in syslog; a sentence
 
 ERROR, WARNING, NOTICE, INFO = 3, 4, 5, 6
 PROGRAM = "mediumd"
@@ -39,14 +39,14 @@ ELSEWHERE = {
     "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
     "-a": "wmediumd's API socket: the control socket (-s) says who hears whom",
     "-n": "netlink besides vhost-user: netlink is all there is",
-}  # wmediumd's options that there is nothing behind, and why
+}  # wmediumd's options without function, and why
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
 
 
 @dataclass
 class Arguments:
-    """What was asked for."""
+    """The parsed command line."""
 
     config: str | None = None
     table: str | None = None
@@ -58,11 +58,11 @@ class Arguments:
     freq: int = 2412
     seed: int = 1
     socket: str | None = None
-    only: str | None = None  # "help" or "version": that, and no more
+    only: str | None = None  # "help" or "version": print only that
 
 
 def parse(words: Sequence[str]) -> Arguments:
-    """Raises Misuse."""
+    """Parse the command line. Raises Misuse if it is wrong."""
     found = Arguments()
     try:
         options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""-p under wmediumd's model: each frame once, when it begins, and the ACK of those that have one, as pcapng with
-radiotap headers (draft-ietf-opsawg-pcapng; radiotap.org). Retries are not in it, as they are not there."""
+"""-p under wmediumd's model: each frame once, when it begins, and the ACK if there is one, as pcapng with radiotap
+headers (draft-ietf-opsawg-pcapng; radiotap.org). The model has no separate retries, so neither has the file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 RADIOTAP = 127
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 NANOSECONDS = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)  # if_tsresol; end of options
-HEADER = struct.Struct("<BBHIBBHH")  # version, padding, length, what follows: rate and channel
+HEADER = struct.Struct("<BBHIBBHH")  # version, padding, length, fields that follow: rate and channel
 PRESENT = 1 << 2 | 1 << 3
 CHANNEL_2GHZ, CHANNEL_5GHZ = 0x0080, 0x0100
 
 
 class Capture:
-    """A file, from here to the end of the block. Raises OSError."""
+    """A file, until the end of the block. Raises OSError."""
 
     def __init__(self, path: str) -> None:
         self.file = open(path, "wb", buffering=0)  # noqa: SIM115
@@ -33,7 +33,7 @@ class Capture:
         self.file.close()
 
     def write(self, at_ns: int, frame: bytes, freq: int, rate: int) -> None:
-        """`rate` in 100 kb/s."""
+        """Write a frame; `rate` is in 100 kb/s."""
         band = CHANNEL_2GHZ if freq < 5000 else CHANNEL_5GHZ
         data = HEADER.pack(0, 0, HEADER.size, PRESENT, rate // 5, 0, freq, band) + frame
         head = struct.pack("<IIIII", 0, at_ns >> 32, at_ns & 0xFFFFFFFF, len(data), len(data))

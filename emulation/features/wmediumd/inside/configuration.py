@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a wmediumd configuration says: its stations, and who hears whom.
+"""Parse a wmediumd configuration: its stations and links.
 
-Numbers are as strict as wmediumd's library: it reads a whole number where a fraction is meant as 0, silently, so here
-that is an error that says so. A key that means nothing, here or there, is a warning.
+Numbers are as strict as in wmediumd's library. That reads a whole number where a fraction is meant silently as 0; here
+it is an error that says so. A key without meaning, here or there, is a warning.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 MOST = 250  # stations
-SECOND = 0x40  # the bit of hwsim's second address, by which kernels before 4.1 knew a radio
+SECOND = 0x40  # the bit of hwsim's second address, which named a radio in kernels before 4.1
 TYPES = ("snr", "prob", "prob_asymmetric", "path_loss")
-FAR, STRONG = 1e6, 100.0  # m, dBm: beyond, a number is a mistake
+FAR, STRONG = 1e6, 100.0  # m, dBm: larger numbers are mistakes
 
-# The keys of `model` that mean something, by its type; and by the model_name of a path loss, as PathLoss has them.
+# The meaningful keys of `model`, by its type; and by the model_name of a path loss, with their names in PathLoss.
 COMMON = ("type", "fading_coefficient", "noise_threshold")
 OF_TYPE = {
     "snr": ("links",),
@@ -50,19 +50,20 @@ BOUNDS = {"path_loss_exp": (0.1, 20.0), "xg": (-40.0, 150.0), "sL": (1, 1000), "
 
 @dataclass
 class Configuration:
-    """What a file says: `stations`; and what it says that means nothing, a sentence each, with its line."""
+    """The contents of a file: `stations`, and a sentence with its line about each part without meaning."""
 
     stations: Stations
     warnings: list[str] = field(default_factory=list)
 
 
 def read(path: str) -> Configuration:
-    """Raises Misuse, with file and line; OSError."""
+    """Read a configuration. Raises Misuse, with file and line, if it is wrong; OSError if it cannot be read."""
     return _configuration(libconfig.read(path))
 
 
 def parse(text: str, name: str = "configuration") -> Configuration:
-    """Raises Misuse, with `name` and line; OSError, of files that it includes."""
+    """Parse a configuration. Raises Misuse, with `name` and line, if it is wrong; OSError for files that it
+    includes."""
     return _configuration(libconfig.parse(text, name))
 
 
@@ -110,7 +111,7 @@ def _ids(found: Configuration, ids: Setting) -> None:
 
 
 def _mediums(found: Configuration, array: Setting) -> None:
-    """Each list is a medium of its own, from 1 on; who is in none is in medium 0."""
+    """Each list is a medium of its own, numbered from 1; stations in no list are in medium 0."""
     for number, members in enumerate(_elements(array, "ifaces.medium_array"), 1):
         for each in _elements(members, "ifaces.medium_array"):
             found.stations.all[_index(found, each, "ifaces.medium_array")].medium = number
@@ -141,7 +142,7 @@ def _model(found: Configuration, setting: Setting) -> None:
 
 
 def _of_before(path_loss: Setting) -> Setting:
-    """The group `path_loss` of before there was a `model`, as that: its model_params are (model_name, path_loss_exp,
+    """Convert the group `path_loss`, older than `model`, to that; its model_params are (model_name, path_loss_exp,
     xg)."""
     model, place = dict(_group(path_loss, "path_loss")), path_loss.place
     if "model_params" not in model:
@@ -152,7 +153,7 @@ def _of_before(path_loss: Setting) -> Setting:
 
 
 def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]) -> list[str]:
-    """The stations' places and powers, and the model; returns the model's own keys."""
+    """Set the stations' positions and powers, and the model. Return the model's own keys."""
     everyone = found.stations.all
 
     def each(name: str, read: Callable[[Setting, str], object], attribute: str) -> None:
@@ -185,7 +186,8 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
 
 
 def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrored: bool = True) -> None:
-    """(from, to, value): an SNR in whole dB, or a probability; of one direction only, it holds for both if mirrored."""
+    """Read (from, to, value): an SNR in whole dB, or a probability. With `mirrored`, a value given for one direction
+    holds for both."""
     everyone, said = found.stations.all, found.stations.snr if whole else found.stations.error
     for link in _elements(links, name):
         parts = _elements(link, name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket's messages: bytes of a client in, bytes of its answers out; pure.
+"""The control socket's messages: a client's bytes in, the answers' bytes out. Pure.
 
-A message begins with its type, one byte; all numbers are big-endian, a float is its bits as an unsigned number. The
-answer has the type that follows the request's, the whole request, its type too, and one byte that says what became of
-it; that to SPECPROB_UPDATE repeats the two addresses only.
+A message begins with its type, one byte. All numbers are big-endian; a float is sent as its bits. The answer has the
+type after the request's, the whole request including its type, and one byte with the result. The answer to
+SPECPROB_UPDATE repeats only the two addresses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FRACTION = 1 << 31  # Q1.31
 MOST = 250  # stations
-SECOND = 0x40  # of the first byte: of a radio's second address
+SECOND = 0x40  # in the first byte: marks a radio's second address
 
 
 class Request(enum.IntEnum):
@@ -43,7 +43,7 @@ class Request(enum.IntEnum):
 
 
 class Result(enum.IntEnum):
-    """What became of a request."""
+    """Results of requests."""
 
     OK = 0
     INTF_NOTFOUND = 1
@@ -70,27 +70,27 @@ ENDS = 12  # bytes of two addresses
 
 
 class UnknownError(ValueError):
-    """A message of no type that there is: where the next one begins nobody can know."""
+    """A message of unknown type: the begin of the next one cannot be known."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """An answer; and what it means for whoever plays the medium."""
+    """An answer, and what it means for the medium."""
 
     answer: bytes
-    changed: bool = False  # who hears whom
-    members: bool = False  # who is there
+    changed: bool = False  # whether links changed
+    members: bool = False  # whether the set of stations changed
     shutdown: bool = False
 
 
 class Client:
-    """What one client has sent that is not answered yet."""
+    """The data of one client that is not answered yet."""
 
     def __init__(self, stations: Stations) -> None:
         self.stations, self.rest = stations, b""
 
     def feed(self, data: bytes) -> list[Done]:
-        """Answer all that has come whole. Raises UnknownError, after which nothing of it counts."""
+        """Answer all complete messages. Raises UnknownError for an unknown one, after which the rest is ignored."""
         self.rest += data
         done: list[Done] = []
         while self.rest:
@@ -107,7 +107,7 @@ class Client:
 
 
 def answer(stations: Stations, request: Request, message: bytes) -> Done:
-    """Do what one whole message asks for."""
+    """Execute a complete message."""
     if request is Request.SHUTDOWN:
         return Done(b"", shutdown=True)
     values = FORMATS[request].unpack(message[1:])
@@ -153,8 +153,8 @@ def _probability(fixed: int) -> float:
 
 
 def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
-    """The answer has the number of the new station, or, of one that is there, its own. No station has a group's
-    address, and none the second one of another's radio."""
+    """Add a station. The answer has its number, or that of an existing station. A group's address is refused; the
+    second address of a known station's radio counts as that station."""
     other = bytes([address[0] ^ SECOND]) + address[1:]
     if there := stations.find(address) or stations.find(other):
         return Result.DUPLICATE, struct.pack(">i", stations.all.index(there))
@@ -179,7 +179,7 @@ def _remove_number(stations: Stations, number: int) -> tuple[Result, bytes]:
 
 
 def _own(attribute: str, path_loss: bool = True) -> Callable[..., tuple[Result, bytes]]:
-    """Of one station: a number, or three."""
+    """Return a handler that sets an attribute of a station: a number, or three."""
 
     def put(stations: Stations, address: bytes, *values: Any) -> tuple[Result, bytes]:
         if path_loss and stations.mode is not Mode.PATH_LOSS:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A medium under mac80211_hwsim by its netlink interface: frames come, receptions and reports go.
+"""A medium below mac80211_hwsim, through its netlink interface: frames come in, receptions and reports go out.
 
-It is the interface that wmediumd uses, and any kernel with hwsim has it; our own air comes by virtio. Numbers are those
-of include/linux/mac80211_hwsim.h; `emulation.features.wmediumd.inside.model` decides.
+wmediumd uses this interface, and any kernel with hwsim has it; our own air uses virtio. The constants are those of
+include/linux/mac80211_hwsim.h. `emulation.features.wmediumd.inside.model` decides.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_C
     19,
 )
 STAGES = 4
-MOST, ROOM = 1 << 14, 1 << 22  # bytes of a message, which holds one frame; and of the socket's buffer
+MOST, ROOM = 1 << 14, 1 << 22  # bytes of a message, which has one frame; of the socket's buffer
 SO_RCVBUFFORCE = 33
-ACK_FRAME = b"\xd4\x00\x00\x00"  # and whom it is for
+ACK_FRAME = b"\xd4\x00\x00\x00"  # followed by the receiver's address
 SECOND = 0x40  # of a radio's second address
-WARNING, DEBUG = 4, 7  # as of syslog
+WARNING, DEBUG = 4, 7  # as in syslog
 
 
 class Edge:
-    """The medium of this namespace's radios, from here to the end of the block. Raises OSError."""
+    """The medium of this namespace's radios, until the end of the block. Raises OSError."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Edge:
         self.loop, self.stations, self.say = loop, stations, say
         self.medium = Medium(stations, errors, seed, time.monotonic_ns())
         self.capture = capture
-        self.radios: dict[bytes, bytes] = {}  # what hwsim calls the stations that have sent, by their addresses
+        self.radios: dict[bytes, bytes] = {}  # hwsim's names of the stations that have sent, by their addresses
         self.armed_ns = 0
 
     def __enter__(self) -> Self:
@@ -105,10 +105,10 @@ class Edge:
 
     def __exit__(self, *_: object) -> None:
         self.loop.forget(self.netlink.socket.fileno())
-        self.netlink.close()  # and hwsim's radios are without a medium
+        self.netlink.close()  # hwsim's radios then have no medium
 
     def heard(self, done: Done) -> None:
-        """A client has changed something: it holds from the next frame on."""
+        """Do nothing: a client's change holds from the next frame on."""
 
     def _family(self) -> int:
         try:
@@ -119,7 +119,7 @@ class Edge:
             raise NetlinkError(error.errno, "mac80211_hwsim is not loaded: modprobe mac80211_hwsim") from None
 
     def _register(self) -> None:
-        """Frames may come before the answer."""
+        """Register as the medium; frames may come before the answer."""
         self._send(REGISTER, [], ACK)
         while True:
             for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
@@ -140,7 +140,7 @@ class Edge:
         self.netlink.socket.send(header + payload)
 
     def _read(self) -> None:
-        """What hwsim has sent; it says nothing of what it was sent, but if that was wrong: of a radio that is gone."""
+        """Read hwsim's messages. It reports only errors of what it was sent, as for a radio that is gone."""
         try:
             for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
                 if kind == ERROR:
@@ -167,7 +167,7 @@ class Edge:
         self.medium.take(time.monotonic_ns(), radio, frame, freq, number(values[A_FLAGS]), rates, values[A_COOKIE])
 
     def _arm(self) -> None:
-        """Be called when something is due, unless that is so already."""
+        """Schedule the next call, unless it is scheduled already."""
         due = self.medium.next_ns()
         if due < (self.armed_ns or due + 1):
             self.armed_ns = due
@@ -186,8 +186,8 @@ class Edge:
         self._arm()
 
     def _deliver(self, one: Delivery) -> None:
-        """A station that has not sent yet is called by its address, or by its second one, as hwsim makes it: one of
-        them there is."""
+        """Deliver a frame. A station that has not sent yet is named by its address or by its second one, as hwsim makes
+        it: one of the two exists."""
         known, rates = self.radios.get(one.to), len(RATES) - (CCK if one.freq > 5000 else 0)
         for receiver in (known,) if known else (one.to, bytes([one.to[0] | SECOND]) + one.to[1:]):
             self._send(FRAME, [

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """libconfig: the grammar of wmediumd's configuration files (https://hyperrealm.github.io/libconfig/, 1.7).
 
-Every value keeps its line, as what is wrong with a configuration is often not its grammar. libconf of PyPI forgets the
-lines, and takes the last of two settings of one name where libconfig refuses; and lanes have the standard library only.
+Each value keeps its line, because many errors are not errors of grammar. PyPI's libconf loses the lines, and takes the
+last of two settings with one name where libconfig refuses; besides, lanes have the standard library only.
 
-Grammar: settings `name = value;` or `name : value;`, where the end may be `;`, `,` or nothing; a value is a number, a
-word, a string, an array `[…]` of scalars of one type, a list `(…)` of anything, or a group `{…}` of settings. Remarks
-are `#`, `//` and `/* */`; `@include "FILE"` at the beginning of a line.
+Grammar: settings are `name = value;` or `name : value;`, where the end may be `;`, `,` or nothing. A value is a number,
+a word, a string, an array `[…]` of scalars of one type, a list `(…)` of anything, or a group `{…}` of settings.
+Comments are `#`, `//` and `/* */`; `@include "FILE"` is at the beginning of a line.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Scalar = bool | int | float | str
 
-DEEPEST, MOST_INCLUDES = 64, 10  # groups in groups; and files in files, which is libconfig's own
+DEEPEST, MOST_INCLUDES = 64, 10  # nested groups; nested files, which is libconfig's own limit
 LONGEST = 16_000_000  # bytes of a file
-INT64 = range(-(2**63), 2**64)  # hexadecimal ones may fill all bits
+INT64 = range(-(2**63), 2**64)  # hexadecimal numbers may use all bits
 
 TOKENS = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|\#[^\n]*|//[^\n]*|/\*.*?\*/)
@@ -58,7 +58,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Setting:
-    """A value and where it is: a scalar; of an array or a list, a tuple of settings; of a group, settings by name."""
+    """A value and its place. The value is a scalar; a tuple of settings (array or list); or settings by name
+    (group)."""
 
     value: Scalar | tuple[Setting, ...] | dict[str, Setting]
     place: Place
@@ -75,13 +76,13 @@ class Token:
 
 
 def read(path: str) -> Setting:
-    """The group of settings in a file. Raises Misuse, OSError."""
+    """Return the settings in a file, as a group. Raises Misuse if they are wrong, OSError if it cannot be read."""
     return parse(_text(path), path)
 
 
 def parse(text: str, name: str = "configuration") -> Setting:
-    """The group of settings in a text; `name` is said in errors, and @include looks beside it. Raises
-    Misuse, OSError."""
+    """Return the settings in a text, as a group. Errors mention `name`; @include searches its folder. Raises Misuse if
+    they are wrong, OSError if a file cannot be read."""
     parser = _Parser(list(_tokens(text, name)))
     group = parser.settings("end", Place(name, 1), 0)
     return Setting(group, Place(name, 1))
@@ -140,13 +141,13 @@ class _Parser:
         return self.next.kind == "mark" and self.next.text in marks
 
     def settings(self, end: str, opened: Place, depth: int) -> dict[str, Setting]:
-        """Up to and with `end`: a mark, or the end of the file."""
+        """Parse settings up to and including `end`: a mark, or the end of the file."""
         found: dict[str, Setting] = {}
         while not (self.next.kind == "end" if end == "end" else self.is_mark(end)):
             if self.next.kind == "end":
                 raise self.next.place.refuse(f"the group of line {opened.line} has no end: }} is missing")
             name = self.take()
-            if name.kind not in ("name", "bool"):  # a setting may be called true
+            if name.kind not in ("name", "bool"):  # a setting's name may be `true`
                 raise name.place.refuse(f"a setting's name is expected, not {name}")
             if not self.is_mark("=", ":"):
                 raise self.next.place.refuse(f"{name.text}: = or : is expected, not {self.next}")
@@ -190,7 +191,7 @@ class _Parser:
 
 
 def _alike(name: str, found: list[Setting]) -> None:
-    """Raises Misuse if the last of an array is no scalar, or not of the type of the others."""
+    """Raises Misuse if the last element of an array is no scalar, or has another type than the first."""
     if isinstance(found[-1].value, tuple | dict):
         raise found[-1].place.refuse(f"{name}: an array [ ] holds numbers, words or strings; a list ( ) anything")
     if type(found[-1].value) is not type(found[0].value):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Path loss as wmediumd works it out: in whole dB, cut off, at 2412 MHz whatever the channel is; and the indoor model
-with hertz where its formula wants megahertz, which makes it 120 dB too much. Our own air has the models themselves
+"""Path loss as wmediumd computes it: in whole dB, truncated, at 2412 MHz on every channel. Its indoor model uses hertz
+where the formula needs megahertz, and so is 120 dB too high. Our own air has the correct models
 (`emulation.features.wmediumd.configured`)."""
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from emulation.features.wmediumd.inside.stations import PathLoss, Station, Stations
 
 FREQUENCY_HZ, SPEED_OF_LIGHT = 2.412e9, 299_792_458.0
-NEAREST_M = 1e-3  # closer, nothing more is lost or won
+NEAREST_M = 1e-3  # closer, the loss stays the same
 NEAR_M, N_NEAR, N_FAR = 16.0, 28.0, 38.0  # of the indoor model without a coefficient
 DIFFERENT = -200.0  # the SNR of stations in different mediums
 
 
 def loss_db(loss: PathLoss, distance: float, height: float = 1.0) -> int:
-    """What is lost over so many metres."""
+    """Return the loss over this distance (m), dB."""
     d = max(distance, NEAREST_M)
     friis = 20 * math.log10(4 * math.pi * d * FREQUENCY_HZ / SPEED_OF_LIGHT)
     system = 10 * math.log10(loss.system_loss)
@@ -37,7 +37,7 @@ def loss_db(loss: PathLoss, distance: float, height: float = 1.0) -> int:
 
 
 def snr(stations: Stations, source: Station, to: Station) -> float:
-    """Of what one sends, at the other, in dB."""
+    """Return the SNR of one station's signal at the other, dB."""
     if source.medium != to.medium:
         return DIFFERENT
     if stations.mode is not Mode.PATH_LOSS:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Another medium than our air: wmediumd, or its model, as a program that runs beside the network.
+"""A medium other than our air: wmediumd, or its model, as a program that runs beside the network.
 
-It is told what the plan has of powers, as SNRs, and decides by itself; it counts nothing that we could know. To the
-network it is an air that nobody can change.
+It gets the plan's powers as SNRs, and decides alone; it reports no counts. For the network it is an air that cannot be
+changed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Medium(Air):
         self.config, self.table, self.log = (f"{folder}/{WMEDIUMD}.{name}" for name in ("cfg", "per", "log"))
 
     def configure(self, plan: dict[str, Any]) -> None:
-        """Start it, and wait until hwsim's frames are its."""
+        """Start the program, and wait until it receives hwsim's frames."""
         from subprocess import DEVNULL, PIPE, Popen
 
         medium, stations = plan["medium"], stations_of(plan)
@@ -70,7 +70,7 @@ class Medium(Air):
         raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(self.log))
 
     def command(self, medium: Mapping[str, Any], seed: int) -> tuple[list[str], dict[str, str]]:
-        """The program, and its environment."""
+        """Return the command of the program, and its environment."""
         files = ["-c", self.config, "-l", "3", *(["-x", self.table] if medium["table"] else [])]
         if medium["program"]:
             return [programs.find(medium["program"], WMEDIUMD), *files], dict(os.environ)
@@ -81,14 +81,14 @@ class Medium(Air):
         return time.monotonic_ns()
 
     def stop(self) -> int:
-        """Raises OSError if it has ended meanwhile: nothing was on the air since."""
+        """Raises OSError if the program has ended: nothing was on the air since."""
         assert self.process
         if self.process.poll() is not None:
             raise programs.ended("the medium", WMEDIUMD, self.process.returncode, programs.last_line(self.log))
         return time.monotonic_ns()
 
     def report(self) -> dict[str, Any]:
-        """The `air` part of lane.json: who is there, and that nothing is known of what they sent."""
+        """Return the `air` part of lane.json: the stations, without counts."""
         nothing = dict.fromkeys(("lost_records", "refused_frames", "late_ns_max", "lost_messages"), 0)
         stations = [{"name": name, "counters": {**NOT_COUNTED}} for name in self.names]
         return {"version": 1, "counted": False, **nothing, "stations": stations}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""wmediumd's idea of a medium: every frame of every station one after the other, and a die for each attempt.
+"""wmediumd's model of a medium: all frames of all stations one after the other, and a random draw for each attempt.
 
-Nobody senses, nothing collides, no ACK is lost, and RTS/CTS is not known; a frame waits for those before it of its
-access category and above, whichever station's, on whatever channel. That is the point of having it: to see side by side
-what it leaves out. Pure: times come in as nanoseconds, what is drawn comes from one seed, and what happens goes out as
-deliveries and reports in the order of their times. docs/mediumd.md has what it takes over, and what not.
+There is no carrier sense and no collision, no ACK is lost, and RTS/CTS is unknown. A frame waits for earlier frames of
+its access category and those above, of all stations on all channels. The purpose is to compare: to see what such a
+model leaves out. It is pure: times come in as nanoseconds, random draws come from one seed, and deliveries and reports
+go out in the order of their times. docs/mediumd.md says what it takes over, and what not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     class Errors(Protocol):
         def error(self, snr_db: float, rate: int, length: int) -> float: ...
 
-    Rate = tuple[int, int]  # of hwsim's table, by its index; and how many attempts
+    Rate = tuple[int, int]  # index into hwsim's table; number of attempts
 
 
 US = 1000
@@ -40,13 +40,13 @@ VO, VI, BE, BK = range(4)
 CW = ((3, 7), (7, 15), (15, 1023), (15, 1023))  # by access category
 BY_TID = (BE, BK, BK, BE, VI, VI, VO, VO)
 STAT_ACK, NO_ACK = 4, 2  # hwsim's flags
-COLLECT_US = 10_000  # for so long it adds up how long weak frames last
+COLLECT_US = 10_000  # interval over which durations of weak frames are summed
 NEVER = 1 << 62
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """A frame that arrives at a station. `rate` is an index, `signal_dbm` with what it says in the kernel's receive
+    """A frame that arrives at a station. `rate` is an index; rate and `signal_dbm` go into the kernel's receive
     status."""
 
     to: Address
@@ -58,7 +58,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a frame, for its sender's kernel."""
+    """The outcome of a frame, for its sender's kernel."""
 
     radio: bytes
     cookie: bytes
@@ -73,7 +73,7 @@ class Report:
 
 @dataclass(order=True)
 class Queued:
-    """A frame on its way; it is due at a time, and of one time the earlier asked for."""
+    """A frame under way, ordered by its due time and then by the order of requests."""
 
     due_ns: int
     number: int
@@ -90,27 +90,27 @@ class Queued:
 
 
 def airtime_us(length: int, rate: int) -> int:
-    """As OFDM has it, at every rate, in 100 kb/s; without an FCS."""
+    """Return the duration of a frame in us, as with OFDM, for all rates (100 kb/s); without an FCS."""
     return 16 + 4 + 4 * math.ceil((16 + 8 * length + 6) * 10 / (4 * rate))
 
 
 class Medium:
-    """All frames on their way."""
+    """All frames under way."""
 
     def __init__(self, stations: Stations, errors: Errors, seed: int = 1, start_ns: int = 0) -> None:
         self.stations, self.errors, self.draw = stations, errors, random.Random(seed)
         self.waiting: list[Queued] = []
-        self.last: dict[tuple[int, int], int] = {}  # by medium and category, when the last frame so far is due
+        self.last: dict[tuple[int, int], int] = {}  # by medium and category: when the last frame so far is due
         self.number = 0
         self.moves_ns = start_ns + round(MOVE_S * 1e9)
-        self.weak: dict[Address, list[float]] = {}  # how long its weak frames lasted, in us, and how strong they were
-        self.busy: dict[Address, float] = {}  # what share of the time before that is
+        self.weak: dict[Address, list[float]] = {}  # duration of its weak frames, us, and their strength
+        self.busy: dict[Address, float] = {}  # their share of the previous interval
         self.collect_ns = start_ns + COLLECT_US * US
 
     def take(
         self, now_ns: int, radio: bytes, frame: bytes, freq: int, flags: int, rates: Sequence[Rate], cookie: bytes
     ) -> None:
-        """A radio hands a frame over; one of a station that nobody has named is lost, without a report."""
+        """Accept a frame from a radio; a frame of an unknown station is lost, without a report."""
         if len(frame) < LEAST_BYTES or not (sender := self.stations.find(frame[10:16])):
             return
         self._pass(now_ns)
@@ -132,11 +132,11 @@ class Medium:
         ))  # fmt: skip
 
     def next_ns(self) -> int:
-        """When something is due, NEVER if nothing is."""
+        """Return when the next frame is due; NEVER if there is none."""
         return self.waiting[0].due_ns if self.waiting else NEVER
 
     def due(self, now_ns: int) -> list[Delivery | Report]:
-        """What has happened by now."""
+        """Return what has happened until now."""
         happened: list[Delivery | Report] = []
         while self.waiting and self.waiting[0].due_ns <= now_ns:
             frame = heapq.heappop(self.waiting)
@@ -153,11 +153,11 @@ class Medium:
         self, sender: Station, to: Station | None, frame: bytes, base: int, snr: float, no_ack: bool, category: int,
         rates: Sequence[Rate],
     ) -> tuple[bool, int, list[Rate]]:  # fmt: skip
-        """Whether it is acknowledged, how long all attempts take in us, and which there were."""
+        """Return whether the frame is acknowledged, the duration of all attempts (us), and the attempts."""
         least, most = CW[category]
         ack_us = SIFS_US + airtime_us(ACK_BYTES, RATES[base])
         window, lasts, used = least, 0, [(-1, 0)] * len(rates)
-        fixed = self.draw.random()  # of a link that has a probability: it holds for all attempts
+        fixed = self.draw.random()  # for links with a probability: it holds for all attempts
         for stage, (rate, count) in enumerate(rates):
             if rate < 0:
                 break
@@ -176,7 +176,7 @@ class Medium:
         return False, lasts, used
 
     def _arrive(self, frame: Queued) -> list[Delivery | Report]:
-        """At the station it is for, or, of a group, at whoever receives it."""
+        """Deliver a frame to its station; a group frame to all that receive it."""
         rate, freq = frame.asked[0][0] if frame.asked else 0, frame.freq
         base = CCK if freq > 5000 else 0
         if not frame.frame[4] & 1:
@@ -200,7 +200,7 @@ class Medium:
         return found
 
     def _error(self, sender: Station, to: Station, snr: float, rate: int, length: int) -> float:
-        if rate >= len(RATES) or sender.medium != to.medium:  # an index of HT's is taken for one of these
+        if rate >= len(RATES) or sender.medium != to.medium:  # an index of HT is taken for one of these
             return 1.0
         if self.stations.mode is Mode.PROB:
             return self.stations.link_error(sender, to)
@@ -212,13 +212,13 @@ class Medium:
         return losses.snr(self.stations, sender, to) - self._disturbed(sender, to) + self._fade()
 
     def _fade(self) -> int:
-        """A sum of twelve uniforms stands for a Gaussian."""
+        """Return fading in dB; a sum of twelve uniforms approximates a Gaussian."""
         if not self.stations.fading_db:
             return 0
         return int(self.stations.fading_db * (sum(self.draw.random() for _ in range(12)) - 6))
 
     def _pass(self, now_ns: int) -> None:
-        """What goes by time: stations' steps, and what weak frames add up to."""
+        """Do what depends on time: steps of stations, and sums of weak frames."""
         while self.moves_ns <= now_ns:
             self.stations.move()
             self.moves_ns += round(MOVE_S * 1e9)
@@ -234,8 +234,8 @@ class Medium:
         weak[1] = frame.signal_dbm
 
     def _disturbed(self, sender: Station, to: Station) -> int:
-        """By how many dB weak frames of others lower an SNR: each by as much as it had at whom it was for, and with the
-        probability that it was on the air. One alone changes nothing, as it is below the noise."""
+        """Return by how many dB weak frames of others lower an SNR. Each counts with its strength at its own receiver,
+        and with the probability that it was on the air. A single one changes nothing, as it is below the noise."""
         power = 0.0
         for address, (_, signal) in self.weak.items() if self.stations.interference else ():
             if address not in (sender.address, to.address) and self.draw.random() < self.busy.get(address, 0.0):
@@ -244,7 +244,7 @@ class Medium:
 
 
 def category_of(frame: bytes) -> int:
-    """VO of what is no data, BE of data without QoS, else by the TID."""
+    """Return VO for frames other than data, BE for data without QoS, and otherwise the category of the TID."""
     kind, subtype = frame[0] >> 2 & 3, frame[0] >> 4
     if kind != 2:
         return VO

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program: exits with 0 when it is told to end, 1 if it cannot do what was asked, 2 if that makes no sense."""
+"""The program. Exit status: 0 if told to end, 1 if it cannot do what was asked, 2 for misuse."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from emulation.lane.per_tables import Table
 
     class Medium(Protocol):
-        """What plays stations, while its block lasts."""
+        """Plays stations during its block."""
 
         def heard(self, done: Done) -> None:
-            """A client has changed something. Raises OSError, ValueError where that cannot be."""
+            """Apply a client's change. Raises OSError or ValueError if that is not possible."""
 
     Play = Callable[[Loop, Stations, Table | None, Arguments, Say], AbstractContextManager[Medium]]
 
-READY = "REGISTER SENT!"  # who starts a wmediumd waits for this line
+READY = "REGISTER SENT!"  # programs that start wmediumd wait for this line
 FOREVER_NS = 10**18
 
 
@@ -45,7 +45,7 @@ class EndedError(Exception):
 
 
 def main(words: Sequence[str], play: Play) -> int:
-    """Be the medium that `play` makes. Returns the exit status."""
+    """Run the medium that `play` makes. Return the exit status."""
     try:
         asked = parse(words)
     except Misuse as error:
@@ -84,14 +84,15 @@ def main(words: Sequence[str], play: Play) -> int:
 
 
 def read(asked: Arguments) -> Configuration:
-    """The configuration; of -d, an empty one."""
+    """Return the configuration; an empty one for -d."""
     if asked.config:
         return configuration.read(asked.config)
     return Configuration(Stations(mode=Mode.SPECIFIC))
 
 
 def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, play: Play) -> NoReturn:
-    """Be the medium until the program is told to end. Raises EndedError then; OSError, ValueError."""
+    """Run the medium until the program is told to end; then raises EndedError. Raises OSError or ValueError on
+    failure."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     with ExitStack() as stack:
@@ -123,6 +124,6 @@ def compat(loop: Loop, stations: Stations, table: Table | None, asked: Arguments
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Once, so that nothing disturbs the cleaning up."""
+    """Handle the signal once, so that nothing disturbs the cleanup."""
     signal.signal(number, signal.SIG_IGN)
     raise EndedError

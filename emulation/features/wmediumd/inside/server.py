@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket: an AF_UNIX stream at which any number of clients change the medium while it is played."""
+"""The control socket: an AF_UNIX stream on which any number of clients change the medium while it runs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 PATH = "/var/run/wmediumd.sock"
-WARNING = 4  # as of syslog
+WARNING = 4  # as in syslog
 MOST = 1 << 16  # bytes at once
 PATIENCE_S = 1.0  # for a client that does not read its answers
 
 
 class Server:
-    """Listens from here to the end of the block. `heard` is told of each answer, before it is sent: what a client was
-    told is true. Raises OSError, also EADDRINUSE if another one listens there."""
+    """Listens until the end of the block. `heard` is called before an answer is sent, so what a client was told is
+    true. Raises OSError, with EADDRINUSE if another medium listens there."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Server:
         loop.watch(self.socket.fileno(), select.EPOLLIN, self._accept)
 
     def _bind(self) -> None:
-        """A socket that nobody listens at any more was left by one that was killed."""
+        """Bind; replace a socket without a listener, which a killed program left."""
         try:
             self.socket.bind(self.path)
         except OSError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who hears whom, as wmediumd knows it: stations, and of each ordered pair an SNR, a loss probability, or what follows
-from where both are. Links are kept by address, so that stations come and go without anything being renumbered."""
+"""Stations and links, as wmediumd knows them: each ordered pair has an SNR, a loss probability, or what follows from
+both positions. Links are kept by address, so stations come and go without renumbering."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     Pair = tuple[Address, Address]  # from, to
     Vector = tuple[float, float, float]
 
-SNR_DEFAULT = 30.0  # dB, of a link of which nothing is said
-CCA_DBM = -90.0  # the least that a group frame is received with
+SNR_DEFAULT = 30.0  # dB, of a link without a given value
+CCA_DBM = -90.0  # the weakest at which a group frame is received
 ALL_LOST = 1.0
-MOVE_S = 3.0  # stations with a direction take a step so often
-SIZES = 12  # by RATES, of a matrix of SPECPROB_UPDATE
-SIZE_STEP = 128  # bytes a row of it
+MOVE_S = 3.0  # s between the steps of a station with a direction
+SIZES = 12  # by RATES, in a matrix of SPECPROB_UPDATE
+SIZE_STEP = 128  # bytes per row of it
 
 
 class Mode(enum.Enum):
-    """What a link is said in."""
+    """How links are given."""
 
     SNR = "snr"
     PROB = "prob"
-    SPECIFIC = "specprob"  # a probability for each size and rate; told by the control socket only (-d)
+    SPECIFIC = "specprob"  # a probability for each size and rate; only through the control socket (-d)
     PATH_LOSS = "path_loss"
 
 
@@ -44,7 +44,7 @@ class Loss(enum.Enum):
 
 @dataclass(frozen=True)
 class PathLoss:
-    """A path loss model and its parameters, by wmediumd's names in remarks."""
+    """A path loss model and its parameters; the comments have wmediumd's names."""
 
     model: Loss = Loss.LOG_DISTANCE
     exponent: float = 3.5  # path_loss_exp
@@ -57,7 +57,7 @@ class PathLoss:
 
 @dataclass
 class Station:
-    """One radio; metres, m a step of MOVE_S, dBm, dB."""
+    """One radio. Units: metres, metres per step of MOVE_S, dBm, dB."""
 
     address: Address
     position: Vector = (0.0, 0.0, 0.0)
@@ -67,12 +67,12 @@ class Station:
     height: float = 1.0
     shadow_db: float = 0.0  # GAUSS_RANDOM: of log_normal_shadowing
     is_ap: bool = False
-    medium: int = 0  # those of another one are not heard
+    medium: int = 0  # stations of another one are not heard
 
 
 @dataclass
 class Stations:
-    """All of them. `snr`, `error` and `specific` hold what was said; what was not is the default."""
+    """All stations. `snr`, `error` and `specific` hold given values; others have the default."""
 
     all: list[Station] = field(default_factory=list)
     mode: Mode = Mode.SNR
@@ -83,13 +83,13 @@ class Stations:
     loss: PathLoss = PathLoss()
     fading_db: float = 0.0
     noise_dbm: float = NOISE_DBM
-    interference: bool | None = None  # whether weak frames lower others' SNR; None: nothing was said
+    interference: bool | None = None  # whether weak frames lower others' SNR; None: not given
 
     def find(self, address: Address) -> Station | None:
         return next((one for one in self.all if one.address == address), None)
 
     def remove(self, station: Station) -> None:
-        """And all its links: if it comes again, nothing is known of them."""
+        """Remove a station and all its links: if it returns, it has the defaults."""
         self.all.remove(station)
         for links in (self.snr, self.error, self.specific):
             for pair in [pair for pair in links if station.address in pair]:

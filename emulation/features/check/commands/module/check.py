@@ -146,12 +146,12 @@ def check(
 
 
 def place_of(lane: Lane) -> Place:
-    """Where modules are put to work. Raises Failure."""
+    """Return where modules are worked. Raises Failure."""
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
 
 
 def picked(kernels: str | None) -> list[build.Target]:
-    """The stock kernels that are wanted, of those that are there."""
+    """Return the requested stock kernels among the installed ones."""
     try:
         there = build.stock_targets()
         return there if kernels is None else build.pick(there, [word for word in kernels.split(",") if word != "none"])
@@ -160,7 +160,7 @@ def picked(kernels: str | None) -> list[build.Target]:
 
 
 def comparable(against: str) -> None:
-    """Refuse what has other settings than a module of its own would have: both share the ends of a string."""
+    """Refuse a baseline whose sysctls differ from those of a user's module: both share the ends of a string."""
     possible = [name for name in tcp.NAMES if tcp.find(name).sysctl == tcp.FRESH]
     if against not in possible:
         there = ", ".join(sorted(possible))
@@ -168,7 +168,7 @@ def comparable(against: str) -> None:
 
 
 def given() -> dict[str, list[str]]:
-    """The options that the user gave, as words, to be repeated."""
+    """Return the options that the user gave, as words for repeating the command."""
     ctx = click.get_current_context()
     words: dict[str, list[str]] = {}
     for param in ctx.command.params:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads what analysis/pages/packed.py packed: an object of JSON, and columns of numbers as typed arrays.
+// Reads the data that analysis/pages/packed.py packed: a JSON object, and columns of numbers as typed arrays.
 "use strict";
 
 function bytesOf(text) {
@@ -21,7 +21,7 @@ async function unpack(text) {
   return [head, column];
 }
 
-// The number of elements of a sorted list that are not above x.
+// Returns how many elements of a sorted list are not above x.
 function upTo(list, x) {
   let low = 0, high = list.length;
   while (low < high) {

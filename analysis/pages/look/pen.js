@@ -4,7 +4,7 @@
 
 const LETTERS = "11px system-ui, sans-serif", BOLD = `600 ${LETTERS}`;
 
-// The canvas, as large as it is shown and in the screen's own pixels, empty; and how large that is.
+// Clears the canvas and fits it to its displayed size in the screen's pixels. Returns its context and size.
 function sheet(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas, ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -47,10 +47,10 @@ function arrow(pen, from, to, style, width, size) {
   head(pen, from, to, style, size);
 }
 
-// A part of the way from a to b.
+// Returns the point at a fraction of the line from a to b.
 const partWay = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
 
-// From a to b, cut at both ends, and a little to the right of the way.
+// Returns the line from a to b, shortened at both ends and shifted a little to the right.
 function alongside(a, b, aside, cut) {
   const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
   const part = Math.min(cut, long / 3), off = [-uy * aside, ux * aside];
@@ -61,7 +61,7 @@ function cross(pen, at, size, style, width) {
   for (const sign of [1, -1]) line(pen, [at[0] - size, at[1] - sign * size], [at[0] + size, at[1] + sign * size], style, width);
 }
 
-// The map on which all of these places (m) can be seen.
+// Returns the map that shows all of these positions (m).
 function wholeMap(places, width, height, pad) {
   const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
   const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -73,7 +73,7 @@ const onMap = (map, [x, y]) => [map.x + x * map.scale, map.y - y * map.scale];
 const offMap = (map, [x, y]) => [(x - map.x) / map.scale, (map.y - y) / map.scale];
 const zoomed = (map, factor, [x, y]) => ({ scale: map.scale * factor, x: x + (map.x - x) * factor, y: y + (map.y - y) * factor });
 
-// The longest of 1, 2, 5, 10 … m that is no longer than so many pixels.
+// Lengths 1, 2, 5, 10 … m; `roundMetres` returns the longest that fits into `most` pixels.
 const METRES = Array.from({ length: 18 }, (_, n) => [1, 2, 5][n % 3] * 10 ** Math.floor(n / 3));
 const roundMetres = (map, most) => METRES.findLast((m) => m * map.scale <= most) ?? 1;
 

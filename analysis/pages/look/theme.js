@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Light and dark: the colours of frames by their kind, of what is around them, of curves and of flows; and the button that changes.
+// Light and dark themes: colours of frames by kind, of their surroundings, of curves and of flows; and the button.
 "use strict";
 
 const COLOURS = {
@@ -13,16 +13,16 @@ const COLOURS = {
     nav: "#5f4a85", count: "#3f93bd", ifs: "#23485a", frozen: "#2a3036", hit: "#5bb7e0", window: "#5bb7e033" },
 };
 const SHADES = { light: ["#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777", "#b5485d", "#2f8f8f", "#a08020"],
-  dark: ["#5bb7e0", "#f0a050", "#7cc46a", "#c58fd0", "#a8b0b8", "#f08a9c", "#66c7c7", "#d8bc50"] };  // of curves
+  dark: ["#5bb7e0", "#f0a050", "#7cc46a", "#c58fd0", "#a8b0b8", "#f08a9c", "#66c7c7", "#d8bc50"] };  // colours of curves
 const FLOWS = { light: ["#0b6e99", "#c2486b", "#2aa198", "#b8860b", "#6a51a3", "#8c564b", "#5c8a1f", "#e377c2"],
-  dark: ["#5bb7e0", "#f08aa8", "#57d1c6", "#e0b040", "#b3a0e8", "#c9958a", "#a3cf5c", "#f2a3dc"] };  // unlike frames
+  dark: ["#5bb7e0", "#f08aa8", "#57d1c6", "#e0b040", "#b3a0e8", "#c9958a", "#a3cf5c", "#f2a3dc"] };  // different from those of frames
 const element = (id) => document.getElementById(id);
 
 let colours = COLOURS.light, shades = SHADES.light, flowColours = FLOWS.light;
 
 const flowColour = (number) => flowColours[number % flowColours.length];
 
-// A theme by its name; without one, what the viewer's desktop has. `element("theme")` is the button that changes it.
+// Sets a theme by its name, by default the desktop's. `element("theme")` is the button that changes it.
 function setTheme(name) {
   const dark = name ? name === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const now = dark ? "dark" : "light";

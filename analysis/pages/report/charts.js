@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report's figures but those over time, which `curves.js` draws: bars of HTML; quantities over cases by uPlot.
+// The report's figures, except those over time (`curves.js`): bars of HTML, and quantities over cases by uPlot.
 "use strict";
 
 const whole = (n) => n.toLocaleString("en", { maximumFractionDigits: Math.abs(n) >= 100 ? 0 : 2 });
@@ -28,8 +28,8 @@ function styled() {
   return { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
 }
 
-// A quantity over cases. Numbers are to scale, and lines lead from one to the next; what is none is a place with a dot
-// for each line. Intervals stand side by side.
+// A quantity over cases. Numbers are to scale, joined by lines; other cases are places with a dot for each line.
+// Intervals are side by side.
 function cases(chart, place) {
   const joined = Boolean(chart.numbers), x = chart.numbers ?? chart.cases.map((_, n) => n), data = [x], series = [];
   const add = (label, line, values, ends, hollow) => {
@@ -43,7 +43,7 @@ function cases(chart, place) {
     add(line.name, n, line.values.map(([mean]) => mean), line.values.map(([, half]) => half), false);
     if (line.published.some((n) => n !== null)) add(`${line.name}, published`, n, line.published, null, true);
   });
-  const most = Math.max(...data.slice(1).flat().map((v) => v ?? 0), 1e-9);  // of few seeds an interval may be many times the mean
+  const most = Math.max(...data.slice(1).flat().map((v) => v ?? 0), 1e-9);  // with few seeds, an interval may be many times the mean
   const high = Math.min(1.8 * most, Math.max(...series.flatMap(({ ends }, n) => data[n + 1].map((v, at) => (v ?? 0) + (ends?.[at] ?? 0))), 1e-9));
   const room = joined ? 0.04 * (x[x.length - 1] - x[0]) : 0.5, axis = styled(), letters = chart.cases.join("").length;
   const crowded = letters * 8 > place.clientWidth - 60, longest = Math.max(...chart.cases.map((name) => name.length));
@@ -67,7 +67,7 @@ function cases(chart, place) {
   }, data, place);
 }
 
-// Where values and their intervals are, in pixels of the canvas.
+// Returns the positions of values and their intervals, in pixels of the canvas.
 function marks(u, chart) {
   const count = chart.lines.length, place = u.valToPos(1, "x", true) - u.valToPos(0, "x", true);
   const step = chart.numbers ? Math.min(4, 16 / count) * devicePixelRatio : Math.min(14 * devicePixelRatio, 0.8 * place / count);

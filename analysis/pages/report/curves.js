@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report's figures over time, by uPlot, which all keep the same part: lines, with marks above them and the intervals of means
-// around them; and when flows were in which state.
+// The report's figures over time, by uPlot: lines, with marks above them and intervals of means around them, and the
+// states of flows. All show the same part of time.
 "use strict";
 
-const curves = [];  // uPlot's, over time
-let extent = [0, 1];  // of all
+const curves = [];  // uPlot objects, over time
+let extent = [0, 1];  // of time, in all figures
 const MARKS = { "|": (ctx, x, y, r) => { ctx.moveTo(x, y - r); ctx.lineTo(x, y + r); ctx.stroke(); },
   v: (ctx, x, y, r) => { ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y - r); ctx.lineTo(x, y + r); ctx.fill(); } };
-const MARK_ROW = 10;  // pixels, of a flow's marks
+const MARK_ROW = 10;  // pixels: height of a flow's marks
 const STATES = { light: ["#9ecae1", "#dddddd", "#f2c14e", "#c0392b"], dark: ["#3f7fa6", "#3d444b", "#c99a2e", "#ff6b57"] };
 
-// From when to when there is something to be seen.
+// Returns the begin and end of the data.
 function extentOf(charts, column) {
   const names = charts.flatMap(({ lines = [], rows = [] }) => [...lines.map(({ x }) => x), ...rows.map(({ end }) => end)]).filter(Boolean);
   const last = names.map((name) => column[name].at(-1)).filter((s) => s !== undefined);
@@ -48,7 +48,7 @@ function overTime(chart, place, data, series, { height, padding, y, axis = {}, d
   }, data, place);
 }
 
-// The confidence intervals of means, around their lines.
+// Draws the confidence intervals of means, around their lines.
 function intervals(u, chart, column) {
   inside(u);
   chart.lines.forEach(({ band, x, of }, n) => {
@@ -71,7 +71,7 @@ function inside(u) {
   u.ctx.clip();
 }
 
-// What was lost, in a row for each flow above the lines.
+// Draws the losses, in a row for each flow above the lines.
 function marksAbove(u, chart, column) {
   const ratio = devicePixelRatio, { left, top, width } = u.bbox;
   for (const { sign, x, of } of chart.marks ?? []) {
@@ -86,7 +86,7 @@ function marksAbove(u, chart, column) {
   }
 }
 
-// A row for each flow: in which state it was, by colour; or when it was in the one there is, in its own.
+// Draws a row for each flow: its states by colour; or, if there is only one state, its times in the flow's colour.
 function spans(chart, place, column) {
   const { rows } = chart, data = [extent, ...rows.map(() => [null, null])];
   const colour = (state, of) => chart.states.length > 1 ? stateColours()[state] : shades[of % shades.length];
@@ -110,7 +110,7 @@ function spans(chart, place, column) {
 
 const stateColours = () => STATES[document.documentElement.dataset.theme] ?? STATES.light;
 
-// What signs and colours mean.
+// The legend of signs and colours.
 function keys(chart) {
   if (chart.kind === "spans") return chart.states.length < 2 ? [] : chart.states.map((name, n) =>
     tag("span", { class: "key" }, tag("i", { style: `background:${stateColours()[n]}` }), name));
@@ -118,7 +118,7 @@ function keys(chart) {
   return [...said].map(([what, sign]) => tag("span", { class: "key" }, `${sign} ${what}`));
 }
 
-// Where one was zoomed to, all are.
+// Zooms all figures to the same part of time.
 let going = false;
 function together(from) {
   if (going) return;

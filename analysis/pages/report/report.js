@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report, written from its data.
+// Writes the report from its data.
 "use strict";
 
 const plots = [];
@@ -46,7 +46,7 @@ function figures() {
   const grid = tag("div", { class: "charts" });
   element("figures").append(grid);
   extent = extentOf(run.charts, run.column);
-  const places = [];  // all have theirs before the first is drawn, as wide as that then is
+  const places = [];  // all are placed before the first is drawn, as this determines its width
   for (const chart of run.charts) {
     if (chart.kind === "bars") { grid.append(bars(chart)); continue; }
     const place = tag("div");

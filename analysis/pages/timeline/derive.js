@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in no file, derived from frames, times and who heard them: when a station sensed the medium busy and by whom,
-// its NAV, and its backoff. IEEE 802.11-2016: 10.3.2.1 (carrier sense), 10.3.2.4 (NAV), 10.3.4.3 (backoff). The air's
-// extra rules, and EDCA's AIFS, are not looked at.
+// Derives from frames, times and who heard them what no file has: when a station sensed the medium busy and because of
+// which frame, its NAV, and its backoff. IEEE 802.11-2016: 10.3.2.1 (carrier sense), 10.3.2.4 (NAV), 10.3.4.3 (backoff).
+// The air's extra rules, and EDCA's AIFS, are ignored.
 "use strict";
 
 const NAV_MOST = 32768e3;
 
-// What a station sensed: { from, to, row, well }, in order; its own transmissions have `own`.
+// Returns what a station sensed: { from, to, row, well }, in order; its own transmissions have `own`.
 function sensed(run, station, from, to) {
   const found = [], [low, high] = run.between(from, to);
   for (let i = low; i < high; i++) {
@@ -19,7 +19,7 @@ function sensed(run, station, from, to) {
   return found.sort((a, b) => a.from - b.from);
 }
 
-// From when to when its NAV was set, and by which frame's Duration: { from, to, row }, where each prolonged it.
+// Returns the spans in which its NAV was set, and the frame whose Duration set or prolonged it: { from, to, row }.
 function navOf(run, station, from, to) {
   const heard = sensed(run, station, from - NAV_MOST, to), found = [];
   for (let n = 0; n < heard.length; n++) {
@@ -38,7 +38,8 @@ function navOf(run, station, from, to) {
   return found.filter((each) => each.to > from && each.from < to);
 }
 
-// How a station waited for an attempt: { from, to, what }, what of "ifs", "count" (with `slots`), "frozen"; in order.
+// Returns how a station waited for an attempt: { from, to, what }, in order; `what` is "ifs", "count" (with `slots`)
+// or "frozen".
 function backoffOf(run, station, row) {
   if (run.waited[row] < 0) return [];
   const end = run.start[row], begin = end - run.waited[row], { slot, difs, eifs } = run.mac;
@@ -51,7 +52,7 @@ function backoffOf(run, station, row) {
     to = Math.min(to, end);
     if (to > from) found.push({ from, to, what, slots: what === "count" ? Math.floor((to - from) / slot + 1e-6) : 0 });
   };
-  let idle = -Infinity, base = -Infinity;  // since when the medium is idle, and slots count
+  let idle = -Infinity, base = -Infinity;  // since when the medium is idle; since when slots count
   for (const each of [...busy, { from: end, to: end, ifs: 0 }]) {
     if (each.from > idle) {
       add(idle, Math.min(base, each.from), "ifs");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Canvases, and the two that show all of the time: the overview and the axis.
+// Canvases, and the two that show the whole time: the overview and the axis.
 "use strict";
 
-const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // of the classes of run.js
+const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // colours of the classes of run.js
 
-// The canvas, of one colour, and how large it is.
+// Fills the canvas with one colour. Returns its context and size.
 function begin(canvas, fill) {
   const { pen: ink, width, height } = sheet(canvas);
   ink.fillStyle = fill;
@@ -24,13 +24,13 @@ function inPlot(ink, width, top, bottom, draw) {
   ink.restore();
 }
 
-// The text, if it fits.
+// Draws the text if it fits.
 function fitted(ink, text, x, y, room) {
   if (room > 12 && ink.measureText(text).width <= room) { ink.fillText(text, x, y); return true; }
   return false;
 }
 
-// All stations' shares of the whole time, for so many columns of pixels; worked out once.
+// Returns all stations' shares of the whole time, for this many pixel columns; computed once.
 let overviewed = { wide: 0 };
 function overviewOf(run, whole, wide) {
   if (overviewed.wide === wide) return overviewed;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stations' lanes. Few enough frames are drawn one by one, with what can be derived of them; of more, how much of
-// the time each station was on the air with what.
+// The stations' lanes. A small number of frames is drawn one by one, with what is derived from them. For more frames,
+// each station's shares of the time on the air are drawn, by class.
 "use strict";
 
-const SINGLE = 12000;   // of more frames in view, shares of time are drawn
-const DETAIL = 900;     // of so many, NAV and backoff are derived
+const SINGLE = 12000;   // with more frames in view, shares of time are drawn
+const DETAIL = 900;     // up to this number, NAV and backoff are derived
 const STRIP = 11, STRIPS = ["sensed", "NAV", "backoff", "queue"];
 const LEAST_LANE = 30, ROOM_FOR_STRIPS = 76, MOST_LANE = 190;
 const LOST_COLOUR = { [COLLISION]: "lost", [OWN_TX]: "lost", [NOISE]: "noise", [WEAK]: "quiet" };
@@ -41,7 +41,7 @@ class Lanes {
     return n >= 0 ? this.strips(station)[n] ?? "" : "";
   }
 
-  // A lane that is too low for what is derived is made higher, and low again.
+  // Toggles a lane between its usual height and one with room for what is derived.
   toggle(station) {
     if (!this.open.delete(station)) this.open.add(station);
   }
@@ -103,7 +103,7 @@ class Lanes {
     }
   }
 
-  // Shares of time, stacked; all lanes by one scale.
+  // Draws shares of time, stacked; all lanes have one scale.
   shares(ink, station, width) {
     const wide = Math.max(1, Math.floor(width - GUTTER)), { from, to } = this.view;
     const key = `${from} ${to} ${wide}`;
@@ -123,7 +123,7 @@ class Lanes {
       const share = this.all[station][of];
       if (!share.some((part) => part)) return;
       ink.fillStyle = colours[CLASS_COLOURS[of]];
-      ink.beginPath();  // one shape: its upper edge, and back along the one below
+      ink.beginPath();  // one shape: its upper edge, and back along the lower one
       for (let x = 0; x < wide; x++) {
         const y = floor - heights[x] - Math.min(share[x] / this.most, 1) * room;
         ink.lineTo(GUTTER + x, y);
@@ -205,10 +205,10 @@ class Lanes {
     }
   }
 
-  // Carrier sense, NAV and backoff of one station.
+  // Draws carrier sense, NAV and backoff of one station.
   derived(ink, station, width) {
     const { run, view } = this;
-    const texts = [], written = {};  // up to where there is text in a strip
+    const texts = [], written = {};  // end of the text in each strip
     const box = (from, to, strip, colour, text) => {
       const left = Math.max(view.x(from, width), GUTTER - 1), right = Math.min(view.x(to, width), width + 1);
       if (right <= left) return;
@@ -242,7 +242,7 @@ class Lanes {
     ink.font = LETTERS;
   }
 
-  // The single slots of a countdown, where there is room for them.
+  // Draws the single slots of a countdown, if there is room.
   slots(ink, station, row, width) {
     const { run, view } = this, wide = run.mac.slot / view.span * (width - GUTTER);
     if (wide < 4) return;
@@ -271,7 +271,7 @@ class Lanes {
     }
   }
 
-  // From each frame that was spoilt to whose doing that was.
+  // Draws a line from each spoilt frame to the frame that caused it.
   blame(ink, width, low, high, chosen) {
     for (let i = low; i < high; i++) if (this.run.culpritOf(i) >= 0 && i !== chosen) this.line(ink, width, i, 1);
     if (chosen < 0) return;
@@ -320,7 +320,7 @@ class Lanes {
     ink.lineWidth = 1;
   }
 
-  // The frame at a place of the canvas, or -1.
+  // Returns the frame at a point of the canvas, or -1.
   frameAt(x, y) {
     const { run, view } = this, s = this.stationAt(y), width = this.canvas.clientWidth;
     if (s < 0 || x < GUTTER || y > this.barTop(s) + this.bars(s) + 3) return -1;
@@ -334,7 +334,7 @@ class Lanes {
     return best;
   }
 
-  // What a strip says there.
+  // Returns the text of a strip at that point.
   stripSays(x, y) {
     const { run, view } = this, s = this.stationAt(y), strip = this.stripAt(y), at = view.at(x, this.canvas.clientWidth);
     if (!strip || x < GUTTER) return "";
@@ -357,7 +357,7 @@ class Lanes {
   }
 }
 
-// Whom a transmission spoilt.
+// Returns the frames that a transmission spoilt.
 function victimsOf(run, row) {
   const [low, high] = run.between(run.start[row], run.stop(row) + 40000), found = [];
   for (let i = low; i < high; i++) if (run.culpritOf(i) === row) found.push(i);

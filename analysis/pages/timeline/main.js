@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: what is shown, chosen and searched for, by mouse, touch, keys and address.
+// The page: display, selection and search, by mouse, touch, keys and address.
 "use strict";
 
 const WORDS = ["collision", "retry", "drop", "noise", "rts", "data", "tcpack"];
@@ -62,14 +62,14 @@ function theme(name) {
   schedule();
 }
 
-// Choose a frame; -1: none.
+// Selects a frame; -1: none.
 function choose(row) {
   state.chosen = row;
   showFrame(element("frame"), state.run, row);
   schedule();
 }
 
-// Choose a frame and have it in view, large enough to be seen.
+// Selects a frame and brings it into view, large enough to see.
 function go(row) {
   if (row < 0 || row >= state.run.size) return;
   const { run, view } = state, begin = run.start[row], end = run.stop(row);
@@ -107,7 +107,7 @@ function find() {
   schedule();
 }
 
-// To the next hit, or back: from the frame that is chosen, else from what is in view.
+// Goes to the next or previous hit, from the selected frame, or else from the view.
 function hit(way) {
   const { run, view, hits, chosen } = state, rows = hits ? hits.rows : null, count = rows ? rows.length : run.size;
   if (!count) return;
@@ -169,7 +169,7 @@ function onKey(event) {
   schedule();
 }
 
-// Pan, pinch, mark with shift, click; on the lanes and on TCP's plots alike.
+// Pan, pinch, mark with shift, click; the same on the lanes and on TCP's plots.
 function gestures(canvas, clicked) {
   const pointers = new Map();
   let from = null, moved = false, marked = null;

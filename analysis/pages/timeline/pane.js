@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said beside the lanes: of the part of time that is shown, of the frame that was chosen, and what colours mean.
+// The text beside the lanes: on the displayed part of time, on the selected frame, and the legend.
 "use strict";
 
 const OUTCOMES = { OK: "received", COLLISION: "collision", OWN_TX: "its receiver was sending", NOISE: "noise",
@@ -15,7 +15,7 @@ function frameLink(run, row) {
   return `<button type="button" class="link" data-row="${row}">#${row + 1} ${escaped(run.name(row))}</button>`;
 }
 
-// The attempts at a frame, in order, by one of them or by an answer.
+// Returns the attempts at a frame, in order, from one of them or from an answer.
 function attemptsOf(run, row) {
   if (run.isAnswer(row)) row = run.beforeOf(row);
   if (row < 0) return [];

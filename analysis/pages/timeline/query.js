@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The search: words become a function of a row. `and` may be left out; `or` binds less, `not` more.
+// The search: text becomes a function of a row. `and` may be omitted; `or` binds weaker, `not` stronger.
 "use strict";
 
 const KIND_WORDS = { rts: "RTS", cts: "CTS", ack: "ACK", data: "DATA", tcpack: "TCP ACK", beacon: "MANAGEMENT",
@@ -10,7 +10,7 @@ const COMPARE = { ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a 
 
 class QueryError extends Error {}
 
-// The rows of a run that fit; all of them as a list, and a mark for each row. Throws QueryError.
+// Returns the matching rows of a run: as a list, and as a mark for each row. Throws QueryError if the text is wrong.
 function search(run, text) {
   const fits = compile(run, text), marked = new Uint8Array(run.size), found = [];
   for (let i = 0; i < run.size; i++) if (fits(i)) { marked[i] = 1; found.push(i); }

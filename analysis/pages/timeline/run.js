@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run's air, as analysis/pages/timeline/page.py packed it: columns, indices of them, and sums for when there is no room for
-// single frames. Times are ns since the start of what was measured. Nothing here draws.
+// A run's air, as analysis/pages/timeline/page.py packed it: columns, indices of them, and sums for views without room
+// for single frames. Times are ns since measuring began. Nothing here draws.
 "use strict";
 
 const OK = 0, COLLISION = 1, OWN_TX = 2, NOISE = 3, WEAK = 4;
-const CELLS = 1 << 19;          // of the finest sums, all stations together
-const CLASSES = 6;              // of airtime that is summed: what is lost, whatever its kind, is the last
+const CELLS = 1 << 19;          // number of the finest sums, over all stations
+const CLASSES = 6;              // classes of airtime; the last is lost frames of any kind
 const LOST = CLASSES - 1;
 const CLASS_OF = { RTS: 0, CTS: 0, DATA: 1, "TCP ACK": 2, ACK: 3 };
 const OTHER_CLASS = 4;
@@ -36,7 +36,7 @@ class Run {
     this.flows.forEach((flow, number) => this.follow(flow, number));
   }
 
-  // The rows of transmissions that may be on the air between two times.
+  // Returns the rows of transmissions that may be on the air between two times.
   between(from, to) {
     return [upTo(this.start, from - this.longest - 1), upTo(this.start, to)];
   }
@@ -51,7 +51,7 @@ class Run {
   delayTo(row, station) { return this.delay && this.from[row] < this.stations.length ? this.delay[this.from[row]][station] : 0; }
   retried(row) { return (this.control[row] & 0x0800) !== 0 || this.attempt[row] > 1; }
 
-  // Each station's rows, in order.
+  // Sets `rows`: each station's rows, in order.
   byStation() {
     const counts = new Uint32Array(this.stations.length);
     for (let i = 0; i < this.size; i++) if (this.from[i] < counts.length) counts[this.from[i]]++;
@@ -63,7 +63,7 @@ class Run {
     }
   }
 
-  // Airtime (ns) by class, of each station, in cells of time; then in cells twice as long, and so on.
+  // Sets `levels`: airtime (ns) by class of each station, in cells of time; then in cells twice as long, and so on.
   sum() {
     const stations = Math.max(this.stations.length, 1);
     let cells = 1;
@@ -88,7 +88,7 @@ class Run {
     }
   }
 
-  // For each of `count` equal parts of a time, the share of it that a station's classes were on the air.
+  // Returns for each of `count` equal parts of a span the share in which a station's classes were on the air.
   shares(station, from, to, count) {
     const width = (to - from) / count;
     const level = Math.max(0, Math.min(this.levels.length - 1, Math.floor(Math.log2(width / this.cell))));
@@ -107,10 +107,10 @@ class Run {
     return found;
   }
 
-  // How many frames each station holds, from when its kernel handed them over until their last attempt was over.
+  // Sets `queue`: how many frames each station holds, from when its kernel hands them over until their last attempt ends.
   queues() {
     this.queue = this.rows.map((rows) => {
-      const came = [], went = [], last = [];  // of each category: until when what it serves was sent, if it came here
+      const came = [], went = [], last = [];  // for each category: end of the frame that it serves, if it was queued here
       for (const row of rows) {
         if (this.isAnswer(row)) continue;
         const of = this.category[row];
@@ -134,7 +134,7 @@ class Run {
     });
   }
 
-  // A flow's segments as its ends saw them: sent by the source, arrived, acknowledged; and what its sender kept.
+  // Sets a flow's segments as its ends saw them: sent by the source, arrived, acknowledged; and its sender's state.
   follow(flow, number) {
     const sent = [], arrived = [], acked = [], kinds = this.kinds;
     const data = kinds.indexOf("DATA"), ack = kinds.indexOf("TCP ACK");
@@ -167,7 +167,7 @@ class Run {
     for (const what of ["steps", "rtos", "fasts"]) this.taken[what] += flow[what];
   }
 
-  // How a frame is called, shortly and so that one knows it again.
+  // Returns a short name of a frame that identifies it.
   name(row) {
     const to = this.to[row] < this.stations.length ? ` → ${this.stations[this.to[row]]}` : " → all";
     return `${this.stations[this.from[row]] ?? "?"} ${this.kinds[this.kind[row]]}${to}`;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which part of time is shown, and its ticks. Times are in ns.
+// The displayed part of time, and its ticks. Times are in ns.
 "use strict";
 
-const LEAST = 1000;   // ns that are shown at least
-const MARGIN = 0.02;  // of the whole run, beside it
+const LEAST = 1000;   // ns: the shortest displayed time
+const MARGIN = 0.02;  // of the whole run, on both sides
 const GUTTER = 84;    // px at the left, for names
 
 class View {
@@ -28,7 +28,7 @@ class View {
   at(x, width) { return this.from + (x - GUTTER) / (width - GUTTER) * this.span; }
 }
 
-// A step of 1, 2 or 5 times a power of ten, so that `count` or fewer fit.
+// Returns a step of 1, 2 or 5 times a power of ten, so that at most `count` fit.
 function niceStep(span, count) {
   const least = span / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least * 0.999999);
@@ -40,7 +40,7 @@ function ticks(view, width) {
   return { step, at: found };
 }
 
-// Ticks' labels; where steps are below a millisecond, what they are added to stands at the left.
+// Draws the ticks' labels; if steps are below a millisecond, their common base is at the left.
 function labels(view, width) {
   const { step, at } = ticks(view, width);
   if (step >= 1e6) return { base: "s", at, texts: at.map((ns) => moment(ns, step)) };

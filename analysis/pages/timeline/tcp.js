@@ -80,7 +80,7 @@ class Tcp {
   }
 
   dots(ink, series, y, width, tall, colour, wide = 2) {
-    const [low, high] = this.within(series), seen = new Set();  // what is drawn in this column of pixels
+    const [low, high] = this.within(series), seen = new Set();  // drawn in this pixel column
     let column = NaN;
     for (let i = low; i < high; i++) {
       const x = Math.round(this.view.x(series.time[i], width)), at = Math.round(y(series.value[i]));
@@ -93,7 +93,7 @@ class Tcp {
     }
   }
 
-  // Steps; of many in one column of pixels the least and the greatest.
+  // Draws steps; of many in one pixel column, only the least and the greatest.
   steps(ink, series, y, width, colour) {
     const [low, high] = this.within(series), { time, value } = series;
     ink.strokeStyle = colour;
@@ -158,7 +158,7 @@ class Tcp {
     return numbers + (this.flow?.steps ? windows : "");
   }
 
-  // What the sender had at a time.
+  // Returns the sender's state at a time.
   says(ns) {
     const { flow, run } = this;
     if (!flow?.steps) return "";

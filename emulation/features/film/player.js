@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The player: draws the scene at a moment, and lets one move through time and space.
+// The player: draws the scene at a moment, and handles moving through time and space.
 "use strict";
 
 const SPEEDS = [1 / 10000, 1 / 3000, 1 / 1000, 1 / 300, 1 / 100, 1 / 30, 1 / 10, 1 / 3, 1, 3, 10, 30, 100];
 const FADE_S = 0.25, FLASH_S = 0.4, LINK_FLASH_S = 0.8; // of the viewer's time
 const MOST_DRAWN = 500; // frames
-const SLOW = 0.02; // below it single frames can be followed
+const SLOW = 0.02; // below it, single frames can be followed
 const stage = element("stage"), strip = element("strip"), scrub = element("scrub");
 let scene, view, bounds, painted, now = 0, speed = 1, playing = false, lastTick = 0, lastSide = 0;
 
@@ -83,7 +83,7 @@ function drawStage() {
     at.forEach((p, station) => disc(pen, p, scene.reach[station] * view.scale, null, colours.faint, [3, 4]));
   if (shown("links")) {
     const links = scene.links(now, metres), faint = colours.faint;
-    pen.globalAlpha = Math.min(Math.max(100 / links.length, 0.3), 1); // of many, each less
+    pen.globalAlpha = Math.min(Math.max(100 / links.length, 0.3), 1); // fainter if there are many
     for (const [a, b] of links) line(pen, at[a], at[b], faint, 1);
     pen.globalAlpha = 1;
   }
@@ -102,7 +102,7 @@ function drawStage() {
   drawScale(pen, view, height, colours.quiet);
 }
 
-// Above the scrub bar: a lane for each flow, high where much arrives, with a tick where its source lost its route.
+// Draws above the scrub bar a lane for each flow: its height is the arriving rate, ticks mark losses of the route.
 function paintStrip(pen, width, height) {
   const lane = height / Math.max(scene.flows.length, 1);
   scene.flows.forEach((flow, number) => {
@@ -183,7 +183,7 @@ function draw() {
   drawStage();
   drawStrip();
   scrub.value = now;
-  if (playing && performance.now() - lastSide < 80) return; // text changes no faster than it can be read
+  if (playing && performance.now() - lastSide < 80) return; // text must not change faster than it can be read
   lastSide = performance.now();
   drawSide();
 }
@@ -220,7 +220,7 @@ function theme(name) {
   draw();
 }
 
-// The start of the frame after, or before, in the middle of which one then is.
+// Goes to the middle of the next or previous frame.
 function toFrame(forward) {
   const { start, took } = scene.frame, here = upTo(start, now);
   const i = forward ? here : here - 2;
@@ -272,7 +272,7 @@ function listen() {
   window.addEventListener("resize", () => { view = wholeView(); draw(); });
 }
 
-// #t=12.5&speed=0.01&play: where to begin.
+// #t=12.5&speed=0.01&play: how to begin.
 function begin() {
   const asked = new URLSearchParams(location.hash.slice(1));
   now = Math.min(Math.max(Number(asked.get("t")) || 0, 0), scene.seconds);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a film says of a moment: the data of the page, read, and questions asked of it. Nothing here draws.
+// The state of a film at a moment: reads the page's data and answers queries. Nothing here draws.
 
 async function readFilm(text) {
   return new Scene(...await unpack(text));
 }
 
-// Times (s) from differences in microseconds.
+// Converts differences in microseconds to times (s).
 function times(waits) {
   const found = new Float64Array(waits.length);
   for (let i = 0, at = 0; i < waits.length; i++) found[i] = (at += waits[i]) / 1e6;
@@ -61,7 +61,7 @@ class Scene {
     return !spans || spans.some(([begin, end]) => begin <= t && t < end);
   }
 
-  // Who can exchange frames, each pair once.
+  // Returns the pairs that can exchange frames, once each.
   links(t, at = this.positions(t)) {
     return this.withinReach(t, at).filter((pair) => pair.every((station) => this.isThere(station, t)));
   }
@@ -82,14 +82,14 @@ class Scene {
     return [...linked.values()].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
   }
 
-  // The stations that a flow's packets go over, and for how long none has come (s); null: nothing comes.
+  // Returns the stations on the path of a flow's packets, and the time since the last arrival (s); null: no path.
   path(number, t) {
     const flow = this.flows[number], run = upTo(flow.first, t) - 1;
     if (run < 0 || t > flow.last[run] + this.hold) return null;
     return { over: [...flow.over[run]], quiet: Math.max(t - flow.last[run], 0) };
   }
 
-  // Segments of a flow that arrived within a second, a second.
+  // Returns the rate at which a flow's segments arrive, 1/s, over a second.
   rate(number, t) {
     const { arrived } = this.flows[number], end = Math.min(Math.floor(t / this.bin), arrived.length - 1);
     const begin = Math.max(end - Math.round(1 / this.bin) + 1, 0);
@@ -98,7 +98,7 @@ class Scene {
     return n / ((end - begin + 1) * this.bin);
   }
 
-  // The frames, at most so many, that were on the air between two moments.
+  // Returns the frames, up to a maximum, that were on the air between two moments.
   onAir(since, t, most) {
     const { start, took } = this.frame, end = upTo(start, t), found = [];
     for (let i = end - 1; i >= 0 && found.length < most && start[i] > since - 0.05; i--)

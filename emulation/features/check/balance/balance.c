@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which function of a module under test returns with a lock that it has not given back.
+ * Find functions of a module under test that return with a lock held.
  *
- * The kernel notices a forgotten unlock only later, in code that has nothing to do with the module. So the compiler
- * (-finstrument-functions) calls the two functions below wherever a function of the module begins and ends. When the
- * outermost one returns to the kernel, the locks that lockdep counts, read-side critical sections of RCU included, are
- * compared with those at its call. The log names each function once: some are meant to differ, such as the start and
- * stop of a seq_file, so only a report of the kernel makes a finding of it (emulation/features/check/splats.py).
+ * The kernel notices a missing unlock only later, in unrelated code. So the compiler (-finstrument-functions) calls the
+ * two functions below at the begin and end of each function of the module. When the outermost one returns to the
+ * kernel, the locks that lockdep counts, including RCU's read-side critical sections, are compared with those at its
+ * call. The log names each function once. Some functions differ on purpose, such as the start and stop of a seq_file,
+ * so it is a finding only together with a report of the kernel (emulation/features/check/splats.py).
  */
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -16,7 +16,7 @@
 #define MOST_CALLS 64
 #define MOST_NAMED 16
 
-/* The outermost call of a task, or of an interrupt or softirq that came in between. The kernel has one CPU. */
+/* The outermost call in a task, or in an interrupt or softirq that interrupted it. The kernel has one CPU. */
 struct call {
 	struct task_struct *task;
 	unsigned int context;

@@ -2,11 +2,11 @@
 /*
  * template: a TCP congestion control.
  *
- * It is Reno (RFC 5681), ready to be changed: look for CHANGE. The kernel finds and repairs losses by itself; it asks
- * a congestion control how the window grows (cong_avoid), what becomes of the threshold after a loss (ssthresh), and
- * what the window is if the loss was none (undo_cwnd). include/net/tcp.h has the other questions that it may ask.
+ * It is Reno (RFC 5681), ready to be changed: look for CHANGE. The kernel detects and repairs losses itself. It calls
+ * a congestion control to grow the window (cong_avoid), for the threshold after a loss (ssthresh), and for the window
+ * if there was no loss after all (undo_cwnd). include/net/tcp.h has further callbacks.
  *
- * All are asked in softirq context, with the socket locked: nothing here may sleep, and memory comes from GFP_ATOMIC.
+ * All run in softirq context, with the socket locked: nothing here may sleep, and allocations need GFP_ATOMIC.
  */
 
 #include <linux/module.h>
@@ -18,7 +18,7 @@ static unsigned int slowdown __read_mostly = 1;
 module_param(slowdown, uint, 0644);
 MODULE_PARM_DESC(slowdown, "how many round trips the window takes to grow by one segment, 1 to 1000 (1: Reno)");
 
-/* What a connection remembers: at most ICSK_CA_PRIV_SIZE bytes, in the socket. */
+/* State of a connection: at most ICSK_CA_PRIV_SIZE bytes, in the socket. */
 struct template_state {
 	u32 losses;
 };
@@ -39,12 +39,12 @@ static u32 template_ssthresh(struct sock *sk)
 	return max(tcp_snd_cwnd(tcp_sk(sk)) >> 1U, 2U);
 }
 
-/* So many segments have newly been acknowledged. */
+/* `acked` segments have been newly acknowledged. */
 static void template_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* A window that is not used says nothing of the path. */
+	/* A window that is not used up says nothing about the path. */
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 
@@ -55,13 +55,13 @@ static void template_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	}
 
 	/*
-	 * CHANGE how fast the window grows: by one segment for each so many that are acknowledged, which for Reno is the
-	 * window itself. A parameter may change at any time: read it once, and keep it within its range.
+	 * CHANGE how fast the window grows: by one segment per this many acknowledged segments; for Reno, that is the
+	 * window itself. A parameter may change at any time: read it once, and clamp it to its range.
 	 */
 	tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp) * clamp_t(u32, READ_ONCE(slowdown), 1, MOST), acked);
 }
 
-/* The owner keeps the module loaded as long as a connection uses it. */
+/* The owner keeps the module loaded while a connection uses it. */
 static struct tcp_congestion_ops template_ops __read_mostly = {
 	.init		= template_init,
 	.ssthresh	= template_ssthresh,

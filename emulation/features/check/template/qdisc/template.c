@@ -2,11 +2,11 @@
 /*
  * template: a queueing discipline.
  *
- * It is a drop-tail queue, ready to be changed: look for CHANGE. The kernel hands every packet that leaves an interface
- * to enqueue, and asks dequeue for the next one whenever the interface has room. qlen and backlog must be right at all
- * times: the helpers of include/net/sch_generic.h keep them so.
+ * It is a drop-tail queue, ready to be changed: look for CHANGE. The kernel passes every packet that leaves an interface
+ * to enqueue, and calls dequeue for the next one when the interface has room. qlen and backlog must always be correct:
+ * the helpers in include/net/sch_generic.h maintain them.
  *
- * Both are called in softirq context, with the queue locked: nothing there may sleep.
+ * Both run in softirq context, with the queue locked: nothing there may sleep.
  */
 
 #include <linux/module.h>
@@ -16,7 +16,7 @@ static unsigned int limit __read_mostly = 50;
 module_param(limit, uint, 0644);
 MODULE_PARM_DESC(limit, "packets that a queue holds; those that are made from now on");
 
-/* What a queue remembers. */
+/* State of a queue. */
 struct template_state {
 	u64 dropped;
 };
@@ -42,7 +42,7 @@ static int template_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_e
 	return 0;
 }
 
-/* CHANGE the order by a dequeue of your own; peek must show the packet that dequeue will return. */
+/* CHANGE the order with your own dequeue; peek must return the packet that dequeue will return. */
 static struct Qdisc_ops template_ops __read_mostly = {
 	.id		= "template",
 	.priv_size	= sizeof(struct template_state),

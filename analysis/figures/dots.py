@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ratios beside those that were published, one above the other: a grey bar for what a paper says, a dot with its
-interval for each of what was measured. An arrow at the edge is a mean that lies beyond."""
+"""Ratios beside the published ones, a row each: a grey bar for the paper's range, and a dot with its interval for each
+measurement. An arrow at the edge marks a mean beyond it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ import numpy as np
 
 from analysis.figures.figures import COLOURS, figure_of, save
 
-ROW, AROUND, WIDTH = 0.21, 1.3, 9.0  # inches: of a row's height; for what is above and below; of the figure
-APART = 0.32  # of a row, from dot to dot
-EDGE = 1.15  # times as far as the last
-NEAR, FAR = 1.1, 3.0  # so far the axis goes at least; and at most, but for what was published
+ROW, AROUND, WIDTH = 0.21, 1.3, 9.0  # inches: height of a row; of the space above and below; width of the figure
+APART = 0.32  # distance between dots, in rows
+EDGE = 1.15  # factor beyond the last point
+NEAR, FAR = 1.1, 3.0  # least range of the axis; greatest, unless published values exceed it
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
-BETWEEN = 0.055  # of the width, from tick to tick at least
+BETWEEN = 0.055  # least distance between ticks, of the width
 
 
 class Row(NamedTuple):
-    """`published`: from where to where; `ours`: by who measured it, a mean with the ends of its interval."""
+    """A row. `published`: the paper's range. `ours`: by name, a mean and the ends of its interval."""
 
     label: str
     published: tuple[float, float]
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 
 def dots(path: Path, rows: Sequence[Row], title: str, note: str = "") -> None:
-    """Draw them over a logarithmic axis, the first one at the top. Raises OSError."""
+    """Draw the rows over a logarithmic axis, the first at the top. Raises OSError if the file cannot be written."""
     figure, axes = figure_of((WIDTH, AROUND + ROW * len(rows)), note)
     places = np.arange(len(rows))[::-1]
     for at, row in zip(places, rows, strict=True):
@@ -62,7 +62,7 @@ def dots(path: Path, rows: Sequence[Row], title: str, note: str = "") -> None:
 
 
 def _limits(rows: Sequence[Row]) -> tuple[float, float]:
-    """What was published is in sight, and the means that are not far beyond; of intervals what has room."""
+    """Return the limits of the axis: they include published values, and means up to FAR, but not whole intervals."""
     published = [abs(math.log(end)) for row in rows for end in row.published]
     means = [abs(math.log(mean)) for row in rows for mean, _, _ in row.ours.values()]
     most = EDGE * max(*published, min(max(means), math.log(FAR)), math.log(NEAR))
@@ -70,7 +70,7 @@ def _limits(rows: Sequence[Row]) -> tuple[float, float]:
 
 
 def _apart(ticks: Sequence[float], width: float) -> list[float]:
-    """Of these, as many as have room, 1 before all."""
+    """Return the ticks that have room, those nearest to 1 first."""
     found = [1.0]
     for tick in sorted(ticks, key=lambda tick: abs(math.log(tick))):
         if all(abs(math.log(tick / other)) > BETWEEN * width for other in found):

@@ -34,7 +34,6 @@ UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 LONGEST = 60  # characters of an option in a title
 # Options that do not change a study: its duration, seed and draws, the rules of air and TCP, what is recorded, and
 # which modules and plug-ins there are.
-# of TCP it is run, what is recorded, and what is at hand.
 DRAWS = {"placement"}
 RULES = (*medium.LIKE.values(), *transport.LIKE.values())
 FREE = {*Measurement.model_fields, *DRAWS, "like", "tcp_like", *(name for rules in RULES for name in rules),

@@ -22,7 +22,6 @@ INTERVAL_S = 0.02  # of a packet, RFC 3551, section 4.2
 EXPEDITED = 46 << 2  # EF, as RFC 4594 marks telephony
 # Bytes of payload in 20 ms (RFC 3551, 4.5); look-ahead, s; Ie and Bpl of G.113, appendix I: with loss concealment, and
 # for G.729 with annexes A and B.
-# of G.729 with annexes A and B.
 CODECS = {"g711": (160, 0.0, 0, 25.1), "g729": (20, 0.005, 11, 19.0)}
 
 

@@ -137,7 +137,7 @@ class Medium:
         return self.model
 
     def _move(self) -> None:
-        """A part of wmediumd's step, so that nobody jumps."""
+        """Move stations by a fraction of wmediumd's step, so that they do not jump."""
         part = STEP_NS / 1e9 / MOVE_S
         for one in self.stations.all:
             x, y, z = (place + step * part for place, step in zip(one.position, one.direction, strict=True))

@@ -8,7 +8,6 @@ import math
 PERFECT_DB = 100.0  # no bit errors
 # For each rate: bits per symbol (1: BPSK), and the free distance of its code: 10, 6 and 5 for rates 1/2, 2/3 and 3/4.
 # DSSS and CCK use the nearest OFDM rates.
-# and CCK are taken for the OFDM rates that are nearest.
 CODED = (
     (1, 10), (1, 10), (1, 10), (2, 10),
     (1, 10), (1, 5), (2, 10), (2, 5), (4, 10), (4, 5), (6, 6), (6, 5),

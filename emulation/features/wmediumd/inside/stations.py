@@ -102,13 +102,13 @@ class Stations:
         return self.error.get((source.address, to.address), self.default_error)
 
     def link_specific(self, source: Station, to: Station, size: int, rate: int) -> float:
-        """The loss probability of frames of so many bytes at the rate of this index."""
+        """Return the loss probability of frames with `size` bytes; `rate` is an index into RATES."""
         if matrix := self.specific.get((source.address, to.address)):
             return matrix[min(size // SIZE_STEP, SIZES - 1) * RATES + rate]
         return ALL_LOST
 
     def move(self) -> bool:
-        """One step of all that have a direction; says whether there is any."""
+        """Move all stations that have a direction by one step; return whether there are any."""
         moving = [one for one in self.all if any(one.direction)]
         for one in moving:
             x, y, z = (place + step for place, step in zip(one.position, one.direction, strict=True))

@@ -99,7 +99,7 @@ HAS_A_WAY = (Event.FOUND, Event.CHANGED, Event.REPAIRED)
 class Routes:
     """A flow's routes over time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, in ns since the run's start.
 
-    `hops` is the route's length, NO_ROUTE or UNKNOWN. `breaks` has a row per break: its begin, and its end or NEVER.
+    `hops` is the route's length, NO_ROUTE or UNKNOWN. `breaks` has a row per break: its start, and its end or NEVER.
     `found`, `changed` and `lost` count the source's records.
     """
 
@@ -111,7 +111,7 @@ class Routes:
     lost: int
 
     def without(self) -> Array:
-        """Return the spans without a route: rows of begin and end, ns since the run's start."""
+        """Return the spans without a route: rows of start and end, ns since the run's start."""
         edge = np.flatnonzero(np.diff(self.hops == NO_ROUTE, prepend=False, append=False))
         spans: Array = self.time_ns[edge].reshape(-1, 2)
         return spans
@@ -252,7 +252,7 @@ def follow(
 
 
 def _breaks(records: Array, source: int, destination: int, links: _Links) -> Array:
-    """Return begin and end of each break; the records are those that matter."""
+    """Return the start and end of each break; the records are those that matter."""
     found: list[list[int]] = []
     broken: set[int] = set()
     for event, node, to, time in records[["event", "node", "to", "time_ns"]].tolist():

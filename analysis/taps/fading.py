@@ -2,8 +2,8 @@
 """Block fading, computed a second time: the factor of each signal's power against its mean, at each receiver.
 
 No frame shows it, and none has to. For transmission n from a at b, the air takes the n-th number of a stream
-(splitmix64) that depends on the seed, a and b, and looks it up in a table of the plan (docs/medium.md). So plan and
-trace, where each packet has its number, give each power exactly.
+(splitmix64) that depends on the seed, a and b. With it, it looks up the factor in a table of the plan (docs/medium.md).
+So plan and trace, where each packet has its number, give each power exactly.
 """
 
 from collections.abc import Mapping

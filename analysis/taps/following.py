@@ -16,7 +16,7 @@ from analysis.traces.trace import Array
 
 def noticed(station: int, since_ns: int, stop_ns: int, freq: int, medium: Medium, sent: Sent) -> Array:
     """Return the frames that a station, idle at `since_ns`, notices from then to the stop. The columns are the row in
-    `sent`, the begin and the end of arrival."""
+    `sent`, the start and the end of arrival."""
     assert medium.detection is not None
     there = (sent.station >= 0) & (sent.station != station) & (sent.end + medium.links.longest_ns > since_ns)
     row = np.flatnonzero(there & (sent.freq == freq))

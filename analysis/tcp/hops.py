@@ -28,7 +28,7 @@ NEVER = np.iinfo(np.int64).max
 class Hops:
     """All served frames, by station, in the order in which it served them. Times are in ns.
 
-    `queued`: when the kernel handed the frame over (if unknown, its first transmission). `first`, `ended`: begin of the
+    `queued`: when the kernel handed the frame over (if unknown, its first transmission). `first`, `ended`: start of the
     first attempt, end of the last. `arrived`: when its receiver had it, or NEVER. `lost`: its station gave it up.
     `receiver`: a station, or -1 for a group. `shown`: the frame itself was sent, not only RTSs; then for a segment
     `packet` and `destination` are as in `analysis.traces.packets`. `stations` is the number of stations.

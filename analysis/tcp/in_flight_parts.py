@@ -2,7 +2,7 @@
 """Count the segments in flight of a trace that comes in parts, in memory that does not grow with the trace.
 
 A packet is settled if it arrived, or was visibly lost, and no frame of it was sent for QUIET_NS. Of a settled packet
-only begin and end of its journeys are kept. The rest is recent, or came to a station that never sent it on; later
+only the start and end of its journeys are kept. The rest is recent, or came to a station that never sent it on; later
 frames decide its fate.
 """
 

@@ -77,7 +77,7 @@ class Flow:
     phase: Array
     rtos_ns: Array  # expiries of the retransmission timer
     fast_retransmits_ns: Array  # starts of fast recoveries
-    stall_ns: tuple[int, int]  # begin and end of the longest time without a new acknowledgment
+    stall_ns: tuple[int, int]  # start and end of the longest time without a new acknowledgment
     dip: float | None  # the slowest ten seconds relative to the mean; None for a flow shorter than twenty
 
     def mean(self, values: Array, where: Array | bool = True) -> float | None:
@@ -90,7 +90,7 @@ class Flow:
         return int(np.diff(self.time_ns)[self.phase == phase].sum()) / 1e9
 
     def spans(self, phase: Phase) -> Array:
-        """Return the spans of a phase: rows of begin and end, seconds since the run's start."""
+        """Return the spans of a phase: rows of start and end, seconds since the run's start."""
         edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
         return self.time_ns[edge].reshape(-1, 2) / 1e9
 
@@ -218,8 +218,8 @@ def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
 
 
 def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[int, int]:
-    """Return begin and end of the longest time without a new acknowledgment, the first of several. A record shows the
-    result of the record before it."""
+    """Return the start and end of the longest time without a new acknowledgment, the first of several. A record
+    shows the result of the record before it."""
     advanced = records["time_ns"][:-1][np.diff(records["una"]) != 0]
     edges = np.concatenate([[start_ns], advanced.astype(np.int64), [stop_ns]]).clip(start_ns, stop_ns)
     longest = int(np.diff(edges).argmax())

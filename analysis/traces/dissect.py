@@ -25,7 +25,7 @@ BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets that carry an Ethernet frame, b
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
 ACTION = 0xD0
-PATH_SELECTION = b"\x0d\x01"  # begin of HWMP's action frames: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
+PATH_SELECTION = b"\x0d\x01"  # start of HWMP's action frames: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 
 

@@ -53,8 +53,9 @@ class Packets:
 
 
 def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[Array, Array]:
-    """Return for each `row` of `frames`, which `tx` must have as a segment, a number that is the same for one packet on
-    all its hops, and the station, as an index into `ips`, that has its IP destination (-1: none)."""
+    """Return two columns for each `row` of `frames`, which `tcp` must know as a segment. The first is a number that is
+    the same for one packet on all its hops. The second is the station with its IP destination, as an index into `ips`
+    (-1: none)."""
     at = np.searchsorted(tcp.row, row)
     frames, network, transport = frames.pick(row), tcp.network[at], tcp.transport[at]
     v6 = tcp.version[at] == 6

@@ -29,7 +29,7 @@ REPRODUCIBLE = {
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
 SHOWN = 20  # lines of a log
 WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and not a file with such a name
-COMPILED = "  CC"  # the begin of make's line when it compiles a file
+COMPILED = "  CC"  # the start of make's line when it compiles a file
 TELL_EVERY_S, SHOW_EVERY_S = 20.0, 1.0  # without a terminal, and at one
 
 

@@ -66,7 +66,7 @@ def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
 
 
 class _Trace:
-    """The trace so far: waypoints and presence, with times from the begin of the run."""
+    """The trace so far: waypoints and presence, with times from the start of the run."""
 
     def __init__(self, begin: float) -> None:
         self.begin = begin

@@ -78,7 +78,7 @@ def _node(text: str, names: list[str]) -> int:
 
 
 def _way(axes: dict[str, float], commands: list[tuple[float, Point, float, str]]) -> list[Waypoint]:
-    """Return a node's waypoints: the begin of each leg, and its end if no command comes before."""
+    """Return a node's waypoints: the start of each leg, and its end if no command comes before."""
     start = axes.get("X", 0.0), axes.get("Y", 0.0), axes.get("Z", 0.0)
     way = [Waypoint(0.0, start)]
     for at, to, speed, _ in sorted(commands, key=lambda command: command[0]):

@@ -84,7 +84,7 @@ class Applications:
     """The applications of a plan, in parallel for `seconds`. Raises ValueError for an unknown kind.
 
     `seed` is the run's. Each is sampled every `sample_s` seconds (None: never), with times since `zero_ns`, by default
-    the begin of `run`.
+    the start of `run`.
     """
 
     def __init__(

@@ -252,7 +252,7 @@ class Application(applications.Application):
         }
 
     def write(self) -> None:
-        """Write one row for each transaction, in the order of their begin."""
+        """Write one row for each transaction, in the order of their start."""
         with open(f"{self.folder}/transactions-{self.plan['name']}.csv", "w") as file:
             file.write("begun_s,bytes,seconds,failed\n")
             for one in self.transactions:

@@ -10,7 +10,7 @@ const MARKS = { "|": (ctx, x, y, r) => { ctx.moveTo(x, y - r); ctx.lineTo(x, y +
 const MARK_ROW = 10;  // pixels: height of a flow's marks
 const STATES = { light: ["#9ecae1", "#dddddd", "#f2c14e", "#c0392b"], dark: ["#3f7fa6", "#3d444b", "#c99a2e", "#ff6b57"] };
 
-// Returns the begin and end of the data.
+// Returns the start and end of the data.
 function extentOf(charts, column) {
   const names = charts.flatMap(({ lines = [], rows = [] }) => [...lines.map(({ x }) => x), ...rows.map(({ end }) => end)]).filter(Boolean);
   const last = names.map((name) => column[name].at(-1)).filter((s) => s !== undefined);

@@ -171,7 +171,7 @@ def _line(name: str, key: str, of: int, edges: Array, values: Array, columns: Co
 
 
 def _spans(title: str, key: str, states: Sequence[str], rows: Mapping[str, Sequence[Array]], columns: Columns) -> Chart:
-    """Return a chart with a row per flow. `rows` has for each state the spans in it, as pairs of begin and end (s)."""
+    """Return a chart with a row per flow. `rows` has for each state the spans in it, as pairs of start and end (s)."""
     made: list[Chart] = []
     for at, (name, of) in enumerate(rows.items()):
         state = np.repeat(np.arange(len(of)), [len(spans) for spans in of])

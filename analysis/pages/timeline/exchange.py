@@ -77,9 +77,9 @@ def culprits(air: Aired) -> Array:
 
 
 def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
-    """Return for each transmission the previous attempt at the same frame (for a CTS or ACK, the attempt that it
-    answers), and the first attempt at its frame (for an answer, that of the frame it answers). A station serves one
-    frame at a time; with EDCA, one per access category."""
+    """Return for each transmission the previous attempt at the same frame, and the first one. A CTS or ACK counts to
+    the frame of the attempt that it answers, which is its previous one. A station serves one frame at a time; with
+    EDCA, one per access category."""
     before, first = np.full(air.kind.size, NONE), np.arange(air.kind.size)
     own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
     server = air.station * (len(CATEGORIES) + 1) + category

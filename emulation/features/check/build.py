@@ -42,7 +42,7 @@ ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make does not pass LC_ALL to the com
 SYMBOLS = "others.symvers"
 LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
 ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
-# The debug kernel's modules call ours at the begin and end of their functions, except functions of the kernel's
+# The debug kernel's modules call ours at the start and end of their functions, except functions of the kernel's
 # headers.
 CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
 BALANCE = "".join(f"0x00000000\t__cyg_profile_func_{at}\tbalance\tEXPORT_SYMBOL\t\n" for at in ("enter", "exit"))

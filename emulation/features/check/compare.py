@@ -224,7 +224,7 @@ def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
 
 
 def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
-    """Return contenders that deliver ever less on the long run. Its begin equals the short run with the same seed and
+    """Return contenders that deliver ever less on the long run. Its start equals the short run with the same seed and
     length, so the rest is compared with that. Those that deliver almost nothing beside the baseline by then count
     too."""
     found = []

@@ -35,7 +35,7 @@ def after(folders: Iterable[Path]) -> list[Path]:
 
 
 def show(where: Path) -> None:
-    """Write a film of a script's run to its folder, and a picture of its begin. Raises Failure or OSError."""
+    """Write a film of a script's run to its folder, and a picture of its start. Raises Failure or OSError."""
     from emulation.features.film import runs
 
     made = runs.of_run(where)

@@ -3,7 +3,7 @@
  * Find functions of a module under test that return with a lock held.
  *
  * The kernel notices a missing unlock only later, in unrelated code. So the compiler (-finstrument-functions) calls the
- * two functions below at the begin and end of each function of the module. When the outermost one returns to the
+ * two functions below at the start and end of each function of the module. When the outermost one returns to the
  * kernel, the locks that lockdep counts, including RCU's read-side critical sections, are compared with those at its
  * call. The log names each function once. Some functions differ on purpose, such as the start and stop of a seq_file,
  * so it is a finding only together with a report of the kernel (emulation/features/check/splats.py).

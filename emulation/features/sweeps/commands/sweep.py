@@ -192,7 +192,7 @@ def sweep(
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs of the seeds that all found cases and variants have."""
+    """Return the runs of the seeds of which all cases and variants have results."""
     cells: dict[tuple[str, str], set[int]] = {}
     for run in runs:
         cells.setdefault((run.case, run.variant), set()).add(run.seed)

@@ -70,7 +70,7 @@ ENDS = 12  # bytes of two addresses
 
 
 class UnknownError(ValueError):
-    """A message of unknown type: the begin of the next one cannot be known."""
+    """A message of unknown type: the start of the next one cannot be known."""
 
 
 @dataclass(frozen=True)

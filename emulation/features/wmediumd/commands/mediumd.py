@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mediumd`: replace wmediumd for the hwsim radios of this kernel, with wmediumd's command line
+"""`mediumd`: replace wmediumd for the hwsim radios of this kernel. It has wmediumd's command line
 (`emulation.features.wmediumd.daemon`)."""
 
 from __future__ import annotations

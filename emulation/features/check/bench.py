@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The whole bench: all stages of a check, in order.
 
-A module is built, worked in the debug kernel under several seeds in parallel, and compared. Pointless stages are
+A module is built, exercised in the debug kernel under several seeds in parallel, and compared. Pointless stages are
 skipped: what does not compile is not loaded, and what breaks a kernel is not compared.
 """
 
@@ -90,7 +90,7 @@ class Bench:
 
     @property
     def stock(self) -> bool:
-        """Whether the module is worked and compared in a distribution's kernel."""
+        """Whether the module is exercised and compared in a distribution's kernel."""
         return isinstance(self.debug, PreparedStock) or lanes.stock(self.lab.lane) is not None
 
     @property
@@ -100,7 +100,7 @@ class Bench:
 
     @property
     def workplace(self) -> str:
-        """The target in which it is worked."""
+        """The target in which it is exercised."""
         return str(self.lab.release) if self.stock else build.DEBUG
 
     @contextmanager

@@ -53,7 +53,7 @@ WITHOUT_SACK = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_timestamps": "0", "net.i
 WITH_ECN = {"net.ipv4.tcp_ecn": "1"}
 
 
-Place = Prepared | PreparedStock  # where modules are worked: the debug kernel, or a distribution's
+Place = Prepared | PreparedStock  # where modules are exercised: the debug kernel, or a distribution's
 
 
 def debug_kernel() -> Prepared:
@@ -74,7 +74,7 @@ def exercise(
     progress: Callable[[str], None] = lambda what: None,
     one_is_enough: bool = False,
 ) -> list[Report]:
-    """Work a module. Return the reports of those STAGES that were reached.
+    """Exercise a module. Return the reports of those STAGES that were reached.
 
     `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
     because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and

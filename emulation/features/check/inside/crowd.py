@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP connections that work a module: long flows of different behaviour, and a crowd of short connections.
+"""TCP connections that exercise a module: long flows of different behaviour, and a crowd of short connections.
 
 Most of a module's code runs when a connection begins, idles, loses packets, changes its congestion control or ends. So
 the long flows pause, write little or read slowly, and short connections end in different ways.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workout: a module is loaded into the debug kernel and worked. It runs inside the lane.
+"""The workout: a module is loaded into the debug kernel and exercised. It runs inside the lane.
 
 Long flows run both ways while everything happens that a module may meet: losses, route changes, a node that leaves and
 returns, hundreds of short connections, changes of congestion control, parameters and qdiscs, and an attempt to unload

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files in a folder that somebody else can write to, as what runs in a lane can in its run folder, while it runs and
-before the host has looked at what it left.
+"""Safe access to files in a folder to which others can write.
 
-What is read is a plain file: a link leads elsewhere, a fifo is waited for, and a device may have no end. What is
-written is a new file: one that is there already, or a link in its place, is somebody else's.
+A program in a lane can write to its run folder, while it runs and before the host has checked what it left. Only plain
+files are read: a link leads elsewhere, a FIFO blocks, and a device may have no end. Only new files are written: an
+existing file, or a link in its place, may belong to others.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def descriptor(path: Path, below: Path | None = None) -> int:
-    """A plain file, open to be read. If it is to be `below` a folder, nothing on the way from there is a link. Raises
-    OSError, also for what is no plain file."""
+    """Open a plain file for reading. If it must be `below` a folder, no component of the path from there may be a link.
+
+    Raises OSError, also if it is not a plain file.
+    """
     *folders, name = [str(path)] if below is None else [str(below), *path.relative_to(below).parts]
     with ExitStack() as stack:
         at = None
@@ -44,13 +46,15 @@ def descriptor(path: Path, below: Path | None = None) -> int:
 
 
 def opened(path: Path, below: Path | None = None) -> BinaryIO:
-    """The same, as a stream."""
+    """Open such a file as a stream."""
     return open(descriptor(path, below), "rb")
 
 
 def read(path: Path, below: Path | None = None) -> bytes:
-    """What is in such a file. Raises OSError, also for one that is larger than anything that a run leaves: it takes no
-    room on the disk, if it is empty."""
+    """Return the content of such a file.
+
+    Raises OSError, also if it is larger than any file of a run: a sparse file takes no room on the disk.
+    """
     with opened(path, below) as file:
         if os.fstat(file.fileno()).st_size > LARGEST:
             raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GB", str(path))
@@ -58,27 +62,29 @@ def read(path: Path, below: Path | None = None) -> bytes:
 
 
 def read_json(path: Path, below: Path | None = None) -> Any:
-    """The JSON in such a file. Raises OSError, Damaged."""
+    """Return the JSON in such a file. Raises OSError or Damaged."""
     with reading(path):
         return parsed(read(path, below))
 
 
 def made(path: Path) -> BinaryIO:
-    """A new file, open to be written, without a buffer, in place of a file or a link of this name. Raises OSError."""
+    """Open a new file for writing, unbuffered, replacing a file or a link of this name. Raises OSError."""
     with suppress(FileNotFoundError):
         path.unlink()
     return open(os.open(path, MAKE, 0o666), "wb", buffering=0)
 
 
 def write(path: Path, content: str | bytes | bytearray) -> None:
-    """Leave this in a new file. Raises OSError."""
+    """Write a new file. Raises OSError."""
     with made(path) as file:
         put(file, path, content.encode() if isinstance(content, str) else content)
 
 
 def put(file: BinaryIO, path: Path, content: bytes | bytearray | memoryview) -> None:
-    """Append all of this to a file without a buffer, which takes what there is room for. Raises OSError, with the
-    path."""
+    """Append all of this to an unbuffered file, which may accept only a part at a time.
+
+    Raises OSError, with the path.
+    """
     with naming(path):
         left = memoryview(content).cast("B")
         while left:
@@ -87,7 +93,7 @@ def put(file: BinaryIO, path: Path, content: bytes | bytearray | memoryview) -> 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An error of the system that names no file, as that a disk is full, is one of this file."""
+    """Add the path to an OSError that names no file, such as one about a full disk."""
     try:
         yield
     except OSError as error:

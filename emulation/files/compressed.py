@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that a run keeps compressed, with gzip, which Wireshark and Scapy read as they are.
+"""Files that a run keeps compressed, with gzip, which Wireshark and Scapy read directly.
 
-Whoever reads one need not know whether it is compressed, and gets it in pieces of bounded size. A few bytes of a
-stranger's file may unpack to a thousand times as many, so who holds all of it says how many that may be.
+Readers need not know whether a file is compressed, and get it in pieces of bounded size. A few bytes from others may
+unpack to a thousand times as many, so code that keeps all of it has a limit.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from isal import isal_zlib
 from emulation import files
 from emulation.files.foreign import Damaged
 
-MAGIC, GZIP = b"\x1f\x8b", 31  # zlib's word for gzip with the largest window
-LEVEL = 2  # of isal's: a fifth of the time of zlib's level 2, for a fifth more bytes
-PIECE, BLOCK = 1 << 20, 1 << 16  # bytes: read, and compressed, at a time
-MOST_TIMES, LEAST = 64, 1 << 24  # what a run leaves unpacks to less than so many times its size, or so many bytes
+MAGIC, GZIP = b"\x1f\x8b", 31  # zlib's number for gzip with the largest window
+LEVEL = 2  # isal's: a fifth of the time of zlib's level 2, for a fifth more bytes
+PIECE, BLOCK = 1 << 20, 1 << 16  # bytes to read, and to compress, at a time
+MOST_TIMES, LEAST = 64, 1 << 24  # limit of a run's file: unpacked, this many times its size, or this many bytes
 
 
 class Compressed:
-    """A new file, in place of one of this name, to be written bit by bit. Raises OSError."""
+    """A new file, replacing one of this name, to be written piece by piece. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.file = path, files.made(path)
         self.packer, self.digest = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, GZIP), hashlib.sha256()
-        self.size = 0  # the file's bytes until now
-        self.held = bytearray()  # the compressor's bytes depend on the pieces that it gets: so these have one size
+        self.size = 0  # bytes of the file so far
+        self.held = bytearray()  # input until it fills a block, as the output depends on the size of pieces
 
     def write(self, content: bytes | memoryview) -> None:
         self.digest.update(content)
@@ -48,13 +48,14 @@ class Compressed:
         self.held += rest[whole:]
 
     def finish(self) -> str:
-        """No more comes; returns the SHA-256, in hex, of what was written, which no version of a compressor changes."""
+        """Complete the file. Return the SHA-256, in hex, of the uncompressed content, which is the same with any
+        compressor."""
         with self.file:
             self._put(self.packer.compress(self.held) + self.packer.flush())
         return self.digest.hexdigest()
 
     def remove(self) -> None:
-        """It was in vain."""
+        """Remove the unfinished file."""
         self.file.close()
         self.path.unlink(missing_ok=True)
 
@@ -64,12 +65,12 @@ class Compressed:
 
 
 def at_once(content: bytes) -> bytes:
-    """These bytes, compressed."""
+    """Return these bytes compressed."""
     return bytes(isal_zlib.compress(content, LEVEL, GZIP))
 
 
 def pieces(file: BinaryIO | io.RawIOBase, name: Path) -> Iterator[bytes]:
-    """What is in an open file, unpacked if it is compressed. Raises Damaged, with the `name`; OSError."""
+    """Yield the content of an open file, unpacked if it is compressed. Raises OSError, or Damaged with the `name`."""
     held = file.read(PIECE) or b""
     if not held.startswith(MAGIC):
         while held:
@@ -88,8 +89,11 @@ def pieces(file: BinaryIO | io.RawIOBase, name: Path) -> Iterator[bytes]:
 
 
 def read(path: Path, begins: bytes = b"", kind: str = "") -> bytearray:
-    """All that is in a file, unpacked. Raises Damaged, also if that is more than any run leaves, and at once if it does
-    not begin as one of its `kind` does; OSError."""
+    """Return the whole unpacked content of a file.
+
+    Raises OSError, or Damaged if it is larger than any run's, or, at once, if it does not begin with `begins`, like a
+    `kind`.
+    """
     with files.opened(path) as file:
         most = max(MOST_TIMES * file.seek(0, io.SEEK_END), LEAST)
         file.seek(0)
@@ -104,13 +108,13 @@ def read(path: Path, begins: bytes = b"", kind: str = "") -> bytearray:
 
 
 def kept(path: Path) -> Path:
-    """Where a file is that `pack` may have compressed."""
+    """Return the path of a file that `pack` may have compressed."""
     packed = path.with_name(f"{path.name}.gz")
     return packed if packed.exists() else path
 
 
 def pack(path: Path) -> None:
-    """Compress a file, whose name ends with .gz from then on. Raises OSError."""
+    """Compress a file; its name then ends in .gz. Raises OSError."""
     with files.opened(path) as file:
         packed = Compressed(path.with_name(f"{path.name}.gz"))
         while piece := file.read(PIECE):
@@ -120,7 +124,7 @@ def pack(path: Path) -> None:
 
 
 class Stream(io.RawIOBase):
-    """Pieces of bytes as a file, for who reads files."""
+    """An iterator of pieces as a file."""
 
     def __init__(self, of: Iterator[bytes | memoryview]) -> None:
         self.of, self.left = of, memoryview(b"")
@@ -129,7 +133,7 @@ class Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As much as the next piece has; 0 at the end."""
+        """Read at most the rest of the current piece; return 0 at the end."""
         while not self.left:
             if (piece := next(self.of, None)) is None:
                 return 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What others wrote: a lane's reports, and the files of a run folder, which may have been cut short, changed, or made
-by anybody. All of a file is looked at before it is used; what is wrong with it is one error, which names the file."""
+"""Data that others wrote: a lane's reports, and files of a run folder. They may be cut short, changed, or forged.
+
+A file is checked completely before it is used. Any fault in it is one error, which names the file.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-DEEPEST = 50  # what programs of ours write is nested less
+DEEPEST = 50  # what our programs write is nested less deeply
 LONGEST_NS = 10**15  # eleven days: no run lasts longer
 NUMBERS = {int, bool, type(None)}
-WORDS = -(1 << 63), (1 << 64) - 1  # the smallest and the largest number that some program of ours counts with
+WORDS = -(1 << 63), (1 << 64) - 1  # the smallest and the largest number in our programs
 
 
 class Damaged(ValueError):
-    """What is there cannot be read, or is not whole; the text says what, and where."""
+    """A file cannot be read, or is not complete; the text says what is wrong, and where."""
 
     code = "damaged"
 
 
 @contextmanager
 def reading(where: Path) -> Iterator[None]:
-    """What is no value of what is read here is Damaged, once it is said where. Raises Damaged."""
+    """Convert a ValueError in this block to Damaged, and add the place. Raises Damaged."""
     try:
         yield
     except ValueError as error:
@@ -34,7 +36,7 @@ def reading(where: Path) -> Iterator[None]:
 
 
 def sentence(error: ValueError) -> str:
-    """What is wrong: of pydantic's errors the first."""
+    """Return what is wrong; of pydantic's errors only the first."""
     if not hasattr(error, "errors"):
         return str(error)
     first = error.errors()[0]
@@ -43,8 +45,8 @@ def sentence(error: ValueError) -> str:
 
 
 def parsed(text: str | bytes) -> Any:
-    """What is in a JSON text. Raises ValueError for what is none, and for what no program of ours writes: what is
-    nested too deep, numbers that are not finite or beyond 64 bits, and text that cannot be written."""
+    """Parse JSON. Raises ValueError if it is not valid, or if none of our programs writes such: it is nested too
+    deeply, has numbers that are not finite or exceed 64 bits, or has text that cannot be encoded."""
     try:
         level = [found := json.loads(text)]
     except RecursionError:
@@ -57,7 +59,7 @@ def parsed(text: str | bytes) -> Any:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What is in an object or a list; of a list of numbers, of which there may be millions, the least and the most."""
+    """Return the elements of an object or a list; of a list of numbers, which may be long, the least and the most."""
     if type(value) is list:
         if not {*map(type, value)} <= NUMBERS:
             return value

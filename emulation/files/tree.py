@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that is in a folder which somebody else could fill: as deep as he liked, and changed while one looks.
+"""The content of a folder that others can fill to any depth, and change meanwhile.
 
-Whoever walks it goes from one open folder to the next, by names that are no links, and back by "..", which must be
-where he came from: so nothing that is renamed meanwhile leads elsewhere, no path gets too long, and neither stack nor
+A walk goes from one open folder to the next, by names that are not links, and back by "..", which must be the folder it
+came from. So nothing that is renamed meanwhile leads elsewhere, no path gets too long, and neither the stack nor
 descriptors run out.
 """
 
@@ -18,13 +18,13 @@ from pathlib import Path
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
-# Called with an open folder, the name of something in it, and an O_PATH descriptor of that.
+# Called with an open folder, the name of an entry in it, and an O_PATH descriptor of the entry.
 Meet = Callable[[int, str, int], None]
 
 
 @contextmanager
 def handle(path: str, folder: int | None = None, flags: int = HANDLE) -> Iterator[int]:
-    """A descriptor of what is there, which is not followed if it is a link. Raises OSError."""
+    """Open a descriptor of a path, and do not follow a link. Raises OSError."""
     descriptor = os.open(path, flags, dir_fd=folder)
     try:
         yield descriptor
@@ -33,19 +33,22 @@ def handle(path: str, folder: int | None = None, flags: int = HANDLE) -> Iterato
 
 
 def place(descriptor: int) -> str:
-    """A path of what is open, for calls that take no descriptor of this kind."""
+    """Return a path of an open file, for calls that take no O_PATH descriptor."""
     return f"/proc/self/fd/{descriptor}"
 
 
 def identity(descriptor: int) -> list[int]:
-    """What tells it from all others."""
+    """Return what identifies an open file."""
     found = os.fstat(descriptor)
     return [found.st_dev, found.st_ino]
 
 
 def walk(top: int, meet: Meet, leave: Callable[[int, str], None] = lambda folder, name: None) -> None:
-    """Meet all that is in an open folder, and leave each folder in it, from the one that it is in, when all that was in
-    there has been met. Raises OSError, also if a folder is moved while one is in it."""
+    """Call `meet` for every entry below an open folder.
+
+    Call `leave` with the parent and the name of each folder, after everything in it. Raises OSError, also if a folder
+    is moved during the walk.
+    """
     here = os.open(".", FOLDER, dir_fd=top)
     above: list[tuple[list[int], list[str], str]] = []
     try:
@@ -73,22 +76,22 @@ def walk(top: int, meet: Meet, leave: Callable[[int, str], None] = lambda folder
 
 
 def _entered(folder: int, name: str) -> int | None:
-    """None: it is no folder any more."""
+    """Open a folder; return None if it is no longer a folder."""
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno == errno.ELOOP:  # a link by now
+        if error.errno == errno.ELOOP:  # it is a link now
             return None
         raise
 
 
 def _met(folder: int, meet: Meet) -> list[str]:
-    """Meet what is in one folder; the names of the folders in it."""
+    """Call `meet` for the entries of one folder. Return the names of the folders in it."""
     folders = []
     for name in os.listdir(folder):
-        with suppress(FileNotFoundError), handle(name, folder) as found:  # gone meanwhile
+        with suppress(FileNotFoundError), handle(name, folder) as found:  # removed meanwhile
             if stat.S_ISDIR(os.fstat(found).st_mode):
                 folders.append(name)
             meet(folder, name, found)
@@ -96,7 +99,7 @@ def _met(folder: int, meet: Meet) -> list[str]:
 
 
 def plain_files(folder: Path) -> list[Path]:
-    """All plain files in a folder, however deep. Raises OSError, also for what is too deep to have a path."""
+    """Return all plain files below a folder. Raises OSError, also if the tree is too deep for a path."""
     found, folders = [], [str(folder)]
     while folders:
         with os.scandir(folders.pop()) as there:
@@ -109,14 +112,14 @@ def plain_files(folder: Path) -> list[Path]:
 
 
 def let_in(found: int) -> None:
-    """A folder of one's own can be entered, whatever its mode was. Raises OSError."""
+    """Make a folder of one's own accessible, whatever its mode is. Raises OSError."""
     is_ = os.fstat(found)
     if stat.S_ISDIR(is_.st_mode) and is_.st_uid == os.geteuid() and ~is_.st_mode & stat.S_IRWXU:
         os.chmod(place(found), stat.S_IMODE(is_.st_mode) | stat.S_IRWXU)
 
 
 def remove(folder: str) -> None:
-    """A folder, and all that is in it. Raises OSError."""
+    """Remove a folder and all that is in it. Raises OSError."""
     with handle(folder) as top:
         let_in(top)
         empty(top)
@@ -124,7 +127,7 @@ def remove(folder: str) -> None:
 
 
 def empty(folder: int) -> None:
-    """All that is in an open folder goes. Raises OSError."""
+    """Remove everything in an open folder. Raises OSError."""
 
     def meet(within: int, name: str, found: int) -> None:
         if stat.S_ISDIR(os.fstat(found).st_mode):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several files that come into a folder together, or not at all.
+"""Several files that appear in a folder together, or not at all.
 
-They have their names only once all of them are whole: whoever reads them meanwhile, or after an interruption, reads
-those before, and never some of each.
+They get their names only when all are complete. A reader, also after an interruption, sees only the earlier files or
+only the new ones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from emulation.files import naming
 
 @contextmanager
 def at_once(folder: Path) -> Iterator[Path]:
-    """Where to write files that are in `folder` once all are written. If anything is raised, none of them is, and a
-    folder that was not there before goes. Raises OSError."""
+    """Yield a temporary folder, whose files move to `folder` at the end.
+
+    If an exception is raised, none of them do, and a `folder` that did not exist before is removed. Raises OSError.
+    """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -40,7 +42,7 @@ def at_once(folder: Path) -> Iterator[Path]:
 
 
 def _temporary(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """A folder in it, that goes. Raises OSError, which names `folder`."""
+    """Make a temporary folder in it. Raises OSError, which names `folder`."""
     try:
         return tempfile.TemporaryDirectory(dir=folder, prefix=".half-")
     except OSError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lanes: a lane is a Linux kernel with mac80211_hwsim, and a clock; here is the host's side of each.
+"""Lanes: a lane is a Linux kernel with mac80211_hwsim, and a clock. This package is the host's side.
 
-A lane is one module of this folder that holds `LANE`: `virtual` boots User-Mode Linux in virtual time. To put the file
-here is all it takes to add one; one of the user's own is named by its path (docs/plugins/lane.md). What runs inside a
-lane, in whichever, is `emulation.lane`.
+A lane is a module of this package that defines `LANE`: `virtual` boots User-Mode Linux in virtual time. To add a lane,
+add a file here; a user names a file of their own by its path (docs/plugins/lane.md). `emulation.lane` has the code that
+runs inside every lane.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ROAD = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # what runs inside a lane, whatever it runs
-INSIDE = (*ROAD, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # that, and what features have there
-PACKAGES = tuple(CHECKOUT / f"{name}/__init__.py" for name in ("emulation", "emulation/features"))  # around these
+ROAD = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # the code inside a lane, for every run
+INSIDE = (*ROAD, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # with that of features
+PACKAGES = tuple(CHECKOUT / f"{name}/__init__.py" for name in ("emulation", "emulation/features"))  # packages above
 DEFAULT = "virtual"
 
 
 class Clock(enum.StrEnum):
-    """What a lane's time is: `virtual` stands still while anything is computed, and leaps while all wait."""
+    """A lane's clock: `virtual` time stops during computation, and jumps ahead while all programs wait."""
 
     VIRTUAL = "virtual"
     REAL = "real"
 
 
 class Reason(enum.Enum):
-    """Why a lane did not end well."""
+    """Reasons for which a lane fails."""
 
     NOT_STARTED = "the lane's kernel did not start"
     MEMORY = "the lane has no memory left"
@@ -51,19 +51,19 @@ class Reason(enum.Enum):
 
 
 class Ended(KeyboardInterrupt):
-    """The program was told to end, by SIGTERM or SIGHUP: what a prompt takes Ctrl-C for is not meant."""
+    """SIGTERM or SIGHUP ended the program. A prompt must not treat it like Ctrl-C."""
 
 
 class LaneError(Exception):
-    """A lane that did not end well: its `reason`, a sentence, and the last lines of its console."""
+    """A lane failed: `reason`, `detail`, and the last lines of its `console`."""
 
     def __init__(self, reason: Reason, detail: str = "", console: Sequence[str] = ()) -> None:
-        super().__init__(reason, detail, console)  # all of it: workers send it through a pipe
+        super().__init__(reason, detail, console)  # all arguments, for pickling: workers send it through a pipe
         self.reason, self.detail, self.console = reason, detail, tuple(console)
 
     @property
     def code(self) -> str:
-        """For programs: `lane-` and the reason's name."""
+        """Return the error code for programs: `lane-` and the reason's name."""
         return f"lane-{self.reason.name}".lower().replace("_", "-")
 
     def __str__(self) -> str:
@@ -72,9 +72,12 @@ class LaneError(Exception):
 
 @dataclass(frozen=True)
 class LaneResult:
-    """How a program ended in the lane: its exit status, the wall time from boot to power-off, what was around it so
-    that it could not reach this machine, whether its seed decided all that happened (then it happens again), and how
-    long it waited for a CPU, which matters in real time only."""
+    """The end of a program in a lane.
+
+    `status` is its exit status, `wall_s` the wall time from boot to power-off, and `barriers` what confined it.
+    `repeatable` is true if the seed determined everything. `waited_s` is how long it waited for a CPU, which matters in
+    real time only.
+    """
 
     status: int
     wall_s: float
@@ -85,13 +88,15 @@ class LaneResult:
 
 @dataclass
 class Listener:
-    """What the caller hears of while a lane runs; each is called in the caller's thread.
-    `line` gets each line that the program prints (without its end), `progress` the done fraction and the air time in
-    seconds, `ask` a prompt whose answer it returns (None: no more input; so it is, too, where nobody can be asked).
-    Virtual time stands still while it thinks.
-    `words` are what can be completed at the prompt: those that may follow each first word; "" has the first words.
-    `capture` is asked for a file of the trace so far, which the subfolder of a run has, in ns of the lane's clock.
-    `started` says that the lane boots: what the caller needs later may be loaded meanwhile.
+    """The caller's callbacks while a lane runs; they are called in the caller's thread.
+
+    `line` gets each line that the program prints, without its end.
+    `progress` gets the fraction done and the elapsed lane time in seconds.
+    `ask` gets a prompt and returns the answer (None: no more input; so too if nobody can be asked). Virtual time stops
+    meanwhile.
+    `words` gets the completions at the prompt: the words that may follow each first word; "" has the first words.
+    `capture` gets a run's subfolder, a file for its trace so far, and the time in ns of the lane's clock.
+    `started` is called when the lane boots: the caller can load code for later.
     """
 
     line: Callable[[str], None] = print
@@ -103,7 +108,7 @@ class Listener:
 
 
 class Lane(Protocol):
-    """Where a program runs: in a kernel of its own, which has the run folder and ends with the program."""
+    """A kernel that runs one program, has the run folder, and ends with the program."""
 
     @property
     def name(self) -> str: ...
@@ -121,21 +126,22 @@ class Lane(Protocol):
         plugins: Sequence[Path] = (),
         memory_mb: int | None = None,
     ) -> LaneResult:
-        """Boot a lane, run one program in it, and return how it ended.
+        """Boot a lane, run a program in it, and return how it ended.
 
-        `modules` are kernel modules by name; all are loaded before the program starts, save dcf80211, which the network
-        loads when it is built. `command` is `plan` (runs plan.json of the run folder, and leaves what
-        docs/interfaces.md, section 2, says), `script PATH ARGUMENTS…` (a user's Python script), or `shell PATH
-        ARGUMENTS…` (the same, with a prompt in each network that it starts). The run folder must exist, and is all that
-        the program can write to. `wall_limit_s` limits the wall time, prompts included. `plugins` are folders of the
-        user's own, which the program sees, too. `memory_mb` is what its network takes; None: what is usual. Raises
-        LaneError, and OSError if the run folder is unusable.
+        `modules` are kernel modules by name. All are loaded before the program starts, except dcf80211, which the
+        network loads when it is built. `command` is `plan`, `script PATH ARGUMENTS…` or `shell PATH ARGUMENTS…`. `plan`
+        runs plan.json of the run folder and leaves the files of docs/interfaces.md, section 2. `script` runs a user's
+        Python script; `shell` does the same with a prompt in each network that it starts.
+
+        The run folder must exist; the program can write to nothing else. `wall_limit_s` limits the wall time, including
+        prompts. `plugins` are the user's folders, which the program also sees. `memory_mb` is the memory of its
+        network; None: the default. Raises LaneError, or OSError if the run folder is not usable.
         """
         ...
 
 
 def stock(lane: Lane) -> str | None:
-    """Which of the distribution's kernels a lane boots: a release or a path, "" for the latest; None: the lab's own."""
+    """Return the distribution's kernel that a lane boots: a release or a path, "" for the latest; None: the lab's."""
     return getattr(lane, "stock", None)
 
 
@@ -144,34 +150,34 @@ def clock(lane: Lane) -> Clock:
 
 
 def refusal(lane: Lane) -> str:
-    """Why a lane cannot be had here and now; empty if it can, as far as is known beforehand."""
+    """Return why a lane cannot run on this machine, as far as is known before it starts; empty if it can."""
     refused: Callable[[], str] | None = getattr(lane, "refusal", None)
     return refused() if refused else ""
 
 
 def memory_of(plan: Mapping[str, Any]) -> dict[str, int]:
-    """What a lane is told of a plan whose network takes more memory than is usual."""
+    """Return a lane's arguments for a plan whose network needs more memory than the default."""
     return {"memory_mb": plan["memory"]["lane_mb"]} if "memory" in plan else {}
 
 
 def allows_late(lane: Lane) -> bool:
-    """Whether runs are kept that are not valid, as the lane did not keep time."""
+    """Return whether invalid runs are kept, in which the lane was late."""
     return getattr(lane, "allow_late", False)
 
 
 def ready(lane: Lane, kernel: Path) -> tuple[Lane, str]:
-    """The lane, with what has to be found out of this machine only once; and what there is to be said of it."""
+    """Return the lane, completed with facts about this machine that are determined once, and a note for the user."""
     find_out: Callable[[Path], tuple[Lane, str]] | None = getattr(lane, "ready", None)
     return find_out(kernel) if find_out else (lane, "")
 
 
 def settings_of(lane: Lane) -> set[str]:
-    """The names of a lane's settings."""
+    """Return the names of a lane's settings."""
     return {field.name for field in fields(lane)} - {"name"} if is_dataclass(lane) else set()
 
 
 def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
-    """The same lane with other settings, by their names. Raises ValueError for one that it has not."""
+    """Return the lane with other settings. Raises ValueError if it lacks one of them."""
     if other := settings.keys() - settings_of(lane):
         raise ValueError(f"the lane {lane.name} has no choice of {' and '.join(sorted(other))}")
     found: Any = lane
@@ -179,25 +185,25 @@ def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
 
 
 def names() -> list[str]:
-    """The lanes there are."""
+    """Return the names of all lanes."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 @contextmanager
 def mistakes(lane: Lane) -> Iterator[None]:
-    """What goes wrong in a lane of the user's own becomes LaneError, with the line."""
+    """Convert errors in a user's own lane to LaneError, with file and line."""
     module = sys.modules.get(type(lane).__module__)
     if module is None or not module.__name__.startswith("own "):
         yield
         return
-    from topologies.files import own_mistakes  # which takes the environment, that this file does without
+    from topologies.files import own_mistakes  # needs the environment, which this file does not
 
     with own_mistakes(Path(str(module.__file__)), partial(LaneError, Reason.PROGRAM), (LaneError, OSError)):
         yield
 
 
 def find(name: str) -> Lane:
-    """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
+    """Return the lane of this name, or of this file if it ends in .py. Raises ValueError if there is none."""
     if name.endswith(".py"):
         from topologies.files import load
 

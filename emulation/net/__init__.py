@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network that a script builds, in Mininet's words; the script runs in a lane.
+"""A network that a script builds, with Mininet's names; the script runs in a lane.
 
     net = Net(rts="full")
     a, b = net.addStation("sta1", position=(0, 0, 0)), net.addStation("sta2", position=(200, 0, 0))
@@ -10,10 +10,9 @@
         print(a.cmd("ip route"))
         net.run(10)
 
-This file stands outside the wall: what a script asks for is specified and planned as everything is, with the packages
-of the environment, and only then is it a network as `emulation.lane.net` has it. It is checked where it is asked for,
-by the models of the command line. What a run leaves is in a subfolder of the run folder, from which the host makes what
-every run leaves (`emulation.play.script`).
+This file is outside the wall. It makes a specification and a plan with the packages of the environment, and then runs
+the plan like `emulation.lane.net`. The command line's models check each call at once. A run leaves its files in a
+subfolder of the run folder, and the host makes the usual results from them (`emulation.play.script`).
 """
 
 from __future__ import annotations
@@ -61,16 +60,16 @@ from traffic.loop import Loop
 __all__ = ["CLI", "Adhoc", "Infrastructure", "Mesh", "Net", "Wired"]
 
 HIDDEN = ("own", "topology", "parameters", "application")  # options that are the network itself
-IPERF_PORT = 5200  # and so many more for each flow of a prompt
-PAUSE_S = 0.001  # a session of less has only been looked around in
+IPERF_PORT = 5200  # plus one for each flow of a prompt
+PAUSE_S = 0.001  # a shorter session is not kept: no time has passed
 RUN_NAME = re.compile(r"\w[\w.+]*(-[\w.+]+)*")
 
 
 class Net(lane.Net):
-    """Build it, `start` it, use it or `run` it, `stop` it; `with net:` stops it whatever happens.
+    """Build it, `start` it, use it or `run` it, `stop` it; a `with` block always stops it.
 
-    `options` are those of a specification: rate=2, rts="full", propagation="free-space", seed=7, plugins=["mine"] …
-    What cannot be is refused at once, with Misuse.
+    `options` are those of a specification: rate=2, rts="full", propagation="free-space", seed=7, plugins=["mine"] … An
+    invalid one raises Misuse at once.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -84,20 +83,22 @@ class Net(lane.Net):
         extend(str(Path(folder).resolve()) for folder in self.asked.kernel.plugins)
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
-        self.moving: dict[str, Any] = {}  # who moves, comes and goes by itself, besides the option `motion`
+        self.moving: dict[str, Any] = {}  # planned motion and presence, besides the option `motion`
         self.planned: Specification | None = None
-        self.film = False  # whether the host is to make one of each run
-        self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers and thresholds
+        self.film = False  # whether the host makes a film of each run
+        self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers, thresholds and gains
         self.recording: tuple[Measurement, Service] | None = None  # of a session
-        self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
+        self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, reports
 
     @classmethod
     def of(cls, asked: Specification | str, moving: bool = False) -> Net:
-        """The network of a specification, or of one as JSON; `moving`, with what it says of who moves, comes and goes,
-        which happens in `play`."""
+        """Make the network of a specification, which may be JSON.
+
+        If `moving`, it has the specification's motion and presence, which happen in `play`.
+        """
         asked = Specification.model_validate_json(asked, context=USER) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
-        del options["modules"]  # whoever specified them has loaded them
+        del options["modules"]  # loaded already
         net, network = cls(**options), asked.network.standing()
         for name, node in network.nodes.items():
             net.nodes[name] = Station(net, name, node)
@@ -107,25 +108,27 @@ class Net(lane.Net):
         return net
 
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
-        """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
-        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`,
-        `antenna_gain_dbi`, `receive_dbm`, `sense_dbm`, `mac`, and as a client, `passphrase`."""
+        """Add a station at a position in metres. A name has at most nine characters, as an interface's has fifteen.
+
+        A station's own settings are `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`, `antenna_gain_dbi`,
+        `receive_dbm`, `sense_dbm` and `mac`; a client may have a `passphrase`.
+        """
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
-        """An access point, which is a bridge between its clients and its wires: `rts`, `rate`, `tx_power_dbm`."""
+        """Add an access point, a bridge between its clients and its wires; settings: `rts`, `rate`, `tx_power_dbm`."""
         return self.add("ap", name, position, settings)
 
     def addHost(self, name: str) -> Station:
-        """A node without a radio, at the end of wires."""
+        """Add a node without a radio, for wires."""
         return self.add("host", name, (0.0, 0.0, 0.0), {})
 
     def addSwitch(self, name: str, bridge: str = LINUX) -> Station:
-        """A bridge between wires: the kernel's, linux, or Open vSwitch, ovs."""
+        """Add a bridge between wires: the kernel's, linux, or Open vSwitch, ovs."""
         return self.add("switch", name, (0.0, 0.0, 0.0), {BRIDGE: bridge})
 
     def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
-        """A node of this kind. Raises Misuse."""
+        """Add a node of this kind. Raises Misuse."""
         if name in self.nodes:
             raise Misuse(f"there is a {self.nodes[name].kind} {name} already")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
@@ -140,10 +143,12 @@ class Net(lane.Net):
         return made
 
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
-        """Put nodes on one link: radios with an `ssid`, a `freq` (MHz), a `beacon_tu`; access points and clients with
-        `security`, `passphrase`, `client`, `roam_dbm`, too; two nodes on a wire with `bw`, `delay`, `jitter`, `loss`,
-        `max_queue_size`. `cls` may be a class of the script's own, or the name of a kind. Radios without a link share
-        one."""
+        """Put nodes on one link. Radios without a link share one.
+
+        Radios take `ssid`, `freq` (MHz) and `beacon_tu`; access points and clients also `security`, `passphrase`,
+        `client` and `roam_dbm`. A wire between two nodes takes `bw`, `delay`, `jitter`, `loss` and `max_queue_size`.
+        `cls` is a link class, which may be the script's own, or the name of a kind. Raises Misuse.
+        """
         names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
         if isinstance(cls, str):
             known(links.find, cls)
@@ -151,7 +156,7 @@ class Net(lane.Net):
         self.members.append((cls, topologies.Link(nodes=names, kind=kind, settings=settings)))
 
     def addFlow(self, source: Node, destination: Node, kind: str | None = None, **settings: Any) -> None:
-        """A flow for `run`, of the kind of `traffic` or another, with settings of its own (docs/traffic.md)."""
+        """Add a flow for `run`: of the kind of `traffic` or another, with its own settings (docs/traffic.md)."""
         with refusals("addFlow"):
             flow = topologies.Application(
                 source=self.name_of(source), destination=self.name_of(destination), kind=kind, settings=settings
@@ -160,14 +165,14 @@ class Net(lane.Net):
         self.flows.append(flow)
 
     def name_of(self, node: Any) -> str:
-        """Of a node of this network, given itself or by its name. Raises Misuse."""
+        """Return the name of a node of this network, given the node or its name. Raises Misuse."""
         name = getattr(node, "name", node)
         if name not in self.nodes:
             raise Misuse(f"there is no node {name}; there are: {', '.join(self.nodes) or 'none yet'}")
         return str(name)
 
     def network(self) -> topologies.Network:
-        """As it has been built so far. Raises Misuse if it makes no sense."""
+        """Return the network as built so far. Raises Misuse if it is not valid."""
         with refusals("the network"):
             return topologies.Network(
                 nodes={name: node.asked for name, node in self.nodes.items() if isinstance(node, Station)},
@@ -177,24 +182,24 @@ class Net(lane.Net):
             )
 
     def build(self) -> dict[str, Any]:
-        """Make the plan, unless there is one of the same. Raises Misuse."""
+        """Make the plan, unless nothing has changed since the last one. Raises Misuse."""
         if self.started:
             return self.plan
         with refusals("Net"):
             asked = specification.specify(self.network(), self.options)
         if asked != self.planned:
             made = self.revised(plan.plan(asked))
-            pairs = zip(made["links"], self.members, strict=False)  # the script's come first
+            pairs = zip(made["links"], self.members, strict=False)  # the script's links come first
             self.adopt(made, {link["name"]: cls for link, (cls, _) in pairs if not isinstance(cls, str)})
             self.planned = asked
         return self.plan
 
     def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """The plan, as it is to be carried out: one that speaks another's words has other names, say."""
+        """Return the plan to carry out. A derived class can change it, for example to use other names."""
         return plan
 
     def heard_anew(self, node: Station, asked: topologies.Node, position: Position | None = None) -> None:
-        """A node is otherwise than before: let the air know, if it is there. Raises Misuse, and OSError."""
+        """Apply a node's new settings or position to the air, if it runs. Raises Misuse or OSError."""
         nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
         network = topologies.Network(nodes=nodes)
         network = network.on_air()
@@ -210,7 +215,7 @@ class Net(lane.Net):
         node.asked = asked
 
     def set_out(self, node: Station, asked: topologies.Node, speed: float) -> None:
-        """Let a node go to where it is asked to be. Raises Misuse, and OSError."""
+        """Start a node's move to its new position. Raises Misuse or OSError."""
         if not self.started:
             raise Misuse(f"{node.name}: move: the network has not started: net.start()")
         way, table = going(node.position, asked.position, speed, time.monotonic_ns()), self.table(self.network())
@@ -221,11 +226,11 @@ class Net(lane.Net):
         node.asked = asked
 
     def by_distance(self, table: Table) -> dict[str, Any]:
-        """A table, of each radio."""
+        """Return a table with an entry for each radio."""
         return of_radios(table.planned, owners_of(self.plan["nodes"]))
 
     def table(self, network: topologies.Network) -> Table:
-        """What arrives over any distance. Raises Misuse if no table says it."""
+        """Return the received power by distance. Raises Misuse if no table fits."""
         network = network.on_air()
         powers = tuple(tuple(map(node.settings.get, (TX_POWER, SENSE, GAIN))) for node in network.nodes.values())
         if powers not in self.tables:
@@ -235,9 +240,11 @@ class Net(lane.Net):
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
-        """Run the flows for so long (by default the option `seconds`), in the lane's time; returns what happened, as
-        lane.json has it (docs/interfaces.md, 2). What it leaves is in the run folder under `name`, by default run1,
-        run2 … Raises Misuse and OSError, having left nothing."""
+        """Run the flows for `seconds` of lane time, by default the option `seconds`.
+
+        Return the content of lane.json (docs/interfaces.md, section 2). The run's files are in the run folder under
+        `name`, by default run1, run2 … Raises Misuse or OSError, and then leaves nothing.
+        """
         seconds = self.asked.measurement.seconds if seconds is None else seconds
         with refusals("run"):
             specification.of_options({"seconds": seconds})
@@ -250,7 +257,7 @@ class Net(lane.Net):
 
     @contextlib.contextmanager
     def kept(self, name: str, numbered: bool) -> Iterator[Any]:
-        """A subfolder for a run, as `folder`; yields what writes its end. Without an end nothing is left."""
+        """Make a run's subfolder, as `folder`, and yield a function that completes it; without a call, remove it."""
         if self.recording:
             raise Misuse("run: what happens at this prompt is a run already")
         assert self.planned
@@ -285,7 +292,7 @@ class Net(lane.Net):
                 shutil.rmtree(where, ignore_errors=True)
 
     def start(self) -> None:
-        """Make the network, of which a prompt is to tell before it is stopped, if that is wanted."""
+        """Make the network. Raises Misuse if another one has started, or if a module is missing; or OSError."""
         if STARTED:
             raise Misuse("start: a network has started already, and there is one air: stop it first")
         for module in self.build()["modules"]:
@@ -302,14 +309,14 @@ class Net(lane.Net):
         guest.at_end.callback(self.stop)
 
     def stop(self) -> None:
-        """Take everything away again; first there is a prompt, under `./dcflab shell`."""
+        """Remove the network. Under `./dcflab shell`, open a prompt first."""
         if self.started and not self.recording and "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
             CLI(self)
         super().stop()
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
-        """Record what happens meanwhile, as a run has it; one in which no time passes leaves nothing."""
+        """Record what happens in this block, like a run; keep nothing if no time passes."""
         with self.kept("session", True) as keep:
             with Loop() as loop, Measurement(self, loop) as measurement:
                 measurement.start()
@@ -325,22 +332,24 @@ class Net(lane.Net):
             flows, reports = [flow for flow, _ in self.done], [report for _, report in self.done]
             result = measurement.result(reports)
             self.done.clear()
-            if result["air"] and result["air_s"] > PAUSE_S:  # of wires alone there is nothing to keep
+            if result["air"] and result["air_s"] > PAUSE_S:  # without radios there is nothing to keep
                 keep(result, result["air_s"], applications=flows, motion=self.in_session())
 
     play, reroute = played.play, played.reroute
 
     def begin(self, loop: Loop) -> None:
-        """A session has begun. At a prompt nobody is in motion but by its verbs."""
+        """Start the motion of a session. At a prompt, nodes move only by its verbs."""
         self.motion.start(self.in_session(), loop, self.began_ns)
 
     def in_session(self) -> dict[str, Any] | None:
-        """What of the plan's motion is in a session."""
+        """Return the part of the plan's motion that happens in a session."""
         return None
 
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
-        """A flow, as all are or as `--traffic` has it, with its TCP set up at both ends; for a prompt, at which so many
-        that are not done yet are `ahead`. Raises Misuse, OSError."""
+        """Plan a flow of the network's kind, or as for `--traffic`, and set up its TCP at both ends.
+
+        At a prompt, `ahead` flows have not ended yet. Raises Misuse or OSError.
+        """
         assert self.planned
         number, asked = len(self.done) + 1 + ahead, dict(word_and_pairs("kind", traffic or ""))
         with refusals("flow"):
@@ -355,12 +364,14 @@ class Net(lane.Net):
         return {**planned, "name": name, "port": IPERF_PORT + number}
 
     def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
-        """Let the session have this flow, and what became of it."""
+        """Add a flow and its report to the session."""
         self.done.append((flow, {**report, "name": flow["name"]}))
 
     def capture(self, file: str) -> None:
-        """Have the host write what has been on the air in this session so far, as pcapng, into the run folder. Raises
-        Misuse if nothing is recorded."""
+        """Have the host write all frames of this session so far to a pcapng file in the run folder.
+
+        Raises Misuse if nothing is recorded.
+        """
         for recorder in self.recording[0].recorders if self.recording else ():
             if isinstance(recorder, Recorder):
                 with self.recording[1].halted():  # type: ignore[index]
@@ -371,10 +382,10 @@ class Net(lane.Net):
 
 
 def CLI(net: Net) -> None:
-    """A prompt in a started network, until exit; what happens meanwhile is kept as a run is."""
+    """Open a prompt in a started network, until exit. What happens meanwhile is kept like a run."""
     for part in features.parts("of_networks"):
         part.prompt(net)
 
 
-NAMES: list[str] = []  # of the runs of this lane
-STARTED: list[Net] = []  # at most one
+NAMES: list[str] = []  # names of this lane's runs
+STARTED: list[Net] = []  # at most one network

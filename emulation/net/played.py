@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A started network that is played (`emulation.lane.stage`): by a script, or by whoever tells a script what to do."""
+"""A started network that is played step by step (`emulation.lane.stage`), by a script or its user."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from traffic.loop import Loop
 if TYPE_CHECKING:
     from emulation.net import Net
 
-LIVE = "live"  # what such a run is called
+LIVE = "live"  # the name of such a run
 
 
 @contextlib.contextmanager
 def play(net: Net) -> Iterator[Stage]:
-    """Its flows run, while time passes as the stage is told; what happens is kept as a run is, if any did. Raises
-    Misuse."""
+    """Run the network's flows while time passes as the stage's caller requests.
+
+    What happens is kept like a run, if time has passed. Raises Misuse.
+    """
     if not net.started:
         raise Misuse("play: the network has not started: net.start()")
     with net.kept(LIVE, True) as keep:
@@ -45,8 +47,10 @@ def play(net: Net) -> Iterator[Stage]:
 
 
 def reroute(net: Net) -> dict[str, dict[str, str]]:
-    """Let static routes be as they would be planned for where all are now; returns each node's next hops, by addresses.
-    Who has come into reach is asked who he is. Raises Misuse, and OSError."""
+    """Recompute static routes for the nodes' current positions, and return each node's next hops, by addresses.
+
+    Nodes probe for new neighbours. Raises Misuse or OSError.
+    """
     if not isinstance(net.routing, static.Routing):
         raise Misuse(f"routing {net.plan['routing']['kind']} finds its ways by itself")
     if any(len(node.interfaces) != 1 for node in net.nodes.values()):

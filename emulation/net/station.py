@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A node of a script: what it is asked to be can be changed, also while the network runs."""
+"""A node of a script. Its settings can change, also while the network runs."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from emulation.net import Net
 
 
-FIXED = "fixed"  # of rate controls
+FIXED = "fixed"  # a rate control
 SETTABLE = ("position", TX_POWER, "rts", "rate", *RETRIES, RECEIVE, SENSE)
 
 
 class Station(Node):
-    """A node of a script. SETTABLE may be set at any time, also while it runs: position is in metres."""
+    """A node of a script. The attributes in SETTABLE can be set at any time; `position` is in metres."""
 
     def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
         self.net, self.asked = net, asked
         super().__init__(name, asked.position, asked.kind)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """What would have no effect is refused."""
+        """Set an attribute. Raises Misuse for one that has no effect."""
         if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
             raise Misuse(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
         super().__setattr__(name, value)
 
     @property
     def position(self) -> Position:
-        """Where it is now."""
+        """The current position, in metres."""
         return super().position
 
     @position.setter
@@ -47,12 +47,14 @@ class Station(Node):
         self.net.motion.go(self, standing(asked.position), None)
 
     def setPosition(self, position: Any) -> None:
-        """As Mininet-WiFi has it: it is there at once."""
+        """Set the position at once; Mininet-WiFi's name for it."""
         self.position = position
 
     def move(self, to: Any, speed: float) -> None:
-        """Let it go there (metres) from where it is, straight on, at so many metres a second, from now on; returns at
-        once. Raises Misuse, and OSError."""
+        """Start to move in a straight line to a position (m) at `speed` m/s, and return at once.
+
+        Raises Misuse or OSError.
+        """
         asked = self.asked_at(to)
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
             raise Misuse(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
@@ -64,13 +66,13 @@ class Station(Node):
             return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
 
     def check_radio(self) -> None:
-        """Raises Misuse if it has none: nothing else of it can be set."""
+        """Raises Misuse if it has no radio, and so nothing to set."""
         if self.kind not in WITH_RADIO:
             raise Misuse(f"{self.name} is a {self.kind}, and has no radio")
 
     @property
     def tx_power_dbm(self) -> float | None:
-        """What it sends with; None: as the propagation model has it."""
+        """The transmit power; None: the propagation model's."""
         return self.asked.settings.get(TX_POWER)  # type: ignore[return-value]
 
     @tx_power_dbm.setter
@@ -92,7 +94,7 @@ class Station(Node):
 
     @property
     def rate(self) -> float | None:
-        """At which it sends data, in Mb/s; None: as the kernel's rate control has it."""
+        """The data rate in Mb/s; None: the kernel's rate control chooses it."""
         return self.asked.settings.get("rate", self.net.asked.radio.rate)  # type: ignore[return-value]
 
     @rate.setter
@@ -125,7 +127,7 @@ class Station(Node):
 
     @property
     def receive_dbm(self) -> float:
-        """From which power on it receives."""
+        """The lowest power at which it receives frames."""
         return own_thresholds(self.net.asked, self.name, self.asked.settings).receive_dbm
 
     @receive_dbm.setter
@@ -134,7 +136,7 @@ class Station(Node):
 
     @property
     def sense_dbm(self) -> float:
-        """From which power on the medium is busy to it."""
+        """The lowest power at which the medium is busy for it."""
         return own_thresholds(self.net.asked, self.name, self.asked.settings).sense_dbm
 
     @sense_dbm.setter
@@ -142,13 +144,13 @@ class Station(Node):
         self.set_own(sense_dbm=power)
 
     def set_own(self, **own_ones: float) -> None:
-        """Several at once. Raises Misuse, and OSError."""
+        """Set several settings at once. Raises Misuse or OSError."""
         asked = self.with_settings(**own_ones)
         own_radio(self.net.asked.radio, self.name, asked.settings)
         own = own_of_air(self.net.asked, self.name, asked.settings)
         if self.net.started:
             self.net.motion.own(self, own)
-        self.net.heard_anew(self, asked)  # it may hear what was nothing to anybody
+        self.net.heard_anew(self, asked)  # it may now receive signals that were below every node's threshold
 
     def with_settings(self, **otherwise: Any) -> topologies.Node:
         self.check_radio()

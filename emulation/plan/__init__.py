@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what the user asked for to every number that a lane needs (docs/interfaces.md, section 1).
+"""Plans: all numbers that a lane needs, computed from a specification (docs/interfaces.md, section 1).
 
-`plan` is a pure function: no clock, no randomness, no file but those of plug-ins. All decisions are made here, once:
-what follows only carries them out.
+`plan` is a pure function: it uses no clock and no randomness, and reads no files but plug-ins. All decisions are made
+here, and the lane only carries them out.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from topologies.files import own_mistakes
 
 __all__ = ["Misuse", "plan"]
 
-AIR_TRACE, TCP_TAP = "air_trace", "tcp_tap"  # recorders; the second has a kernel module of its name
+AIR_TRACE, TCP_TAP = "air_trace", "tcp_tap"  # recorders; tcp_tap is also a kernel module
 
 
 def plan(specification: Specification) -> dict[str, Any]:
-    """The plan of a specification: plain JSON. Raises Misuse."""
+    """Return the plan of a specification, as plain JSON. Raises Misuse if it cannot be planned."""
     plugins = [str(Path(folder).resolve()) for folder in specification.kernel.plugins]
     extend(plugins)
     with contextlib.ExitStack() as stack:
@@ -64,7 +64,7 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
     if specification.medium.medium != OURS:
         other = medium_of(specification, air, links, nodes, moving is not None)
     memory = plan_memory(nodes, links, received, moving is not None, applications)
-    modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
+    modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # modules that others need come first
     modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
@@ -92,13 +92,13 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
 
 
 def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """The modules that parameters are set of, besides those that are known."""
+    """Return the modules that these parameters belong to, except those that are known."""
     named = dict.fromkeys(name.partition(".")[0] for name in parameters)
     return [name for name in named if name not in known]
 
 
 def medium_of(specification: Specification, *of: Any) -> dict[str, Any]:
-    """Another medium than our air, as the feature that has it plans it. Raises Misuse."""
+    """Plan another medium than dcf80211, by the feature that provides it. Raises Misuse."""
     name = specification.medium.medium
     for part in features.parts("of_media"):
         if name in part.MEDIA:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plan is likely to disappoint by, in a sentence each: it can be played, and is seldom what was meant."""
+"""Warnings about plans that can be played but rarely do what the user intends, a sentence each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULTS = {"rule": "chen", "limit": "4", "hops": "0"}
 
 
 def advice(plan: Mapping[str, Any]) -> list[str]:
-    """What to say of a plan, before it is played."""
+    """Return the warnings about a plan."""
     return [*_windows_below_what_receivers_wait_for(plan), *_more_memory_than_a_lane_has(plan)]
 
 
 def _more_memory_than_a_lane_has(plan: Mapping[str, Any]) -> Iterator[str]:
-    """What a network may take, if its stations come to all that they can."""
+    """Warn if the network may need more memory than its lane has."""
     memory = plan.get("memory", {"needed_mb": 0, "lane_mb": 0})
     if memory["needed_mb"] > memory["lane_mb"]:
         yield (
@@ -29,7 +29,7 @@ def _more_memory_than_a_lane_has(plan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _windows_below_what_receivers_wait_for(plan: Mapping[str, Any]) -> Iterator[str]:
-    """A receiver that waits for more segments than the sender may send waits for its timer each time."""
+    """Warn if a receiver waits for more segments than the sender may send: then its timer fires each time."""
     nodes = {node["name"]: node for node in plan["nodes"]}
     for flow in plan["applications"]:
         source, destination = nodes[flow["source"]], nodes[flow["destination"]]
@@ -46,7 +46,7 @@ def _windows_below_what_receivers_wait_for(plan: Mapping[str, Any]) -> Iterator[
 
 
 def _route(at: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A node's route to another, as it was planned; None: there is none, or it is found on the way."""
+    """Return a node's planned route to another; None: there is none, or a protocol finds it."""
     if "routes" not in at["routing"]:
         return None
     ip = to["interfaces"][0]["ip"].partition("/")[0]
@@ -57,7 +57,7 @@ def _route(at: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any] | Non
 
 
 def _window(parameters: Mapping[str, str], hops: int) -> int:
-    """The limit of tcp_cwl, in segments."""
+    """Return the limit of tcp_cwl, in segments."""
     rule, limit, own = (parameters.get(f"tcp_cwl.{name}", default) for name, default in DEFAULTS.items())
     hops = (int(own) if own.isdecimal() else 0) or hops
     if rule == "fixed":
@@ -67,7 +67,7 @@ def _window(parameters: Mapping[str, str], hops: int) -> int:
 
 
 def _awaited(node: Mapping[str, Any], back: Mapping[str, Any]) -> tuple[str, int]:
-    """Who delays a receiver's ACKs, and how many segments it waits for at least."""
+    """Return what delays a receiver's ACKs, and for how many segments it waits at least."""
     qdisc = node["interfaces"][0]["qdisc"] or {}
     qdisc = qdisc.get("below", qdisc)
     if qdisc.get("kind") == "ackthin":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air's part of a plan: the PHY's constants, thresholds, and who hears whom, how strongly and when."""
+"""The air's part of a plan: the PHY's constants, thresholds, and received powers and delays."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from emulation.specification import Specification, propagation
 from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
 from topologies import Network
 
-SPREADING_DB = 10 * math.log10(11)  # what despreading DSSS's eleven chips gains
-FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
-TX_POWER, RECEIVE, SENSE, GAIN = "tx_power_dbm", "receive_dbm", "sense_dbm", "antenna_gain_dbi"  # of a node
+SPREADING_DB = 10 * math.log10(11)  # gain of despreading DSSS's eleven chips
+FLOOR_DB = 20  # a signal this far below the noise changes no SINR by more than 0.05 dB, so it is omitted
+TX_POWER, RECEIVE, SENSE, GAIN = "tx_power_dbm", "receive_dbm", "sense_dbm", "antenna_gain_dbi"  # settings of a node
 HIGHEST_GAIN_DBI = 60
 LEAST, MOST = propagation.FAINTEST_DBM, propagation.STRONGEST_DBM
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
@@ -34,7 +34,7 @@ Positions = Sequence[tuple[float, float, float]]
 
 
 class Phy(NamedTuple):
-    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 17.4.4 (OFDM, 20 MHz), 18.5.4 (ERP)."""
+    """A PHY's constants (IEEE 802.11-2016: 15.3.3 DSSS, 16.3.3 HR/DSSS, 17.4.4 OFDM 20 MHz, 18.5.4 ERP)."""
 
     slot_ns: int
     sifs_ns: int
@@ -47,18 +47,18 @@ CW_MAX = 1023
 LONG_SLOT_NS = 20_000
 DSSS_PHY = HR_PHY = Phy(LONG_SLOT_NS, 10_000, 31, 0, (1.0,))
 OFDM_PHY = Phy(9_000, 16_000, 15, 0, (6.0, 12.0, 24.0))
-ERP_PHY = Phy(9_000, 10_000, 15, 6_000, (6.0, 12.0, 24.0))  # the slot is the short one
+ERP_PHY = Phy(9_000, 10_000, 15, 6_000, (6.0, 12.0, 24.0))  # with the short slot
 
 
 def phy_of(radio: Radio) -> Phy:
-    """The PHY that a network of such radios uses."""
+    """Return the PHY of a network with these radios."""
     if radio.freq in CHANNELS_5GHZ:
         return OFDM_PHY
     return DSSS_PHY if radio.rate in DSSS else HR_PHY if radio.rate in HR else ERP_PHY
 
 
 def units(rate: float) -> int:
-    """Mb/s in units of 100 kb/s."""
+    """Convert Mb/s to units of 100 kb/s."""
     return round(rate * 10)
 
 
@@ -66,11 +66,11 @@ TABULATED = [units(rate) for rate in RATES]
 
 
 def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
-    """The slot on these links: the short one if all of them use it, as one air has one slot.
+    """Return the slot on these links: the short one if all of them use it, because the air has one slot.
 
-    They do at 5 GHz, and where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know
-    ERP's rates, as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else
-    by itself. And under an access point whose stations all can: those of 802.11b cannot (18.4.5).
+    Links at 5 GHz use it. A mesh of ERP stations uses it, as hwsim's are (net/mac80211/mesh_plink.c); only ERP heeds
+    mac80211's `use_short_slot`. An access point uses it if all its stations can; those of 802.11b cannot (18.4.5). An
+    independent BSS does not (ibss.c; 18.4.5), nor does any other link.
     """
     return phy.slot_ns if phy is OFDM_PHY or all(_is_short(link) for link in planned) else LONG_SLOT_NS
 
@@ -80,22 +80,25 @@ def _is_short(link: Mapping[str, Any]) -> bool:
         return False
     try:
         found = links.find(link["kind"])
-    except ValueError:  # a class of a script's own, made from none that the plan knows
+    except ValueError:  # a script's own class of link, not derived from a kind that the plan knows
         return False
     return found.interface != "radio" or found.over_ap or found.type == "mesh"
 
 
 class Heard(NamedTuple):
-    """Between all nodes with radios, [transmitter][receiver]: power in mdBm (SILENT: nothing arrives) and delay in ns;
-    and with which power a node's radios are beside each other, if it has several."""
+    """Powers and delays between all nodes with radios, as [transmitter][receiver].
+
+    `power_mdbm` is in thousandths of a dBm (SILENT: nothing arrives), `delay_ns` in ns. `beside_mdbm` is the power
+    between the radios of one node.
+    """
 
     power_mdbm: NDArray[np.int64]
     delay_ns: NDArray[np.int64]
     beside_mdbm: NDArray[np.int64]
 
     def of_radios(self, owners: Sequence[int]) -> Heard:
-        """The same between all radios, in the air's order: `owners` are their nodes' places."""
-        if len(owners) == len(self.delay_ns):  # each has one
+        """Return the same between all radios in the air's order; `owners` has the index of each radio's node."""
+        if len(owners) == len(self.delay_ns):  # each node has one radio
             return self
         whose, at = np.array(owners), np.ix_(owners, owners)
         power, beside = self.power_mdbm[at], (whose[:, None] == whose) & ~np.eye(len(owners), dtype=bool)
@@ -104,14 +107,16 @@ class Heard(NamedTuple):
 
 
 def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Of each radio of a plan's nodes, in the air's order, the place of its node among those with radios."""
+    """Return for each radio, in the air's order, the index of its node among the nodes with radios."""
     radios = [sum(interface["kind"] == "radio" for interface in node["interfaces"]) for node in nodes]
     return [place for place, count in enumerate(filter(None, radios)) for _ in range(count)]
 
 
 def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
-    """What arrives between the radios of a network, or when they stand so (metres). Raises Misuse where the model or
-    the air cannot."""
+    """Compute powers and delays between the nodes of a network, at their own or at these positions (m).
+
+    Raises Misuse if the model does not fit the network, or if a delay is too long for the air.
+    """
     names = list(network.nodes)
     if positions is None:
         positions = [node.position for node in network.nodes.values()]
@@ -133,8 +138,10 @@ def heard(specification: Specification, network: Network, positions: Positions |
 
 
 def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
-    """What arrives between radios that stand so, in dBm, [transmitter][receiver]: the mean of what may fade. Raises
-    Misuse, and ValueError where the model does not fit."""
+    """Return the mean received powers at these positions, in dBm, as [transmitter][receiver], before fading.
+
+    Raises Misuse, or ValueError if the model does not fit.
+    """
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
     stronger, gains = stronger_db(specification, network)[:, None], gains_db(network)
@@ -143,7 +150,7 @@ def mean_dbm(specification: Specification, network: Network, positions: Position
 
 
 def gains_db(network: Network) -> NDArray[np.float64]:
-    """What each node's antenna adds to what it sends, and to what it receives, over the model's. Raises Misuse."""
+    """Return each node's antenna gain relative to the model's, for sending and receiving. Raises Misuse."""
     gains = {name: node.settings.get(GAIN, 0.0) for name, node in network.nodes.items()}
     for name, gain in gains.items():
         if isinstance(gain, bool) or not isinstance(gain, int | float) or not abs(gain) <= HIGHEST_GAIN_DBI:
@@ -154,8 +161,10 @@ def gains_db(network: Network) -> NDArray[np.float64]:
 def _received_dbm(
     specification: Specification, names: Sequence[str], distance: propagation.Floats
 ) -> propagation.Floats:
-    """What arrives under the model between stations of these names, so far apart (m). Raises ValueError where the model
-    does not fit."""
+    """Return the model's received powers between these stations at these distances (m).
+
+    Raises ValueError if the model does not fit.
+    """
     medium = specification.medium
     if isinstance(medium.propagation, propagation.Table):
         return link_table.received_dbm(medium.propagation, names, medium.noise_dbm, medium.bit_errors, medium.per)
@@ -163,24 +172,24 @@ def _received_dbm(
 
 
 def floor_dbm(specification: Specification, network: Network) -> float:
-    """A mean below this is as good as nothing, whatever comes of it."""
+    """Return the mean power in dBm below which a signal has no effect, even with the strongest fading."""
     return min(specification.medium.noise_dbm - FLOOR_DB - margin_db(specification), sensed_dbm(specification, network))
 
 
 def margin_db(specification: Specification) -> float:
-    """By how much more than the mean may arrive."""
+    """Return the most that fading adds to a mean power, in dB."""
     return strongest_db(specification.medium.fading)
 
 
 def sensed_dbm(specification: Specification, network: Network) -> float:
-    """The least mean of which anybody may sense or receive something."""
-    usual = specification.medium.effective_thresholds()  # where nobody has a radio
+    """Return the lowest mean power in dBm of which any node may sense or receive a frame."""
+    usual = specification.medium.effective_thresholds()  # for a network without radios
     all_ = all_thresholds(specification, network) or [usual]
     return min(min(each.sense_dbm, each.receive_dbm) for each in all_) - margin_db(specification)
 
 
 def all_thresholds(specification: Specification, network: Network) -> list[propagation.Thresholds]:
-    """Those of each node. Raises Misuse."""
+    """Return the thresholds of each node. Raises Misuse."""
     usual = specification.medium.effective_thresholds()
     return [own_thresholds(specification, name, node.settings, usual) for name, node in network.nodes.items()]
 
@@ -188,7 +197,7 @@ def all_thresholds(specification: Specification, network: Network) -> list[propa
 def own_thresholds(
     specification: Specification, name: str, settings: Mapping[str, Any], usual: propagation.Thresholds | None = None
 ) -> propagation.Thresholds:
-    """A node's: the network's, which may be given as `usual`, but for what it has otherwise. Raises Misuse."""
+    """Return a node's thresholds: the network's (`usual`), overridden by its own settings. Raises Misuse."""
     found = usual or specification.medium.effective_thresholds()
     own = {what: settings[what] for what in (RECEIVE, SENSE) if what in settings}
     if not own:
@@ -201,7 +210,7 @@ def own_thresholds(
 
 
 def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
-    """By how much each node sends stronger than the model has it. Raises Misuse."""
+    """Return by how many dB each node's transmit power exceeds the model's. Raises Misuse."""
     model = specification.medium.propagation
     usual = getattr(model, "tx_power_dbm", None)
     own = {name: node.settings[TX_POWER] for name, node in network.nodes.items() if TX_POWER in node.settings}
@@ -214,15 +223,14 @@ def stronger_db(specification: Specification, network: Network) -> NDArray[np.fl
 
 
 def reached(specification: Specification, network: Network, power_mdbm: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Who can exchange frames with whom, in the mean: both receive the other."""
+    """Return which nodes can exchange frames at mean powers: each receives the other."""
     receive = np.array([propagation.mdbm(each.receive_dbm) for each in all_thresholds(specification, network)])
     one_way = power_mdbm >= receive
     return np.asarray(one_way & one_way.T)
 
 
 def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
-    """In units of 100 kb/s; `mixed`: stations of 802.11b are among those of 802.11g, and these are 802.11b's mandatory
-    ones."""
+    """Return the basic rates in units of 100 kb/s. If 802.11b stations are `mixed` with 802.11g, they are 802.11b's."""
     usual = HR if mixed else phy_of(radio).basic_rates
     return sorted(units(rate) for rate in set(radio.basic_rates or usual))
 
@@ -230,7 +238,7 @@ def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
 def plan_air(
     specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard, routing: ModuleType
 ) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `air`, for these `links`, what is `heard` between radios, and this routing."""
+    """Return `air` of docs/interfaces.md, section 1. `heard` is between radios, and `routing` a module."""
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of(radio), medium.effective_thresholds()
     assert thresholds.capture_db is not None

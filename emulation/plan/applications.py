@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The applications of a plan, and how TCP and queues are set up where they end."""
+"""The applications of a plan, and the TCP settings and qdiscs of the nodes at their ends."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from traffic.settings import setting
 
 FIRST_PORT = 5001
 THINNING, NETEM = "sch_ackthin", "sch_netem"
-# netem takes a segment from its socket's account before it delays it (skb_orphan_partial), whatever the delay.
+# netem stops charging a segment to its socket before it delays it (skb_orphan_partial), whatever the delay is.
 PAST_SMALL_QUEUES = {"kind": "netem", "latency_ns": 1}
 
 Nodes = Mapping[str, dict[str, Any]]
 
 
 def plan_applications(specification: Specification, network: Network) -> tuple[list[dict[str, Any]], list[str]]:
-    """docs/interfaces.md, section 1, `applications`; and the TCP of each. Raises Misuse."""
+    """Return `applications` of docs/interfaces.md, section 1, and the TCP of each. Raises Misuse."""
     given = specification.transport.tcp
     names = list(given) if len(given) > 1 else list(given) * len(network.applications)
     planned, theirs, taken = [], [], dict[tuple[str, int], str]()
@@ -39,19 +39,19 @@ def plan_applications(specification: Specification, network: Network) -> tuple[l
 
 
 def plan_flow(transport: Transport, application: Application) -> tuple[dict[str, Any], dict[str, str]]:
-    """A flow besides those of a network: the same, and the variables of its TCP, for both ends. Raises Misuse."""
+    """Plan a flow that is added to a running network. Return it, and its TCP's sysctls. Raises Misuse."""
     planned, name = _application(transport, 1, application)
     return planned, variables(transport, name) if name else {}
 
 
 def variables(transport: Transport, name: str) -> dict[str, str]:
-    """Those of a node where flows with this TCP end."""
+    """Return the sysctls of a node at which flows with this TCP end."""
     own = {} if transport.max_reordering is None else {"net.ipv4.tcp_max_reordering": str(transport.max_reordering)}
     return tcp.find(name).sysctl | own
 
 
 def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
-    """An application of the plan, and its TCP ("": it has none). Raises Misuse."""
+    """Return an application of the plan, and its TCP ("" if it has none). Raises Misuse."""
     kind, flow, own = own_flow(transport, application)
     has_tcp = "tcp" in heeded(kind)
     if has_tcp and transport.tcp_like == "ns2" and not tcp.is_classic(flow.tcp):
@@ -77,13 +77,13 @@ def _application(transport: Transport, number: int, application: Application) ->
 
 
 def heeded(kind: str) -> Collection[str]:
-    """The settings of flows that make a difference to a kind."""
+    """Return the settings of flows that this kind uses."""
     heeds = known(applications.find, kind).heeds
     return Flow.model_fields if heeds is None else heeds
 
 
 def own_flow(transport: Transport, application: Application) -> tuple[str, Flow, dict[str, Any]]:
-    """A flow: its kind; as all are, but for what it has otherwise; and what only its kind has. Raises Misuse."""
+    """Return a flow's kind, its settings with the common defaults, and the settings of its kind. Raises Misuse."""
     what = f"flow {application.source} -> {application.destination}"
     of_all = dict(transport.traffic)
     kind, settings = str(of_all.pop("kind")), dict(application.settings)
@@ -104,7 +104,7 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
         usual = Flow.usual(transport) | {n: of.default for n, of in kinds.items() if n in Flow.model_fields}
         flow = Flow.model_validate({**usual, **settings})
     unheeded = [name for name in ("window_limit", "bytes") if getattr(flow, name) is not None and name not in heeds]
-    if unheeded and "tcp" in heeds:  # what is TCP's is none of the others' affair
+    if unheeded and "tcp" in heeds:  # other kinds ignore the common settings that are TCP's
         name = unheeded[0]
         raise Misuse(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
     return kind, flow.model_copy(update=dict.fromkeys(unheeded)), own
@@ -113,12 +113,12 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
 def set_up_tcp(
     transport: Transport, nodes: Nodes, network: Network, names: list[str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Put the variables of the flows' TCP into their end points; returns the modules needed, and their parameters.
+    """Set the sysctls of each flow's TCP at its two ends. Return the modules needed, and their parameters.
 
-    A node has each variable once, so all flows that end there must need the same; what one leaves alone counts too.
-    Raises Misuse.
+    A node has each variable once, so all its flows must need the same values; a variable that only one of them sets is
+    a conflict, too. Raises Misuse.
     """
-    first: dict[str, str] = {}  # node -> TCP of the first flow there
+    first: dict[str, str] = {}  # node -> TCP of its first flow
     parameters: dict[str, str] = {}
     modules = list(dict.fromkeys(module for name in names if name and (module := tcp.find(name).module)))
     for application, name in zip(network.applications, names, strict=True):
@@ -137,10 +137,10 @@ def set_up_tcp(
 
 
 def set_up_queues(specification: Specification, nodes: Nodes, network: Network) -> list[str]:
-    """Give the ends of flows their qdiscs: both ends one of the user's; receivers the one that thins their ACKs; and
-    what takes segments past TCP small queues, which at a sender is above these.
+    """Set the qdiscs of nodes at the ends of flows, and return the modules needed.
 
-    Returns the modules needed.
+    Both ends get the user's qdisc. Receivers get ackthin, which thins their ACKs. Without TCP small queues, both ends
+    get a netem; at a sender it is above the other qdisc.
     """
     transport, modules, own = specification.transport, [], dict[str, dict[str, Any]]()
     ends = [(application.source, application.destination) for application in network.applications]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What arrives over any distance, as a table: for stations that move, where the distance alone says it.
+"""The received power by distance, as a table, for moving stations.
 
-The air works out squared distances, to 64ths of a square millimetre, and looks up what arrives: so many points an
-octave, linear in between (emulation/dcf80211/core/motion.c). Here is how many it takes to be as good as the formula,
-and how far each station is heard at all, exactly. A model that a table cannot follow has none: one that jumps, or
-that comes back beyond where nothing arrived.
+The air computes squared distances, in 64ths of a square millimetre. It interpolates linearly in a table with a fixed
+number of points per octave (emulation/dcf80211/core/motion.c). This file finds how many points are needed for the
+accuracy WITHIN_DB, and the exact reach of each station. There is no table for a model that it cannot represent: one
+with jumps, or one whose power rises again beyond the reach.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from numpy.typing import NDArray
 from emulation.specification import propagation
 
 Floats = NDArray[np.float64]
-Received = Callable[[Floats], Floats]  # dBm over metres
+Received = Callable[[Floats], Floats]  # dBm by metres
 
-FIRST = 12  # 2^12 / 64 mm^2: nearer than 8 mm it is as there
-PARTS = 64  # of a square millimetre
-BIN_BITS = range(6, 11)  # 64 points an octave, if these are enough, up to 1024
+FIRST = 12  # 2^12 / 64 mm²: nearer than 8 mm, the power is that at 8 mm
+PARTS = 64  # units per square millimetre
+BIN_BITS = range(6, 11)  # log2 of points per octave: the first that is accurate enough, from 64 to 1024
 WITHIN_DB = 0.005
-PROBES = 8  # in each bin
-FARTHEST_MM = 9_593_000  # a signal takes less than 31,999 ns
+PROBES = 8  # test points in each bin
+FARTHEST_MM = 9_593_000  # the delay is then less than 31,999 ns
 
 
 class Table(NamedTuple):
-    """docs/interfaces.md, section 1, `motion`: its `table`; and whether something still arrives beyond FARTHEST_MM."""
+    """`table` of `motion` in docs/interfaces.md, section 1, and whether signals reach beyond FARTHEST_MM."""
 
     planned: dict[str, Any]
     beyond: bool
 
 
 def table(model: propagation.Propagation, stronger_db: Floats, floor_dbm: float) -> Table | None:
-    """What arrives of stations that are so much stronger than the model has it; None: no table can say it."""
+    """Return the table for stations this much stronger than the model (dB); None if no table fits."""
     if not model.by_distance:
         return None
     strongest = float(stronger_db.max(initial=0.0))
@@ -65,7 +65,7 @@ def table(model: propagation.Propagation, stronger_db: Floats, floor_dbm: float)
 
 
 def reach_mm2(received: Received, floor_dbm: float) -> int:
-    """The largest squared distance, in mm^2, at which so much arrives, of a power that falls."""
+    """Return the largest squared distance, in mm², at which at least `floor_dbm` arrives; the power must fall."""
     least, most = 0, FARTHEST_MM**2
     if _power(received, most) >= floor_dbm:
         return most
@@ -84,24 +84,24 @@ def _metres(squares: Floats) -> Floats:
 
 
 def _squares(bits: int, upto_mm2: int) -> Floats:
-    """The table's squared distances, to the first beyond."""
+    """Return the table's squared distances, up to the first one beyond `upto_mm2`."""
     octaves = np.arange(FIRST, int(upto_mm2 * PARTS).bit_length() + 1)
     found = (2.0 ** octaves[:, None] * (1 + np.arange(2**bits) / 2**bits)).ravel()
     return np.asarray(found[: int(np.searchsorted(found, upto_mm2 * PARTS, "right")) + 1])
 
 
 def _heard_up_to(received: Received, floor_dbm: float, reach_mm2: int) -> bool:
-    """Whether it is heard everywhere nearer, and nowhere farther."""
+    """Return whether the power is above the floor everywhere within the reach, and nowhere beyond."""
     squares = _squares(BIN_BITS[-1], FARTHEST_MM**2)
     near = squares <= reach_mm2 * PARTS
     return bool(((received(_metres(squares)) >= floor_dbm) == near)[squares <= FARTHEST_MM**2 * PARTS].all())
 
 
 def _points(received: Received, reach_mm2: int, bits: int) -> list[int] | None:
-    """The table's powers in mdBm; None if it takes more points an octave than so many."""
+    """Return the table's powers in mdBm; None if this many points per octave are too few."""
     squares = _squares(bits, reach_mm2)
     power = received(_metres(squares))
-    if not np.isfinite(power[-1]):  # beyond reach: as there
+    if not np.isfinite(power[-1]):  # beyond the reach: the power at the reach
         power[-1] = _power(received, reach_mm2)
     points = np.rint(power * 1000)
     at = (squares[:-1, None] + np.diff(squares)[:, None] * (np.arange(PROBES) + 0.5) / PROBES).ravel()

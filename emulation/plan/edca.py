@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How stations' access categories contend, where it is not the kernel that says so (IEEE 802.11-2016, 9.4.2.29)."""
+"""EDCA parameters of access categories that do not come from the kernel (IEEE 802.11-2016, 9.4.2.29)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from emulation.plan.errors import only
 from emulation.specification import explain
 from emulation.specification.radio import HR, Radio
 
-EDCA = "edca"  # of a node
-UNIT_US = 32  # of TXOP limits
+EDCA = "edca"  # setting of a node
+UNIT_US = 32  # unit of TXOP limits
 
 
 class Contention(BaseModel):
-    """How a category contends: AIFS = SIFS + `aifsn` slots, backoffs of up to `cw_min` to `cw_max` slots, and `txop_us`
-    of frames in a row (0: one)."""
+    """The EDCA parameters of a category.
+
+    AIFS is SIFS + `aifsn` slots. The contention window grows from `cw_min` to `cw_max` slots. `txop_us` is the TXOP
+    limit (0: one frame).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,7 +40,7 @@ class Contention(BaseModel):
 
 
 def standard(radio: Radio, cw_min: int, cw_max: int) -> dict[str, Contention]:
-    """The default sets of 9.4.2.29, table 9-137, for a PHY with these contention windows."""
+    """Return the defaults of 9.4.2.29, table 9-137, for a PHY with these contention windows."""
     hr = radio.rate in HR
     half, quarter = (cw_min + 1) // 2 - 1, (cw_min + 1) // 4 - 1
     return {
@@ -51,9 +54,11 @@ def standard(radio: Radio, cw_min: int, cw_max: int) -> dict[str, Contention]:
 def plan_edca(
     radio: Radio, name: str, settings: Mapping[str, Any], cw_min: int, cw_max: int, older: bool = False
 ) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `edca` of a radio: by category, what the kernel does not say; None: nothing.
-    `settings` are the node's; without EDCA an `older` radio than the network's has its own window, as that of BE.
-    Raises Misuse."""
+    """Return `edca` of a radio (docs/interfaces.md, section 1): parameters that override the kernel's; None: none.
+
+    `settings` are the node's. Without EDCA, an `older` radio than the network's has its own contention window, as that
+    of BE. Raises Misuse.
+    """
     sets = standard(radio, cw_min, cw_max) if radio.edca == "standard" else {}
     if older and radio.edca == "off":
         sets = {"BE": Contention(aifsn=2, cw_min=cw_min, cw_max=cw_max)}

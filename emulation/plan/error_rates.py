@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bit error rates of the legacy 802.11 rates, as the tables that the air reads.
+"""Bit error rates of the legacy 802.11 rates, as tables for the air.
 
-The air takes lambda = -ln(1 - BER), because it adds: a frame cut into chunks of constant SINR survives with probability
-exp(-sum of bits x lambda). It is an integer in units of 2^-40, tabulated by SINR over one grid for all rates. The OFDM
-equations are those of L. E. Miller, "Validation of 802.11a/UWB Coexistence Simulation", NIST, 2003, which G. Pei and
-T. R. Henderson compared with hardware in "Validation of OFDM error rate model in ns-3", Boeing, 2010.
+The air uses lambda = -ln(1 - BER), which can be added up: a frame that consists of chunks with constant SINR survives
+with probability exp(-sum of bits x lambda). It is an integer in units of 2^-40, tabulated by SINR on one grid for all
+rates. The OFDM equations are those of L. E. Miller, "Validation of 802.11a/UWB Coexistence Simulation", NIST, 2003. G.
+Pei and T. R. Henderson compared them with hardware in "Validation of OFDM error rate model in ns-3", Boeing, 2010.
 
-Instead of these equations, `table` takes what link simulations found for OFDM: an ideal receiver that decides softly.
+The model `table` uses results of link simulations for OFDM instead: an ideal receiver with soft decisions.
 
-SINR is the ratio of powers within the channel; B below is its bandwidth: 22 MHz (DSSS), 20 MHz (OFDM).
+SINR is the ratio of powers within the channel. B below is its bandwidth: 22 MHz (DSSS), 20 MHz (OFDM).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Q40 = 2.0**40
 
 DSSS_BANDWIDTH, CHIP_RATE = 22e6, 11e6
 
-# Weight spectra of the convolutional code (133, 171) and its punctured forms: free distance, then the number of wrong
-# bits on all paths of that distance, the next, ... (17.3.5.6; D. Haccoun and G. Begin, IEEE Trans. Comm. 37(11), 1989).
-# Key: information bits in a puncturing period.
+# Weight spectra of the convolutional code (133, 171) and its punctured forms: the free distance, the step between
+# distances, and the number of wrong bits on all paths of each distance (17.3.5.6; D. Haccoun and G. Begin, IEEE Trans.
+# Comm. 37(11), 1989). Key: information bits in a puncturing period.
 SPECTRA: dict[int, tuple[int, int, tuple[int, ...]]] = {
     1: (10, 2, (36, 211, 1404, 11633, 77433, 502690, 3322763, 21292910, 134365911)),
     2: (6, 1, (3, 70, 285, 1276, 6160, 27128, 117019, 498860, 2103891, 8784123)),
@@ -41,10 +41,10 @@ SPECTRA: dict[int, tuple[int, int, tuple[int, ...]]] = {
 # OFDM rates in 100 kb/s: constellation size, information bits of the puncturing period (table 17-4).
 OFDM = {60: (2, 1), 90: (2, 3), 120: (4, 1), 180: (4, 3), 240: (16, 1), 360: (16, 3), 480: (64, 2), 540: (64, 3)}
 
-# OFDM in link simulations: SINR in dB of the first point, and lambda per bit there and in steps of 0.5 dB. From the
-# packet error rates in white noise that ns-3's TableBasedErrorRateModel has (error-rate-tables.h, binary convolutional
-# code), whose source are simulations with MATLAB's WLAN Toolbox: -ln(1 - PER) / bits, of packets of 1458 B where less
-# than 98 % of them are lost, else of 32 B. Both sizes give the same lambda where both are known.
+# OFDM in link simulations: SINR in dB of the first point, and lambda per bit there and in steps of 0.5 dB. The source
+# is the packet error rates in white noise of ns-3's TableBasedErrorRateModel (error-rate-tables.h, binary convolutional
+# code), which come from simulations with MATLAB's WLAN Toolbox. lambda = -ln(1 - PER) / bits, for packets of 1458 B
+# where less than 98 % of them are lost, else of 32 B. Both sizes give the same lambda where both are known.
 LINK_SIMULATIONS: dict[int, tuple[float, tuple[float, ...]]] = {
     60: (-3.0, (2.07e-2, 1.10e-2, 6.83e-3, 3.48e-3, 1.44e-3, 5.23e-4, 1.46e-4, 2.95e-5, 5.88e-6, 9.66e-7, 1.29e-7,
                 1.29e-8, 8.57e-10)),
@@ -61,10 +61,10 @@ LINK_SIMULATIONS: dict[int, tuple[float, tuple[float, ...]]] = {
     540: (13.5, (1.80e-2, 1.28e-2, 7.15e-3, 4.53e-3, 2.43e-3, 1.13e-3, 4.75e-4, 1.81e-4, 6.18e-5, 2.01e-5, 5.66e-6,
                  1.61e-6, 3.95e-7, 1.12e-7, 1.97e-8, 1.71e-9)),
 }  # fmt: skip
-# BPSK at 3/4, which they leave out, is QPSK at 3/4 with half the SINR.
+# BPSK at 3/4 is not in these tables. It is QPSK at 3/4 with half the SINR.
 LINK_SIMULATIONS[90] = (LINK_SIMULATIONS[180][0] - 3.0, LINK_SIMULATIONS[180][1])
 
-# Which of the four phases each of CCK's eight chips adds up, and its sign (equation 16-1).
+# Which of the four phases are summed in each of CCK's eight chips, and the chip's sign (equation 16-1).
 CCK_SUMS = np.array(
     [[1, 1, 1, 1, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0, 1, 0], [1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0]]
 )
@@ -74,20 +74,20 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def _q(x: Floats) -> Floats:
-    """The Gaussian tail probability."""
+    """Return the Gaussian tail probability."""
     return np.asarray(0.5 * _erfc(x / math.sqrt(2)))
 
 
 def dbpsk(sinr: Floats) -> Floats:
-    """1 Mb/s, differentially coherent: BER = exp(-Eb/N0) / 2, Eb/N0 = SINR B / 1 Mb/s (Proakis, section 5.2)."""
+    """Return the BER of 1 Mb/s, differentially coherent: exp(-Eb/N0) / 2, Eb/N0 = SINR B / 1 Mb/s (Proakis, 5.2)."""
     return np.asarray(0.5 * np.exp(-sinr * DSSS_BANDWIDTH / 1e6))
 
 
 def dqpsk(sinr: Floats) -> Floats:
-    """2 Mb/s, Gray coded: BER = mean over theta of (1 - z^2) / (2 r) x exp(-(1 + sqrt(1/2)) r Eb/N0), exactly.
+    """Return the exact BER of 2 Mb/s, Gray coded: mean over theta of (1 - z^2) / (2 r) x exp(-(1 + sqrt(1/2)) r Eb/N0).
 
-    r = 1 + 2 z sin theta + z^2, z = sqrt 2 - 1, theta over a full turn, Eb/N0 = SINR B / 2 Mb/s (M. K. Simon and
-    M.-S. Alouini, "Digital Communication over Fading Channels", section 8.1.5).
+    r = 1 + 2 z sin theta + z^2, z = sqrt 2 - 1, theta over a full turn, Eb/N0 = SINR B / 2 Mb/s (M. K. Simon and M.-S.
+    Alouini, "Digital Communication over Fading Channels", section 8.1.5).
     """
     z = math.sqrt(2) - 1
     r = 1 + 2 * z * np.sin(2 * np.pi * np.arange(512) / 512) + z * z
@@ -97,11 +97,12 @@ def dqpsk(sinr: Floats) -> Floats:
 
 @cache
 def cck_spectrum(bits: int) -> tuple[tuple[float, float], ...]:
-    """CCK's code (16.3.6.6) seen from any of its words: (squared distance in chip energies, wrong bits) of all others.
+    """Return the distance spectrum of CCK's code (16.3.6.6): (squared distance in chip energies, wrong bits).
 
-    A word's eight chips carry sums of four phases, here in quarter turns (equation 16-1). At 11 Mb/s (8 bits) each
-    phase takes two bits, the first in Gray code, the others in binary, of which the mean over both ends is taken; at
-    5.5 Mb/s (4 bits) the first takes two, the second and fourth one each, the third none.
+    It is the same from each code word. The eight chips of a word have sums of four phases, here in quarter turns
+    (equation 16-1). At 11 Mb/s (8 bits), each phase carries two bits. The first is Gray coded, the others are binary,
+    for which this uses the mean over both ends. At 5.5 Mb/s (4 bits), the first phase carries two bits, the second and
+    fourth one each, the third none.
     """
     phases: list[tuple[int, ...]]
     if bits == 8:
@@ -116,10 +117,10 @@ def cck_spectrum(bits: int) -> tuple[tuple[float, float], ...]:
 
 
 def cck(bits: int, sinr: Floats) -> Floats:
-    """5.5 (4 bits) and 11 Mb/s (8 bits): the union bound, BER <= sum of w / bits x Q(sqrt(d^2 Ec / (2 N0))).
+    """Return the BER of 5.5 (4 bits) or 11 Mb/s (8 bits): the union bound, sum of w / bits x Q(sqrt(d^2 Ec / (2 N0))).
 
-    Coherent detection of whole code words, whose d^2 and w are `cck_spectrum`'s; Ec/N0 = SINR B / 11 Mchip/s (Proakis,
-    section 5.2).
+    The receiver detects whole code words coherently. `cck_spectrum` has d^2 and w; Ec/N0 = SINR B / 11 Mchip/s
+    (Proakis, section 5.2).
     """
     chip = sinr * DSSS_BANDWIDTH / CHIP_RATE
     terms = [wrong / bits * _q(np.sqrt(square * chip / 2)) for square, wrong in cck_spectrum(bits)]
@@ -127,10 +128,11 @@ def cck(bits: int, sinr: Floats) -> Floats:
 
 
 def ofdm(points: int, period: int, sinr: Floats) -> Floats:
-    """6 to 54 Mb/s: the uncoded BER p of the constellation, then the code's union bound; s is the SINR of a subcarrier.
+    """Return the BER of 6 to 54 Mb/s: the code's union bound for the constellation's uncoded BER p.
 
-    BPSK: p = Q(sqrt(2 s)). M-QAM, Gray coded: p = 4 / log2 M x (1 - 1 / sqrt M) x Q(sqrt(3 s / (M - 1))).
-    BER <= 1 / (2 k) x sum of c_d D^d, D = sqrt(4 p (1 - p)): hard decisions, with k and c_d from SPECTRA.
+    s is the SINR of a subcarrier. BPSK: p = Q(sqrt(2 s)). M-QAM, Gray coded: p = 4 / log2 M x (1 - 1 / sqrt M) x
+    Q(sqrt(3 s / (M - 1))). With hard decisions, BER <= 1 / (2 k) x sum of c_d D^d, D = sqrt(4 p (1 - p)); SPECTRA has k
+    and c_d.
     """
     if points == 2:
         p = _q(np.sqrt(2 * sinr))
@@ -152,14 +154,16 @@ BIT_ERROR_RATES: dict[int, Callable[[Floats], Floats]] = {
 
 
 def bit_error_rate(rate: int, sinr_db: Floats) -> Floats:
-    """The BER of a rate (100 kb/s; KeyError if unknown) by SINR in dB; at most 1/2, where the bounds say more."""
+    """Return the BER of a rate (100 kb/s) by SINR in dB, at most 1/2. Raises KeyError if the rate is unknown."""
     with np.errstate(divide="ignore"):
         return np.minimum(BIT_ERROR_RATES[rate](10 ** (np.asarray(sinr_db) / 10)), 0.5)
 
 
 def link_simulation(rate: int, sinr_db: Floats) -> Floats:
-    """Lambda of an OFDM rate from LINK_SIMULATIONS: straight lines between the logarithms; before the first point as
-    steep as after it, up to that of a BER of 1/2; 0 after the last."""
+    """Return lambda of an OFDM rate from LINK_SIMULATIONS, interpolating its logarithm.
+
+    Below the first point it continues with the first slope, up to a BER of 1/2. Above the last point it is 0.
+    """
     first, values = LINK_SIMULATIONS[rate]
     at, logs = first + 0.5 * np.arange(len(values)), np.log(values)
     before = logs[0] + (np.asarray(sinr_db) - first) * (logs[1] - logs[0]) / 0.5
@@ -169,8 +173,10 @@ def link_simulation(rate: int, sinr_db: Floats) -> Floats:
 
 @cache
 def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
-    """lambda x 2^40 of a rate over the grid: integers that never rise with the SINR. `model` is of OFDM: `nist` for the
-    equations, `table` for the link simulations."""
+    """Return lambda x 2^40 of a rate on the grid, as integers that never rise with the SINR.
+
+    `model` is for OFDM: `nist` for the equations, `table` for the link simulations.
+    """
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
     simulated = model == "table" and rate in LINK_SIMULATIONS
     values = link_simulation(rate, grid) if simulated else -np.log1p(-bit_error_rate(rate, grid))
@@ -179,8 +185,11 @@ def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
 
 @cache
 def measured_q40(rate: int, per: PerTable) -> tuple[int, ...]:
-    """The same of packet error rates: lambda = -ln(1 - PER) / bits, at most ln 2; between two rows straight lines of
-    its logarithm, or of itself where it ends; that of the first row below it, none a dB above the last."""
+    """Return lambda x 2^40 of a rate on the grid, from packet error rates: lambda = -ln(1 - PER) / bits, at most ln 2.
+
+    Between rows its logarithm is interpolated, or itself if the next value is 0. Below the first row it is constant. It
+    is 0 from a dB above the last row.
+    """
     column = np.array([row[[round(10 * each) for each in RATES].index(rate)] for row in per.rows])
     with np.errstate(divide="ignore"):
         rows = np.minimum(-np.log1p(-column) / (8 * per.frame), math.log(2))
@@ -195,6 +204,6 @@ def measured_q40(rate: int, per: PerTable) -> tuple[int, ...]:
 
 
 def error_table(rates: list[int], model: str = "nist", per: PerTable | None = None) -> dict[str, object]:
-    """The plan's `error_table` for these rates (100 kb/s). Outside the grid the air takes its first or last value."""
+    """Return `error_table` of the plan for these rates (100 kb/s). Outside the grid, the air uses its end values."""
     table = {str(rate): list(measured_q40(rate, per) if per else lambda_q40(rate, model)) for rate in rates}
     return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table}

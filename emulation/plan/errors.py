@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cannot be planned."""
+"""Checks that raise Misuse for what cannot be planned."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Found = TypeVar("Found")
 
 
 def known(find: Callable[[str], Found], kind: str) -> Found:
-    """What carries out a kind. Raises Misuse, with the kinds there are, if nothing does."""
+    """Return what implements a kind. Raises Misuse, naming the kinds that exist, if nothing does."""
     try:
         return find(kind)
     except ValueError as error:
-        if loading(error):  # a plug-in's mistake, of which `plan` says where it is
+        if loading(error):  # a plug-in's mistake, which `plan` locates
             raise
         raise Misuse(str(error)) from None
 
 
 @contextlib.contextmanager
 def refusals(what: str) -> Iterator[None]:
-    """What a model refuses, as Misuse: a line each, which begins with whose it is."""
+    """Convert a model's ValueError to Misuse; each line of it begins with `what`."""
     try:
         yield
     except ValueError as error:
@@ -34,6 +34,6 @@ def refusals(what: str) -> Iterator[None]:
 
 
 def only(what: str, settings: Mapping[str, Any], there: Collection[str]) -> None:
-    """Raises Misuse, with the settings there are, for one that there is not."""
+    """Check the names of settings. Raises Misuse, naming those that exist, if one is unknown."""
     if strange := next((name for name in settings if name not in there), None):
         raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block fading as a table: the quantiles of the factor by which a signal's power differs from its mean.
+"""Block fading, as a table: quantiles of the ratio of a signal's power to its mean.
 
-The air draws a uniform number for each signal at each receiver, and looks up (emulation/dcf80211/core/fading.c).
-Factors, not decibels: near 0 the distribution of a faded power is a straight line, so that the deepest fades come out
-as often as they should, and a table ends at 0 and not at minus infinity.
+For each signal at each receiver, the air draws a uniform number and looks up the ratio
+(emulation/dcf80211/core/fading.c). The table has ratios, not decibels. Near 0, the distribution of a faded power is
+linear, so the deepest fades are as frequent as they should be, and the table ends at 0 instead of minus infinity.
 
-With a direct path of K times the power of all others together, the power over its mean, x, is such that 2(K + 1)x is
-noncentral chi-squared of two degrees of freedom and noncentrality 2K (S. O. Rice, "Mathematical analysis of random
-noise", Bell System Technical Journal 24, 1945; Simon and Alouini, "Digital Communication over Fading Channels", 2.2).
-Without one it is exponential: Rayleigh's amplitude.
+A direct path has K times the power of all other paths together. Then, for the ratio x, 2(K + 1)x is noncentral
+chi-squared with two degrees of freedom and noncentrality 2K (S. O. Rice, "Mathematical analysis of random noise", Bell
+System Technical Journal 24, 1945; Simon and Alouini, "Digital Communication over Fading Channels", 2.2). Without a
+direct path, x is exponential: the amplitude is Rayleigh's.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from emulation.specification.channel import Fading
 
 Floats = NDArray[np.float64]
 
-FADES = 1024  # parts of the uniform number, DCF_FADES of the core
-GRID, TAIL = 8192, 64  # points at which the distribution is worked out; and within a tail
+FADES = 1024  # intervals of the uniform number, DCF_FADES of the core
+GRID, TAIL = 8192, 64  # points of the distribution, and within a tail
 
 
 def plan_fading(fading: Fading | None) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `fading` of the air."""
+    """Return `fading` of the air (docs/interfaces.md, section 1)."""
     return {"gain_q32": np.rint(_quantiles(fading) * 2**32).astype(np.int64).tolist()} if fading else None
 
 
 def strongest_db(fading: Fading | None) -> float:
-    """By how much more than its mean a signal may arrive."""
+    """Return by how many dB a signal may exceed its mean."""
     return 10 * math.log10(_quantiles(fading)[-1]) if fading else 0.0
 
 
@@ -43,22 +43,24 @@ def _quantiles(fading: Fading) -> Floats:
 
 
 def cumulative(k: float, x: Floats) -> Floats:
-    """How often the power is at most x times its mean: a Poisson mixture of gamma distributions."""
+    """Return the probability that the power is at most x times its mean: a Poisson mixture of gamma distributions."""
     y = (k + 1) * x
     most = int(k + 12 * math.sqrt(k)) + 30 if k else 1
     within, below = np.zeros_like(y), np.zeros_like(y)
     for j in range(most):
         log_j = math.lgamma(j + 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            below += np.exp(-y + (j * np.log(y) if j else 0) - log_j)  # a Poisson number of mean y is at most j
+            below += np.exp(-y + (j * np.log(y) if j else 0) - log_j)  # P(Poisson variable of mean y <= j)
         within += math.exp(-k + (j * math.log(k) if j else 0) - log_j) * (1 - below)
     return within
 
 
 @cache
 def quantiles(k: float) -> Floats:
-    """At 0, 1/FADES, ... 1; linear in between its mean is 1. The outermost are such that the tails have their means,
-    as the first is otherwise 0 and the last infinite."""
+    """Return the quantiles at 0, 1/FADES, ... 1. Interpolated linearly, their mean is 1.
+
+    The first and the last are chosen so that the tails keep their means; the exact values are 0 and infinity.
+    """
     x = np.linspace(0, (math.sqrt(k) + 4.5) ** 2 / (k + 1), GRID)
     upto = np.maximum.accumulate(cumulative(k, x))
 
@@ -74,7 +76,7 @@ def quantiles(k: float) -> Floats:
 
 @cache
 def lognormal(sigma: float) -> Floats:
-    """The same of a power that is Gaussian in dB, with this standard deviation; its median is 1. wmediumd fades so."""
+    """Return the quantiles of a power that is Gaussian in dB with this deviation, as wmediumd's; its median is 1."""
     found = _decibels(sigma, np.clip(np.arange(FADES + 1) / FADES, 1e-9, 1 - 1e-9))
     tail = (np.arange(TAIL) + 0.5) / TAIL / FADES
     found[0] = max(0.0, 2 * _decibels(sigma, tail).mean() - found[1])
@@ -83,7 +85,7 @@ def lognormal(sigma: float) -> Floats:
 
 
 def _decibels(sigma: float, u: Floats) -> Floats:
-    from statistics import NormalDist  # which takes longer to load than all else here
+    from statistics import NormalDist  # it takes long to load
 
     normal = NormalDist(0, sigma)
     return np.array([10 ** (normal.inv_cdf(float(each)) / 10) for each in u])

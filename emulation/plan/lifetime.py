@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many hops a packet may take: the TTL that nodes send with, where the kernel's own is too little for the network,
-and flows over more hops than any packet takes.
+"""Hop limits: the TTL of packets, and flows with more hops than a packet can take.
 
-IPv4's TTL has eight bits (RFC 791), so no packet goes further than 255 hops, and a routing may have a limit besides.
+Nodes get a larger TTL if the kernel's default is too small for the network. IPv4's TTL has eight bits (RFC 791), so no
+packet takes more than 255 hops; a routing may have a lower limit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
 
 
 def plan_lifetime(nodes: Sequence[dict[str, Any]], far: int, found: ModuleType) -> None:
-    """Let nodes send with a TTL that is enough for the ways that this routing finds, detours included; `far` is their
-    `bound`."""
+    """Set the nodes' TTL so that it suffices for this routing's routes, with detours; `far` is their `bound`."""
     if getattr(found, "TTL_FALLS", True) and far > USUAL:
         for node in nodes:
             node["sysctl"][VARIABLE] = str(MOST)
 
 
 def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
-    """No less than the hops between any two nodes: in each part of the network twice those from one of its nodes to the
-    farthest; and no less than those of any planned route."""
+    """Return an upper bound of the hops between any two nodes, and of those of any planned route.
+
+    It is twice the largest hop count from one node of each connected part.
+    """
     most = max((route["metric"] for node in nodes for route in node["routing"].get("routes", ())), default=0)
     left = set(range(len(reach)))
     while left:
@@ -42,7 +43,7 @@ def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
 def check_hops(
     nodes: Sequence[dict[str, Any]], reach: Reach, far: int, demands: Sequence[Demand], found: ModuleType
 ) -> None:
-    """Raises Misuse for a flow over more hops than its packets take; `far` is their `bound`."""
+    """Check the hop count of each flow; `far` is the nodes' `bound`. Raises Misuse if it is too large."""
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):

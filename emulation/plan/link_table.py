@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From links that were measured to the powers that arrive.
+"""Received powers from measured links.
 
-A received power is taken as it is, an SNR is over the specification's noise. A delivery ratio becomes the SINR at which
-so many frames of that length survive: exp(-bits x lambda) of the very table that the air reads
-(`emulation.plan.error_rates`), solved for the SINR. Of the ratios of a link at several rates the one nearest to a half
-says most, as all and none are the same over a wide range; none at any rate is no signal, and all is the least at which
-so few are lost as are counted.
+A received power is used as it is, and an SNR is relative to the specification's noise. A delivery ratio becomes the
+SINR at which this share of frames of that length survives. It is the solution of exp(-bits x lambda), with the table
+that the air uses (`emulation.plan.error_rates`). If a link has ratios at several rates, the one nearest to 1/2 is used,
+because ratios of 0 and 1 hold over a wide range of SINR. A ratio of 0 at every rate means no signal. A ratio of 1
+counts as SUREST.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from emulation.plan.error_rates import FIRST_MDB, POINTS, Q40, STEP_MDB, lambda_
 from emulation.specification.per import PerTable
 from emulation.specification.propagation import Floats, Table
 
-SUREST = 0.999  # a ratio: beyond, and as far from none, hundreds of frames say no more
+SUREST = 0.999  # ratios beyond this, or below 1 minus this, are not significant with hundreds of frames
 
 
 def received_dbm(
     model: Table, names: Sequence[str], noise_dbm: float, bit_errors: str, per: PerTable | None = None
 ) -> Floats:
-    """[transmitter][receiver], in dBm. Raises ValueError for a link of a station that there is not."""
+    """Return received powers in dBm, as [transmitter][receiver]. Raises ValueError if a station is unknown."""
     index = {name: place for place, name in enumerate(names)}
     links, power = model.file, np.full((len(names), len(names)), -np.inf)
     if strange := next((name for name in links.stations if name not in index), None):
@@ -45,7 +45,7 @@ def received_dbm(
 def sinr_of(
     ratios: Sequence[tuple[float, float]], frame: int, bit_errors: str = "nist", per: PerTable | None = None
 ) -> float:
-    """The SINR, in dB, at which frames of so many bytes arrive with these ratios, each at a rate in Mb/s."""
+    """Return the SINR in dB at which frames of `frame` bytes arrive with these ratios, each at a rate in Mb/s."""
     if not any(ratio for ratio, _ in ratios):
         return -math.inf
     ratio, rate = min(((r, m) for r, m in ratios if r), key=lambda one: (abs(one[0] - 0.5), one[1]))
@@ -56,7 +56,7 @@ def sinr_of(
 
 @cache
 def _curve(rate: int, bit_errors: str, per: PerTable | None) -> tuple[Floats, Floats]:
-    """The logarithms of lambda at a rate (100 kb/s), rising, and the SINR (dB) of each."""
+    """Return the logarithms of lambda at a rate (100 kb/s), in rising order, and the SINR (dB) of each."""
     values = np.array(measured_q40(rate, per) if per else lambda_q40(rate, bit_errors)) / Q40
     sinr = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
     there = values > 0

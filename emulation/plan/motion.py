@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion: where nodes are when, as waypoints that the air follows by itself; and what arrives over any distance, as a
-table (`emulation.plan.distance`). So what a frame meets is what the propagation model says of the instant at which it
-begins.
+"""The motion of a plan: waypoints, which the air follows by itself, and the received power by distance, as a table.
 
-Under a model that no table can say, the air is told every STEP_S which powers and delays have changed; between two
-steps nodes stand, as far as it knows.
+So each frame meets the propagation of the instant at which it begins (`emulation.plan.distance`).
+
+If no table fits the model, the air gets the changed powers and delays every STEP_S. Between two steps, nodes stand
+still for the air.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from emulation.specification.propagation import listed
 from topologies import Network, Waypoint
 
 STEP_S = 0.1
-MOST_STEPS, MOST_POWERS = 36_000, 10_000_000  # an hour; and for all pairs together
+MOST_STEPS, MOST_POWERS = 36_000, 10_000_000  # an hour; the sum for all pairs
 FARTHEST_MM = 100_000_000  # from the origin, along each axis
 
 
 def plan_motion(
     specification: Specification, network: Network, standing: Heard, owners: Sequence[int]
 ) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `motion`, of radios of these `owners`; None: nobody moves. Raises Misuse."""
+    """Return `motion` of docs/interfaces.md, section 1; None: no node moves. `owners` is of radios. Raises Misuse."""
     if not any(len(way) > 1 for way in network.motion.values()):
         return None
     ways = {
@@ -46,7 +46,7 @@ def plan_motion(
 
 
 def of_radios(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]:
-    """What arrives over any distance, of each radio instead of each node."""
+    """Convert a table with an entry per node to one with an entry per radio."""
     of_each = {what: [table[what][owner] for owner in owners] for what in ("reach_mm2", "weaker_mdb")}
     return {**table, **of_each}
 
@@ -54,7 +54,7 @@ def of_radios(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]
 def plan_presence(
     network: Network, applications: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, list[list[float | None]]]:
-    """docs/interfaces.md, section 1, `presence`. Raises Misuse for an application that nobody is there to begin."""
+    """Return `presence` of docs/interfaces.md, section 1. Raises Misuse if the source of a flow is off at its start."""
     for each in applications:
         source, start_s = each["source"], each["start_s"]
         if not any(begin <= start_s < end for begin, end in network.presence.get(source, [(0, math.inf)])):
@@ -66,7 +66,7 @@ def plan_presence(
 
 
 def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
-    """Waypoints in microseconds and millimetres. Raises Misuse where the air could not follow."""
+    """Convert waypoints to microseconds and millimetres. Raises Misuse if the air cannot follow them."""
     found = [
         (round(waypoint.at_s * 1e6), *(round(metres * 1000) for metres in waypoint.position)) for waypoint in waypoints
     ]
@@ -87,7 +87,7 @@ def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
 
 
 def table_of(specification: Specification, network: Network) -> distance.Table | None:
-    """What arrives over any distance between the nodes of a network; None: no table can say it. Raises Misuse."""
+    """Return the received power by distance between a network's nodes; None if no table fits. Raises Misuse."""
     if not specification.medium.by_distance or gains_db(network).any():
         return None
     stronger, model = stronger_db(specification, network), specification.medium.propagation
@@ -95,7 +95,7 @@ def table_of(specification: Specification, network: Network) -> distance.Table |
 
 
 def said_by(specification: Specification) -> str:
-    """Whose powers say more than the distance."""
+    """Return why the power does not depend on the distance alone, for messages."""
     medium = specification.medium
     if medium.by_distance:
         return "with antennas of several gains"
@@ -103,7 +103,7 @@ def said_by(specification: Specification) -> str:
 
 
 def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> None:
-    """Raises Misuse if nodes on these ways could hear each other over more than the air's delay allows."""
+    """Check distances. Raises Misuse if nodes could hear each other over more than the air's longest delay."""
     places = np.array([place for way in ways.values() for _, *place in way])
     apart = math.dist(places.min(axis=0), places.max(axis=0))
     if table.beyond and apart > distance.FARTHEST_MM:
@@ -114,7 +114,7 @@ def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> N
 
 
 def table_floor_dbm(specification: Specification, network: Network) -> float:
-    """From which power on a signal counts at all; with capture, one that is sensed, and a bit less for rounding."""
+    """Return the lowest power of a signal with an effect; with capture, of one that is sensed, less some rounding."""
     if specification.medium.reception == "capture":
         return sensed_dbm(specification, network) - 0.01
     return floor_dbm(specification, network)
@@ -127,7 +127,7 @@ def steps(
     standing: Heard,
     owners: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
-    """The steps at which what arrives somewhere changes. Raises Misuse."""
+    """Yield the steps at which a received power or delay changes. Raises Misuse."""
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
         raise Misuse(
@@ -156,7 +156,7 @@ def steps(
 
 
 def _changed(before: Heard, now: Heard) -> list[int]:
-    """The transmitters from which something else arrives somewhere."""
+    """Return the transmitters of which a power or delay has changed."""
     power, delay = before.power_mdbm != now.power_mdbm, before.delay_ns != now.delay_ns
     rows: list[int] = np.flatnonzero((power | delay).any(axis=1)).tolist()
     return rows

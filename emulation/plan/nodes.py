@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a plan, with their interfaces, and the links between them."""
+"""The nodes of a plan, their interfaces, and the links between them."""
 
 from __future__ import annotations
 
@@ -34,28 +34,27 @@ from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Rad
 from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
 
-PARTIAL_RTS = (
-    400  # bytes; mac80211 compares the frame's length with its FCS: a TCP ACK's is up to 118, a DATA's from 612
-)
+# In bytes. mac80211 compares a frame's length with FCS: that of a TCP ACK is up to 118, of a DATA segment 612 or more.
+PARTIAL_RTS = 400
 RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
-# A beacon costs airtime. But Linux knows a station of an IBSS only once it has heard it, and a beacon is the first that
-# those hear of each other who meet under way.
+# A beacon costs airtime. But Linux learns a station of an IBSS only by hearing it, and stations that meet while moving
+# first hear each other's beacons.
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
 RETRIES = ("short_retry", "long_retry")
-# What a node may have otherwise than the others; and TX_POWER, thresholds, and a client:
+# Settings of a node that override the network's. TX_POWER, thresholds and those of clients are others.
 OF_RADIO = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
-MAC = "mac"  # its radio's address
-BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
+MAC = "mac"  # the address of its radio
+BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # a switch's setting, and its values
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
-HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
+HWSIM_DOMAIN = 0  # hwsim's first regulatory domain: it has channel 14, and 5 GHz without radar detection
 SSID = "dcflab"
-IN_24 = 250  # nodes
-FURTHER = 0x80  # of addresses: a node's further radios; its wires are below
+IN_24 = 250  # nodes in a /24
+FURTHER = 0x80  # in addresses: from here on a node's further radios; below, its wires
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
 
-# A router that takes and gives no advice; and no IPv6, whose solicitations would take airtime.
+# A router that neither sends nor accepts redirects. IPv6 is off, as its solicitations take airtime.
 ROUTER = {
     "net.ipv4.ip_forward": "1",
     "net.ipv4.conf.all.send_redirects": "0",
@@ -70,7 +69,7 @@ ROUTER = {
 
 
 def address(index: int, port: int = 0) -> str:
-    """Of a node's interface: its radio, 0, or one on a wire, 1 and more."""
+    """Return the address of a node's interface: its radio, 0, or one on a wire, 1 and more."""
     high, low = divmod(index + 1, 256)
     return f"02:00:00:{high:02x}:{port:02x}:{low:02x}"
 
@@ -80,13 +79,12 @@ def ip(index: int) -> str:
 
 
 def prefix(count: int) -> int:
-    """Of the network that holds so many nodes."""
+    """Return the prefix length of a network with `count` nodes."""
     return 24 if count <= IN_24 else 16
 
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `links`: the network's, and one for all radios that are on none. Raises
-    Misuse."""
+    """Return `links` of docs/interfaces.md, section 1, with one for radios that are on no link. Raises Misuse."""
     radio, planned = specification.radio, []
     for number, (kind, members, settings) in enumerate(links_of(specification, network), 1):
         found, own = link_class(kind), link_settings(radio, kind, settings)
@@ -109,31 +107,31 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
 
 
 def _is_older(radio: Radio, name: str, node: Node) -> bool:
-    """Whether a node's radio is of 802.11b in a network of 802.11g. Raises Misuse."""
+    """Return whether a node's radio is 802.11b in a network of 802.11g. Raises Misuse."""
     return node.kind in WITH_RADIO and phy_of(check_node(radio, name, node)) != phy_of(radio)
 
 
 def _mixed(radio: Radio, kind: str, old: list[str]) -> list[int]:
-    """The basic rates of a link of both. Raises Misuse where it cannot be."""
+    """Return the basic rates of a link with 802.11b and 802.11g. Raises Misuse if it has no access points."""
     if not link_class(kind).over_ap:
         raise Misuse(f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect them")
     return basic_rates(radio, mixed=True)
 
 
 def recorders_of(planned: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The kinds that write down what these links do."""
+    """Return the kinds of recorders that these links need."""
     return list(dict.fromkeys(kind for link in planned for kind in link_class(link["kind"]).recorders))
 
 
 def members_stay(network: Network, members: Sequence[str]) -> bool:
-    """Whether nobody of a link moves, comes or goes."""
+    """Return whether no node of a link moves, comes or goes."""
     return not any(len(network.motion.get(name, ())) > 1 or name in network.presence for name in members)
 
 
 def links_of(
     specification: Specification, network: Network
 ) -> list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]:
-    """Kind, nodes and settings of each link, also of that which radios share that are on none. Raises Misuse."""
+    """Return kind, nodes and settings of each link, with that of radios which are on none. Raises Misuse."""
     found: list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]
     found = [(link.kind, link.nodes, link.settings) for link in network.links]
     on_one = {name for kind, members, _ in found if link_class(kind).interface == "radio" for name in members}
@@ -144,7 +142,7 @@ def links_of(
 
 
 def link_class(kind: str) -> type[links.Link]:
-    """What carries a link out; of a script's own class, of which the plan knows only that it is for radios, any."""
+    """Return the class of a link. A script's own class is unknown to the plan, which then takes it for radios."""
     try:
         return links.find(kind)
     except ValueError:
@@ -152,13 +150,13 @@ def link_class(kind: str) -> type[links.Link]:
 
 
 def _fits(found: type[links.Link], kind: str, network: Network, members: Sequence[str]) -> None:
-    """Raises Misuse where such nodes cannot be on such a link."""
+    """Check that these nodes can be on this link. Raises Misuse."""
     kinds = {name: network.nodes[name].kind for name in members}
     if found.interface == "radio":
         if wired := next((name for name in kinds if kinds[name] not in WITH_RADIO), None):
             raise Misuse(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
         served = {name for link in network.links if link_class(link.kind).over_ap for name in link.nodes}
-        aps = [name for name in kinds if kinds[name] == "ap" and name not in served]  # by another radio of theirs
+        aps = [name for name in kinds if kinds[name] == "ap" and name not in served]  # with another radio
         if not found.over_ap and (ap := next(iter(aps), None)):
             raise Misuse(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
     elif len(kinds) != 2:
@@ -171,7 +169,7 @@ def _fits(found: type[links.Link], kind: str, network: Network, members: Sequenc
 
 
 def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a link has otherwise than the others, checked. Raises Misuse."""
+    """Return a link's own settings, checked. Raises Misuse."""
     what, found = f"link {kind}", link_class(kind)
     common = LINK_SETTINGS if found.interface == "radio" else ()
     only(what, settings, (*common, *found.settings))
@@ -188,7 +186,7 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
 
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises Misuse."""
+    """Return `nodes` of docs/interfaces.md, section 1, without their routing. Raises Misuse."""
     on: dict[str, list[dict[str, Any]]] = {name: [] for name in network.nodes}
     for link, (_, members, _) in zip(links, links_of(specification, network), strict=True):
         for name in members:
@@ -206,7 +204,7 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
 def _node(
     specification: Specification, index: int, name: str, node: Node, mine: Sequence[dict[str, Any]], bits: int
 ) -> dict[str, Any]:
-    """A node that is on these links; `bits` of its address are the network's."""
+    """Return a node on these links; `bits` is the prefix length of its address."""
     radio, phy = check_node(specification.radio, name, node), phy_of(specification.radio)
     over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
     radios = [_radio(radio, phy, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
@@ -215,7 +213,7 @@ def _node(
     bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
     for each in radios:
         each |= own_of_air(specification, name, node.settings)
-    for place, each in enumerate(interfaces):  # one address, in the network by the first interface
+    for place, each in enumerate(interfaces):  # the node's address; it is in the network on the first interface only
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else bits}"
     if not interfaces:
         raise Misuse(f"{name}: a {node.kind} is on no link by itself: add one")
@@ -233,7 +231,7 @@ def _node(
 def _radio(
     radio: Radio, phy: Phy, name: str, index: int, number: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
 ) -> dict[str, Any]:
-    """A node's first radio, or one for each further link of radios that it is on, in a network of this PHY."""
+    """Return a node's first radio, or one for a further link, in a network of this PHY."""
     older = phy_of(radio) != phy
     return {
         "name": f"{name}-wlan{number}",
@@ -256,7 +254,7 @@ def _radio(
 
 
 def own_of_air(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
-    """What the air is to know of a node's radio that is otherwise than the network's. Raises Misuse."""
+    """Return a radio's own settings for the air. Raises Misuse."""
     own = {what: settings[what] for what in RETRIES if what in settings}
     if not {RECEIVE, SENSE} & settings.keys():
         return own
@@ -281,7 +279,7 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
 
 
 def check_node(radio: Radio, name: str, node: Node) -> Radio:
-    """Its radio, if it has one. Raises Misuse for settings that its kind has not."""
+    """Return a node's radio, if it has one. Raises Misuse if its kind does not have one of its settings."""
     settings = dict(node.settings)
     if node.kind == "switch" and settings.pop(BRIDGE, LINUX) not in (LINUX, OVS):
         raise Misuse(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
@@ -289,7 +287,7 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
 
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
-    """A node's radio: the network's, but for what the node has otherwise. Raises Misuse."""
+    """Return a node's radio: the network's, overridden by the node's settings. Raises Misuse."""
     if not settings:
         return radio
     only(name, settings, (*OF_RADIO, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
@@ -307,18 +305,18 @@ def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: boo
 
 
 def _check_mac(name: str, mac: JsonValue) -> None:
-    """Raises Misuse. hwsim's own bit, 0x40 of the first byte, tells its second addresses."""
+    """Check the address of a radio. Raises Misuse. hwsim uses bit 0x40 of the first byte for its second addresses."""
     if mac is not None and not (isinstance(mac, str) and ADDRESS.fullmatch(mac) and not int(mac[:2], 16) & 0x41):
         raise Misuse(f"{name}: {MAC}: 02:00:00:00:00:01 is an address of a radio, {mac!r} is none")
 
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:
-    """The network's radio but for what is set otherwise. Raises Misuse."""
+    """Return the network's radio with other settings. Raises Misuse."""
     with refusals(whose):
         return Radio.model_validate({**dict(radio), **settings})
 
 
 def _rates(radio: Radio, mixed: bool) -> list[float]:
-    """The data rates a station may use: one, or those of its PHY up to it; of 802.11g among 802.11b, theirs, too."""
+    """Return the data rates of a station: one, or those of its PHY up to it; 802.11g among 802.11b adds 802.11b's."""
     family = HR if radio.rate in HR else RATES if mixed else OFDM
     return [radio.rate] if radio.rate_control == "fixed" else sorted({rate for rate in family if rate <= radio.rate})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How packets find their way: the routing that was chosen plans its part, from who can exchange frames with whom."""
+"""The routing of a plan: the chosen routing plans its part from which nodes can exchange frames."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from emulation.specification import Specification, propagation
 from topologies import Network
 from topologies.network import WITH_RADIO
 
-TOLD = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # what routes tell TCP, by our words and the kernel's
+TOLD = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # metrics of routes for TCP: option to kernel's name
 
 
 class Hop(NamedTuple):
-    """How one reaches a neighbour: from its interface of this number, to the neighbour's of that."""
+    """How a node reaches a neighbour: the numbers of its own interface and of the neighbour's."""
 
     at: int
     to: int
@@ -39,12 +39,11 @@ def plan_routing(
     nodes: list[dict[str, Any]],
     reached: NDArray[np.bool_],
 ) -> tuple[ModuleType, dict[str, Any]]:
-    """Give each node its part, and its interfaces the neighbours that they must know; returns the routing's file and
-    the plan's `routing`.
+    """Plan each node's routing and its interfaces' neighbours. Return the routing's module and the plan's `routing`.
 
-    `reached` says which radios are strong enough for which; only those on one link are each other's neighbours, those
-    on wires, and those with nothing but bridges between them. Nodes get the TTL that this takes. Raises Misuse: no
-    such routing, or no path for a flow, or one that is too long for packets.
+    `reached` has which radios receive each other. Neighbours are those of them on one link, the ends of a wire, and
+    nodes with only bridges between them. Nodes also get the TTL that they need. Raises Misuse if there is no such
+    routing, or if a flow has no path, or one with too many hops.
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
@@ -78,7 +77,7 @@ def plan_routing(
         planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:
         raise Misuse(_no_path(specification, network, nodes, lost.at, direct, names[lost.to])) from None
-    except ValueError as error:  # an option that it has not
+    except ValueError as error:  # an unknown option
         raise Misuse(f"routing: {error}") from None
     for i, (node, part) in enumerate(zip(nodes, planned, strict=True)):
         node["routing"] = part.node
@@ -93,7 +92,7 @@ def plan_routing(
 
 
 def _paths(said: str, index: Mapping[str, int]) -> list[list[int]]:
-    """Paths, `sta1:sta2:sta3;sta4:sta2`, as nodes. Raises Misuse."""
+    """Parse paths, `sta1:sta2:sta3;sta4:sta2`, as node indices. Raises Misuse."""
     paths = [path.strip().split(":") for path in said.split(";")]
     for path in paths:
         if strange := next((name for name in path if name not in index), None):
@@ -109,7 +108,7 @@ def _of_peers(kind: str) -> bool:
 
 
 def on_one_link(nodes: list[dict[str, Any]], kinds: dict[str, str], reached: NDArray[np.bool_]) -> list[dict[int, Hop]]:
-    """For each node, those that its frames reach over one link, and how."""
+    """Return for each node the nodes that its frames reach over one link, and how."""
     found = [dict[int, Hop]() for _ in nodes]
     with_radio = [i for i, node in enumerate(nodes) if node["kind"] in WITH_RADIO]
     station = {i: number for number, i in enumerate(with_radio)}
@@ -131,7 +130,7 @@ def on_one_link(nodes: list[dict[str, Any]], kinds: dict[str, str], reached: NDA
 
 
 def _neighbours(at: int, nodes: list[dict[str, Any]], direct: list[dict[int, Hop]]) -> dict[int, Hop]:
-    """Whom a node reaches with nothing but bridges between, and how: the ends of the shortest such way."""
+    """Return the nodes that a node reaches over bridges only, and how: the two ends of the shortest path."""
     found: dict[int, Hop] = {}
     seen, front = {at}, [(to, hop) for to, hop in direct[at].items()]
     while front:
@@ -156,7 +155,7 @@ def _no_path(
     direct: list[dict[int, Hop]],
     to: str,
 ) -> str:
-    """Where the way breaks off: between the radios of those whom `at` reaches and of the others, where most arrives."""
+    """Describe where the path breaks: at the strongest link between nodes that `at` reaches, and others."""
     names, model = list(network.nodes), specification.medium.propagation
     aired = network.on_air()
     on_air = [names.index(name) for name in aired.nodes]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user asks for: one experiment, as data.
+"""Specifications: what a user asks for, one experiment as data.
 
-This is the one place where defaults are. A specification holds a network and says how it is played, a section each:
-radio, medium, transport, kernel, measurement. It is checked when it is made, so that what follows can rely on it.
-`emulation.plan` turns it into numbers. Flat options, as on a command line, are a view of it: `specify` makes a
-specification of them, `flatten` gives them back.
+All defaults are here. A specification holds a network and how to play it, in sections: radio, medium, transport,
+kernel, measurement. It is checked when it is made, so later code can rely on it. `emulation.plan` turns it into
+numbers. Flat options, as on a command line, are a view of it: `specify` makes a specification from them, and `flatten`
+returns them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OPTIONS: dict[str, FieldInfo] = {
 
 
 class Specification(Section):
-    """One experiment. Raises pydantic's ValidationError; `explain` says it to people."""
+    """One experiment. Raises pydantic's ValidationError if it is not valid; `explain` formats that for people."""
 
     version: Literal[2] = 2
     network: Chosen = Chosen()
@@ -61,18 +61,18 @@ class Specification(Section):
         if self.radio.edca != "off" and (self.medium.like == "ns2" or self.medium.rules):
             raise ValueError("edca: ns-2 has none: leave out like and rules")
         tuned = self.medium.propagation.tuned(self.radio.freq)
-        if self.medium.medium != OURS and self.measurement.trace:  # nobody else keeps one
+        if self.medium.medium != OURS and self.measurement.trace:  # only our air keeps a trace
             untraced = self.measurement.model_copy(update={"trace": False})
             object.__setattr__(self, "measurement", untraced)
-        object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # frozen from here on
+        object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # the model is frozen
         return self
 
     def made(self) -> Network:
-        """The network, in motion for as long as is measured. Raises ValueError if its model cannot move it."""
+        """Return the network, with its motion for the measured time. Raises ValueError if its model cannot move it."""
         return self.network.made(self.measurement.seconds, self.measurement.seed)
 
     def without_files(self) -> Specification:
-        """The same without files of the user's own that move it: as they do."""
+        """Return the specification with the motion that the user's files give, instead of the files."""
         if not self.network.motion or not topologies.is_file(self.network.motion["model"]):
             return self
         chosen: dict[str, Any] = {
@@ -89,12 +89,12 @@ class Specification(Section):
 
 
 def parameters_of(topology: str) -> type[BaseModel]:
-    """What may be chosen of a topology. Raises ValueError if there is none of that name."""
+    """Return the parameters of a topology. Raises ValueError if there is no such topology."""
     return topologies.find(topology).Parameters
 
 
 def usual(topology: str, parameters: Mapping[str, Any], trust: Trust = USER) -> Mapping[str, Any]:
-    """The flat options that a topology is meant with; none where its parameters make no sense, as will be said."""
+    """Return a topology's own defaults of flat options; empty if its parameters are not valid."""
     found = topologies.find(topology)
     with own_mistakes(Path(found.name)):
         try:
@@ -104,10 +104,11 @@ def usual(topology: str, parameters: Mapping[str, Any], trust: Trust = USER) -> 
 
 
 def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER) -> Specification:
-    """A specification of a topology, by its name, or of a network, from flat options; the topology's own parameters are
-    options, too. The words are the user's, who may name files; of others' words `trust` says which they may name.
+    """Make a specification of a topology, by name, or of a network, from flat options.
 
-    Raises ValueError for an unknown topology and ValidationError for the rest; `explain` takes both.
+    The topology's own parameters are options, too. By default the user wrote the options, and may name files;
+    otherwise, `trust` says which files they may name. Raises ValueError if the topology is unknown, and ValidationError
+    for other errors; `explain` formats both.
     """
     if isinstance(what, str) and topologies.is_file(what):
         run_by(what, trust)
@@ -124,7 +125,7 @@ def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER
 
 
 def of_options(options: Mapping[str, Any]) -> Specification:
-    """The same before there is a network: options checked by themselves. Raises ValueError, as `specify` does."""
+    """Check options before there is a network, as `specify` does. Raises ValueError."""
     ends = {"source": "sta1", "destination": "sta2"}
     stand_in = {
         "nodes": {"sta1": topologies.Node(), "sta2": topologies.Node()},
@@ -134,17 +135,17 @@ def of_options(options: Mapping[str, Any]) -> Specification:
 
 
 def sections(specification: Specification) -> dict[str, Any]:
-    """Its flat options, as they are."""
+    """Return its flat options, as Python values."""
     return {name: value for section in SECTIONS for name, value in dict(getattr(specification, section)).items()}
 
 
 def flatten(specification: Specification) -> dict[str, JsonValue]:
-    """The flat options that make this specification, all of them, as JSON; a topology's parameters among them."""
+    """Return all flat options that make this specification, with the topology's parameters, as JSON."""
     return flat(specification.model_dump(mode="json"))
 
 
 def flat(nested: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """The same of a specification as JSON, as a result has it; of what is none, as far as it is one."""
+    """Return the flat options of a specification in JSON, as in a result, even if it is incomplete."""
     found = {name: value for section in SECTIONS for name, value in dict(nested.get(section) or {}).items()}
     parameters = dict(found.pop("parameters", None) or {})
     if found.get("own") is None:
@@ -153,13 +154,15 @@ def flat(nested: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 
 def unflatten(flat: Mapping[str, JsonValue], trust: Trust = NOBODY) -> Specification:
-    """The specification that `flatten` made these of: those of a run folder, say. Raises ValueError, as `specify`
-    does."""
+    """Make the specification whose options `flatten` returned, such as those of a run folder.
+
+    Raises ValueError, as `specify` does.
+    """
     options = dict(flat)
     topology, own = options.pop("topology", None), options.pop("own", None)
     return specify(topology if isinstance(topology, str) else Network.model_validate(own), options, trust)
 
 
 def explain(error: ValueError) -> list[str]:
-    """What is wrong, a line each, for people. ValidationError is a ValueError."""
+    """Return what is wrong, for people, a line per error. ValidationError is a ValueError."""
     return _explain(error, frozenset(SECTIONS))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a channel does beside the mean of its propagation model: shadowing, which stays, and fading, which does not.
+"""The channel's deviations from the mean of the propagation model: shadowing is constant, fading is not.
 
-`emulation.plan.shadowing` and `emulation.plan.fading` make numbers of them; docs/medium.md has the equations.
+`emulation.plan.shadowing` and `emulation.plan.fading` compute them; docs/medium.md has the equations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from emulation.specification.words import Section, pairs, word_and_pairs
 
 
 class Shadowing(Section):
-    """Log-normal shadowing: how much more or less arrives between two places, for as long as they are these."""
+    """Log-normal shadowing: a constant deviation of the power between two places."""
 
     sigma: float = Field(ge=0, le=30, description="standard deviation of what both directions share, dB")
     asymmetry: float = Field(0.0, ge=0, le=30, description="that of each direction's own part, dB")
@@ -24,11 +24,11 @@ class Shadowing(Section):
     seed: int | None = Field(None, ge=0, lt=2**64, description="one place whatever the run's seed; by default that")
 
 
-MOST_SIGMA = 4.5  # dB: the air takes a signal up to 64 times as strong
+MOST_SIGMA = 4.5  # dB: the air allows signals up to 64 times their mean
 
 
 class Fading(Section):
-    """Block fading: each signal arrives stronger or weaker than its mean, by itself."""
+    """Block fading: an independent deviation of the power of each signal from its mean."""
 
     model: Literal["rayleigh", "ricean", "lognormal"]
     k: float | None = Field(
@@ -41,7 +41,7 @@ class Fading(Section):
 
     @property
     def factor(self) -> float:
-        """K as a ratio; Rayleigh's has no direct path."""
+        """Return K as a ratio; 0 for Rayleigh fading, which has no direct path."""
         return 0.0 if self.model == "rayleigh" else 10 ** ((6.0 if self.k is None else self.k) / 10)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is the user's own: kernel modules and their parameters, and folders of plug-ins."""
+"""The user's own kernel modules and their parameters, and folders of plug-ins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topologies.files import named_by
 
 
 class Kernel(Section):
-    """What is loaded besides."""
+    """Modules and plug-ins to load."""
 
     modules: Words = Field(
         (), description="folders of kernel modules of your own, for --tcp MODULE:NAME, --qdisc and --load"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is measured: for how long, by which seed, and what is recorded of it."""
+"""The measurement: its length, its seed, and what is recorded."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ class Measurement(Section):
 
     @property
     def most_views(self) -> float:
-        """How many bytes of what stations received are kept, in all or not at all."""
+        """Return the largest size in bytes at which views of stations are kept; larger ones are not kept at all."""
         return {"auto": MOST_VIEWS, "yes": math.inf, "no": 0}[self.views]

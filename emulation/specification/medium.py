@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The medium: how far frames carry, and which of them survive. The defaults are ns-2's radio."""
+"""The medium: the range of frames, and which of them survive. The defaults are ns-2's radio."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds"
 
 
 def _propagation(value: object, info: ValidationInfo) -> object:
-    """A model's name, or an object of `model` and its parameters, or a model; or as on a command line:
-    `log-distance,exponent=4`."""
+    """Accept a model, its name, an object of `model` and its parameters, or `log-distance,exponent=4`."""
     if isinstance(value, Propagation):
         return value
-    if isinstance(value, Links):  # a topology's
+    if isinstance(value, Links):  # from a topology
         return Table(value)
     value = word_and_pairs("model", value)
     parameters = dict(value) if isinstance(value, Mapping) else {"model": value}
@@ -63,7 +62,7 @@ Model = Annotated[
 ]
 
 
-# Simulators whose air can be had: what is set that was not said otherwise. docs/like-ns2.md.
+# Simulators whose air can be imitated: defaults of options that are not set. docs/like-ns2.md.
 LIKE: dict[str, dict[str, object]] = {
     "ns2": {"reception": "capture", "eifs": "energy", "sensing_ns": 0, "nav_reset": False, "rules": RULES},
 }
@@ -73,7 +72,7 @@ OURS: Literal["dcf80211"] = "dcf80211"
 
 
 class Medium(Section):
-    """What the air does to frames."""
+    """How the air treats frames."""
 
     medium: Literal["dcf80211", "wmediumd", "wmediumd-compat"] = Field(
         OURS, description="who decides over frames: our air, or wmediumd, or its model (docs/mediumd.md)"
@@ -135,7 +134,7 @@ class Medium(Section):
     @field_validator(*COMPOUND, mode="before")
     @classmethod
     def _in_order(cls, value: object, info: ValidationInfo) -> object:
-        """As on a command line: numbers with commas."""
+        """Accept numbers with commas, as on a command line."""
         if not isinstance(value, str):
             return value
         names, numbers = [field.name for field in fields(COMPOUND[str(info.field_name)])], value.split(",")
@@ -163,16 +162,16 @@ class Medium(Section):
 
     @property
     def by_distance(self) -> bool:
-        """Whether the mean of what arrives hangs on the distance alone."""
+        """Return whether the mean received power depends on the distance only."""
         return self.propagation.by_distance and self.shadowing is None
 
     def effective_thresholds(self) -> Thresholds:
-        """The thresholds in force, capture ratio included. Raises ValueError where the model cannot give them."""
+        """Return the thresholds in force, with the capture ratio. Raises ValueError if the model has none."""
         found = self.fitting(self.thresholds or self.propagation.thresholds(self.ranges))
         return found if found.capture_db is not None else replace(found, capture_db=self.capture_db)
 
     def fitting(self, found: Thresholds) -> Thresholds:
-        """These thresholds. Raises ValueError if the reception rule has no meaning for them."""
+        """Return these thresholds. Raises ValueError if the reception rule does not allow them."""
         if self.reception == "capture" and found.sense_dbm > found.receive_dbm:
             raise ValueError(
                 f"thresholds of {found.receive_dbm:g} dBm to receive, {found.sense_dbm:g} dBm to sense: with reception "

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which network: a topology and its parameters, or one that a script or a file has built; how its nodes are linked,
-how packets find their way, and who moves."""
+"""The network: a topology and its parameters, or one that a script or a file made; its links, routing and motion."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from emulation.specification.words import Section, word_and_pairs
 from topologies import Application, Motion, Network, mobility
 from topologies.files import NOBODY, run_by
 
-ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # of routings
+ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # other names of routings
 
 
 def _routing(value: object) -> object:
-    """A kind is a file's name, in which a hyphen cannot be."""
+    """Convert hyphens: a kind is the name of a Python file."""
     chosen = word_and_pairs("kind", value)
     if isinstance(chosen, dict) and isinstance(kind := chosen.get("kind"), str):
         return {**chosen, "kind": ALSO_KNOWN_AS.get(kind, kind).replace("-", "_")}
@@ -31,8 +30,10 @@ def _motion(value: object, info: ValidationInfo) -> object:
 
 
 def _applications(value: object) -> object:
-    """Applications as they are written on a command line, `voice,from=sta1,to=sta3,codec=g729`; of several, one after
-    the other in a sequence, or with semicolons between."""
+    """Accept applications as on a command line: `voice,from=sta1,to=sta3,codec=g729`.
+
+    Several are in a sequence, or separated by semicolons.
+    """
     several = value.split(";") if isinstance(value, str) else value
     return tuple(map(_application, several)) if isinstance(several, tuple | list) else several
 
@@ -49,7 +50,7 @@ def _application(value: object) -> object:
 
 
 class Chosen(Section):
-    """`made()` is the network itself. Exactly one of `topology` and `own` says which; `application` adds to it."""
+    """The choice of a network. Either `topology` or `own` is set; `application` adds to it. `made()` returns it."""
 
     own: Network | None = Field(None, description="a network that was built, and comes from no topology")
     topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
@@ -91,7 +92,7 @@ class Chosen(Section):
     @classmethod
     def _complete(cls, parameters: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         name = info.data.get("topology")
-        if name is None:  # an unknown one was refused already
+        if name is None:  # its own validator has refused it
             return parameters
         return topologies.find(name).Parameters.model_validate(parameters, context=info.context).model_dump()
 
@@ -101,7 +102,7 @@ class Chosen(Section):
         return self
 
     def standing(self) -> Network:
-        """The network before anybody moves by `motion`."""
+        """Return the network before `motion` moves it."""
         if self.own is not None:
             network = self.own
         else:
@@ -112,7 +113,7 @@ class Chosen(Section):
         return Network.model_validate({**dict(network), "applications": network.applications + self.application})
 
     def made(self, seconds: float, seed: int) -> Network:
-        """The network, in motion for so long. Raises ValueError if the model cannot move it."""
+        """Return the network with its motion for `seconds`. Raises ValueError if the model cannot move it."""
         standing = self.standing()
         if self.motion:
             return mobility.move(self.motion, standing, seconds, seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packet error rates by SINR, in place of equations for bit errors: of a file of wmediumd's (-x), or one curve."""
+"""Packet error rates by SINR, instead of bit error equations: from a file of wmediumd's (-x), or as one curve."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from topologies.files import read_by
 if TYPE_CHECKING:
     from emulation.lane.per_tables import Table
 
-FRAME = 1500  # bytes of the frames that such a table is taken to be about; it does not say
-FIRST_DB, DECADES = 5.0, 0.24  # of `one_curve`: where 10 frames' worth of errors is, and how many decades each dB takes
+FRAME = 1500  # bytes; the assumed length of the frames of a table, which does not say it
+FIRST_DB, DECADES = 5.0, 0.24  # of `one_curve`: the SINR at which a frame has 10 errors in the mean, and decades per dB
 
 
 @dataclass(frozen=True)
 class PerTable:
-    """Packet error rates of frames of `frame` bytes: a row a dB of SINR from `first_db` on, a column a rate of RATES.
+    """Packet error rates of frames of `frame` bytes: a row per dB of SINR from `first_db`, a column per rate of RATES.
 
-    Raises ValueError for one that makes no sense.
+    Raises ValueError if it is not valid.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -31,7 +31,7 @@ class PerTable:
     first_db: float
     rows: tuple[tuple[float, ...], ...]
     frame: int = FRAME
-    source: str = "made"  # a file, or that it was none
+    source: str = "made"  # the file, or "made"
 
     def __post_init__(self) -> None:
         if not self.rows or any(len(row) != len(RATES) for row in self.rows):
@@ -43,10 +43,10 @@ class PerTable:
 
 
 def _per(value: object, info: ValidationInfo) -> object:
-    """A file's path, on a command line."""
+    """Accept the path of a file, as on a command line."""
     if not isinstance(value, str):
         return value
-    from emulation.lane import per_tables  # as few runs read one
+    from emulation.lane import per_tables  # few runs need it
 
     try:
         return of_table(per_tables.read(read_by(value, info.context)), value)
@@ -58,20 +58,20 @@ MaybePer = Annotated[PerTable | None, BeforeValidator(_per)]
 
 
 def of_table(table: Table, source: str) -> PerTable:
-    """That of a file, whose powers are over wmediumd's noise."""
+    """Convert the table of a file, whose powers are relative to wmediumd's noise."""
     from emulation.lane.per_tables import NOISE_DBM
 
     return PerTable(table.first_dbm - NOISE_DBM, table.rows, FRAME, source)
 
 
 def one_curve() -> PerTable:
-    """One curve for all rates, on which each probability of loss has its SINR: `sinr_of`."""
+    """Return one curve for all rates, on which every loss probability has an SINR: `sinr_of`."""
     rows = [(-math.expm1(-(10 ** (1 - DECADES * (snr - FIRST_DB)))),) * len(RATES) for snr in range(-10, 41)]
     return PerTable(-10.0, tuple(rows))
 
 
 def sinr_of(loss: float) -> float | None:
-    """The SINR at which frames of FRAME bytes are lost with this probability under `one_curve`; None: all of them."""
+    """Return the SINR at which frames of FRAME bytes have this loss probability under `one_curve`; None if it is 1."""
     if loss >= 1:
         return None
     return min(FIRST_DB + (1 - math.log10(max(-math.log1p(-loss), 1e-9))) / DECADES, 35.0)

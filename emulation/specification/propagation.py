@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Propagation: from where stations are to the power that arrives, and when.
+"""Propagation: the power that arrives, and its delay, from the positions of stations.
 
-The air knows no metre and no decibel formula: it is given the received power of every ordered pair of stations, and
-thresholds. Both come from a model here, so a new one needs no C: a frozen dataclass with one method, named by the
-decorator `model`. docs/medium.md has a complete example, and all equations with their sources.
+The air has no positions and no formulas: it gets the received power of each ordered pair of stations, and thresholds.
+Both come from a model in this file. A new model is a frozen dataclass with one method and the decorator `model`; it
+needs no C. docs/medium.md has a complete example, and all equations with their sources.
 
-Distances are metres, powers dBm; `-inf` means that nothing arrives.
+Distances are in metres, powers in dBm; `-inf` means that nothing arrives.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Floats = NDArray[np.float64]
 STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an unknown parameter is an error
 
 SPEED_OF_LIGHT = 299_792_458.0  # m/s
-STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts, from 10 of them to DCF_MAX_POWER_AW
-SILENT = -(1 << 30)  # mdBm: nothing arrives
-HIGHEST_CAPTURE_DB = 66  # and in thousandths, 32 bits of them
+STRONGEST_DBM, FAINTEST_DBM = 40, -140  # limits of the air, which counts in attowatts: DCF_MAX_POWER_AW, and 10
+SILENT = -(1 << 30)  # in mdBm: nothing arrives
+HIGHEST_CAPTURE_DB = 66  # as a ratio in thousandths it fits 32 bits
 CHANNEL_1_MHZ = 2412.0
 NS2_POWER_DBM = 10 * math.log10(0.28183815e3)  # ns-2's Pt_ of 0.28183815 W
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """How far a frame can be received, sensed, and do harm, in metres; the defaults are ns-2's.
+    """The distances, in metres, at which a frame can be received, is sensed, and interferes; the defaults are ns-2's.
 
     The first two become thresholds: the power that the model predicts at that distance. `interference_m` sets the
-    capture ratio such that a frame sent from `transmission_m` away is lost to any transmitter within `interference_m`;
-    without it the capture ratio is what the specification says.
+    capture ratio: a frame sent from `transmission_m` away is lost if another transmitter is within `interference_m`.
+    Without it, the specification has the capture ratio.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
@@ -62,7 +62,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The powers, in dBm, from which a frame can be received and the medium is busy; and the capture ratio, in dB."""
+    """The lowest powers, in dBm, at which a frame is received and the medium is busy; and the capture ratio, in dB."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
 
@@ -82,10 +82,10 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Propagation:
-    """What all models share. A parameter out of its domain raises ValueError when the model is made.
+    """The base class of all models. Making one raises ValueError if a parameter is out of its domain.
 
-    `by_distance`: what arrives hangs on the distance alone, not on who is at its ends. Each class says so for itself:
-    what one is made from does not say it for it.
+    `by_distance` is true if the received power depends on the distance only, not on the stations. Each class must set
+    it itself; it is not inherited.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
@@ -93,22 +93,22 @@ class Propagation:
     by_distance: ClassVar[bool] = False
 
     def received_dbm(self, distance: Floats) -> Floats:
-        """Received power in dBm, in the shape of `distance` (m)."""
+        """Return the received power in dBm, in the shape of `distance` (m)."""
         raise NotImplementedError
 
     def thresholds(self, ranges: Ranges | None) -> Thresholds:
-        """The thresholds that give these ranges under this model; None: the model's own, or ns-2's ranges."""
+        """Return the thresholds for these ranges under this model; None: the model's own, or ns-2's ranges."""
         ranges = ranges or Ranges()
         reach = (ranges.transmission_m, ranges.carrier_sense_m, ranges.interference_m or ranges.transmission_m)
         receive, sense, harm = (float(power) for power in self.received_dbm(np.array(reach)))
         return Thresholds(receive, sense, receive - harm if ranges.interference_m else None)
 
     def tuned(self, channel_mhz: float) -> Propagation:
-        """The same for this channel, where the model hangs on it and was not told of another frequency."""
+        """Return the model for this channel, if it depends on the frequency and none was set."""
         return self
 
     def reach_m(self, power_dbm: float) -> int | None:
-        """The last whole metre, up to 20 km, at which this power arrives; None where the model has no metres."""
+        """Return the last whole metre, up to 20 km, at which this power arrives; None if the model has no distances."""
         arrives = self.received_dbm(np.arange(1.0, 20_001.0)) >= power_dbm
         return int(np.flatnonzero(arrives)[-1]) + 1 if arrives.any() else 0
 
@@ -118,7 +118,7 @@ MODELS: dict[str, type[Propagation]] = {}
 
 
 def model(name: str) -> Callable[[M], M]:
-    """Make a model known to specifications by this name."""
+    """Register a model for specifications under this name."""
 
     def register(cls: M) -> M:
         cls.name = name
@@ -136,7 +136,7 @@ def _within(low: float, high: float, **values: float) -> None:
 
 
 def _loss_at_1_m(frequency_mhz: float) -> float:
-    """Friis, in dB, to a tenth."""
+    """Return Friis' loss in dB, rounded to a tenth."""
     return round(20 * math.log10(4 * math.pi * frequency_mhz * 1e6 / SPEED_OF_LIGHT), 1)
 
 
@@ -154,7 +154,7 @@ class FreeSpace(Propagation):
     """
 
     by_distance: ClassVar[bool] = True
-    frequency_mhz: float | None = None  # of the radios' channel
+    frequency_mhz: float | None = None  # by default the radios' channel
     tx_power_dbm: float = 20.0
 
     def __post_init__(self) -> None:
@@ -182,9 +182,9 @@ class FreeSpace(Propagation):
 class TwoRayGround(FreeSpace):
     """Two-ray ground: P = P_t + 10 log10(h_t^2 h_r^2 / d^4) from the cross-over distance 4 pi h_t h_r / lambda on.
 
-    Below it, Friis. The defaults are ns-2's WaveLAN (914 MHz, 0.28183815 W, antennas 1.5 m above ground), with which
-    its thresholds of 3.652e-10 W and 1.559e-11 W are 250 m and 550 m.
-    T. S. Rappaport, "Wireless Communications", 1996, section 3.6; the ns Manual, section 18.2.
+    Below it, Friis. The defaults are ns-2's WaveLAN (914 MHz, 0.28183815 W, antennas 1.5 m above ground). With them,
+    ns-2's thresholds of 3.652e-10 W and 1.559e-11 W are 250 m and 550 m. T. S. Rappaport, "Wireless Communications",
+    1996, section 3.6; the ns Manual, section 18.2.
     """
 
     by_distance: ClassVar[bool] = True
@@ -240,12 +240,12 @@ class LogDistance(Propagation):
 @model("itu-indoor")
 @dataclass(frozen=True)
 class Indoor(Propagation):
-    """Indoors: P = P_t - (20 log10 f + N log10 d - 28), f in MHz, from d = 1 m on, at most P_t (ITU-R P.1238).
+    """ITU-R P.1238, indoors: P = P_t - (20 log10 f + N log10 d - 28), f in MHz, d from 1 m on; at most P_t.
 
-    Without a `coefficient`, N is 28, and beyond 16 m 38, as wmediumd has it.
+    Without a `coefficient`, N is 28, and 38 beyond 16 m, as in wmediumd.
     """
 
-    frequency_mhz: float | None = None  # of the radios' channel
+    frequency_mhz: float | None = None  # by default the radios' channel
     coefficient: float | None = None
     tx_power_dbm: float = 20.0
 
@@ -267,7 +267,7 @@ class Indoor(Propagation):
 @model("disc")
 @dataclass(frozen=True)
 class Disc(Propagation):
-    """The ideal disc: the full power within the radius, nothing beyond, so no interference (seed 003, section 3.2)."""
+    """The ideal disc: full power within the radius, nothing beyond, so no interference (paper 003, section 3.2)."""
 
     by_distance: ClassVar[bool] = True
     radius_m: float = 250.0
@@ -289,7 +289,7 @@ class Disc(Propagation):
 @model("snr")
 @dataclass(frozen=True)
 class SnrMatrix(Propagation):
-    """wmediumd's SNR matrix: P = noise + snr_db[transmitter][receiver], wherever the stations are; null: nothing.
+    """wmediumd's SNR matrix: P = noise + snr_db[transmitter][receiver], at any positions; null: nothing arrives.
 
     A frame is received, and the medium is busy, from wmediumd's CCA_THRESHOLD of -90 dBm on.
     """
@@ -324,11 +324,11 @@ class SnrMatrix(Propagation):
 @model("table")
 @dataclass(frozen=True)
 class Table(Propagation):
-    """What was measured between each two stations, by their names, wherever they stand (`topologies.links`).
+    """Measured links between named stations, independent of their positions (`topologies.links`).
 
-    A delivery ratio is that of frames of `frame` bytes, FCS included. A frame is received, and the medium is busy, from
-    `cca_dbm` on: by default 4 dB below the default noise, where nine of ten short frames at 1 Mb/s are still received
-    (`emulation.plan.error_rates`). Which power that is in the air, `emulation.plan.link_table` says.
+    A delivery ratio is that of frames of `frame` bytes with FCS. A frame is received, and the medium is busy, from
+    `cca_dbm` on. By default that is 4 dB below the default noise, where nine of ten short frames at 1 Mb/s are still
+    received (`emulation.plan.error_rates`). `emulation.plan.link_table` computes the powers for the air.
     """
 
     file: LinksFile
@@ -352,23 +352,26 @@ class Table(Propagation):
 
 
 def distances(positions: ArrayLike) -> Floats:
-    """(N, N) distances in metres between N positions of shape (N, 3)."""
+    """Return the (N, N) distances in metres between N positions of shape (N, 3)."""
     at = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
     return np.asarray(np.linalg.norm(at[:, None, :] - at[None, :, :], axis=2))
 
 
 def delay_ns(distance: Floats) -> NDArray[np.int64]:
-    """Propagation delays: distance / c, rounded to nanoseconds."""
+    """Return propagation delays: distance / c, rounded to nanoseconds."""
     return np.rint(distance / SPEED_OF_LIGHT * 1e9).astype(np.int64)
 
 
 def mdbm(power_dbm: float) -> int:
-    """A power or ratio as the air takes it: in thousandths, rounded, so that none is off by more than 0.0005 dB."""
+    """Convert a power or ratio to thousandths of a dB, as the air takes it; the error is at most 0.0005 dB."""
     return round(power_dbm * 1000)
 
 
 def power_mdbm(power_dbm: Floats, floor_dbm: float) -> NDArray[np.int64]:
-    """Powers [transmitter][receiver] as the air takes them; SILENT below the floor and to oneself."""
+    """Convert powers [transmitter][receiver] for the air; SILENT below the floor, and from a station to itself.
+
+    Raises ValueError if a power exceeds STRONGEST_DBM.
+    """
     silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
     if (strongest := np.where(silent, -np.inf, power_dbm).max(initial=-np.inf)) > STRONGEST_DBM:
         raise ValueError(f"{strongest:g} dBm arrive; the air takes {STRONGEST_DBM} dBm (10 W) at most")
@@ -376,7 +379,7 @@ def power_mdbm(power_dbm: Floats, floor_dbm: float) -> NDArray[np.int64]:
 
 
 def listed(power: NDArray[np.int64]) -> list[Any]:
-    """Such powers as a plan has them: None for SILENT."""
+    """Convert such powers to lists for a plan: None for SILENT."""
     found = power.astype(object)
     found[power == SILENT] = None
     listed: list[Any] = found.tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The radios: rates, channel, RTS/CTS, retries, queue. The defaults are seed 000's, section 2: 802.11b at 2 Mb/s."""
+"""The radios: rates, channel, RTS/CTS, retries, queue. Defaults are those of paper 000, section 2: 802.11b, 2 Mb/s."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from emulation.specification.words import Section, one_of, split
 
 DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 RATES = HR + OFDM  # Mb/s
-# MHz. Everybody may begin a network on the first; on the others in hwsim's own regulatory domain.
+# In MHz. Any regulatory domain allows a network on the first; the others need hwsim's own regulatory domain.
 CHANNELS_1_TO_11, CHANNEL_14 = tuple(range(2412, 2463, 5)), 2484
-CHANNELS_ITS = tuple(range(5855, 5926, 5))  # vehicles' (IEEE 802.11-2016, E.2.3), here of 20 MHz as all are
+CHANNELS_ITS = tuple(range(5855, 5926, 5))  # for vehicles (IEEE 802.11-2016, E.2.3); 20 MHz wide here, like all
 CHANNELS_5GHZ = (*range(5180, 5241, 20), *range(5745, 5826, 20), *CHANNELS_ITS)
 CHANNELS = (*CHANNELS_1_TO_11, CHANNEL_14, *CHANNELS_5GHZ)
 
-EDCA_QUEUE = 37  # four are within the 150 that the air takes of a radio
+EDCA_QUEUE = 37  # four queues must fit the 150 frames that the air takes from a radio
 
 Rate = Annotated[float, one_of(RATES, "Mb/s")]
 
@@ -56,7 +56,7 @@ class Radio(Section):
     @model_validator(mode="before")
     @classmethod
     def _queues(cls, data: object) -> object:
-        """Four of 50 are more than a radio of hwsim's can hold."""
+        """Set the default queue with EDCA: four of 50 frames are more than hwsim's radio can hold."""
         if isinstance(data, Mapping) and data.get("edca", "off") != "off":
             return {"queue": EDCA_QUEUE, **data}
         return data

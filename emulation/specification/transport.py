@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What flows do: TCP's variant and settings, ACKs, queues at their ends, and who sends how much."""
+"""The flows: TCP's variant and settings, ACKs, queues at the ends, and traffic."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Buffer = Annotated[int, Field(ge=4096, le=2**27)]
 Window = Annotated[int, Field(ge=1, le=1000)] | None
 Timer = Annotated[int, Field(ge=10, le=120_000)] | None  # from a tick of the lane's kernel to Linux's longest RTO
 Reordering = Annotated[int, Field(ge=3, le=300)] | None
-WindowLimit = Annotated[int, Field(ge=2, le=2**16)] | None  # Linux sends half segments into a window of one
+WindowLimit = Annotated[int, Field(ge=2, le=2**16)] | None  # into a window of one, Linux sends half segments
 
-# Simulators whose TCP can be had, as far as Linux has settings for it: what is set that was not said otherwise.
+# Simulators whose TCP can be imitated, as far as Linux has settings for it: defaults of options that are not set. See
 # docs/like-ns2.md, The transport.
 LIKE: dict[str, dict[str, object]] = {
     "ns2": {"initial_window": 2, "rto_min_ms": 200, "max_reordering": 3, "small_queues": False},
@@ -30,7 +30,7 @@ LIKE: dict[str, dict[str, object]] = {
 
 
 def _thinning(value: object) -> object:
-    """ackthin's parameters (docs/ack-thinning.md), or as on a command line: `skip`, or `skip,skip=2,start=50`."""
+    """Accept ackthin's parameters (docs/ack-thinning.md), also as `skip`, or `skip,skip=2,start=50`."""
     value = word_and_pairs("policy", value)
     if not isinstance(value, Mapping):
         return value
@@ -41,7 +41,7 @@ def _thinning(value: object) -> object:
 
 
 def _traffic(value: object) -> object:
-    """A kind of application, or as on a command line: `voice`, or `voice,codec=g729`."""
+    """Accept a kind of application with its options, also as `voice`, or `voice,codec=g729`."""
     chosen = word_and_pairs("kind", value)
     if not isinstance(chosen, dict) or not re.fullmatch(r"\w+", str(chosen.get("kind", ""))):
         raise ValueError(f"there is no application {value!r}")
@@ -128,8 +128,10 @@ class Transport(Section):
 
 
 class Flow(Section):
-    """What one flow may have otherwise than the others. `congestion` is another word for `tcp`, the plan's. `tos`: the
-    octet of that name in its IPv4 headers, both ways; `start_s`, `stop_s`: when it starts and stops."""
+    """The settings that a flow can override. `congestion` is a synonym of `tcp`, used in plans.
+
+    `tos` is the TOS octet of its IPv4 headers in both directions. `start_s` and `stop_s` are its start and end.
+    """
 
     tcp: str
     bytes: Amount | None
@@ -144,7 +146,7 @@ class Flow(Section):
 
     @classmethod
     def usual(cls, transport: Transport) -> dict[str, Any]:
-        """As all flows are; they have one TCP."""
+        """Return the common settings of all flows; `transport` has one TCP."""
         shared = cls.model_fields.keys() & Transport.model_fields.keys()
         return {name: getattr(transport, name) for name in shared} | {"tcp": transport.tcp[0]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What sections of a specification share: values as they may be written on a command line, and sentences for people."""
+"""Common code of a specification's sections: values in the form of a command line, and messages for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 
 class Section(BaseModel):
-    """A part of a specification. Its fields are options, too: each name is there once in all sections."""
+    """A section of a specification. Its fields are options, so each name exists only once in all sections."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,12 +28,12 @@ def one_of(allowed: tuple[Any, ...], unit: str) -> AfterValidator:
 
 
 def split(value: object) -> object:
-    """A list may be written as on a command line: with commas."""
+    """Convert a list in the form of a command line: with commas."""
     return tuple(value.split(",")) if isinstance(value, str) else value
 
 
 def pairs(value: object) -> object:
-    """A mapping may be written as on a command line: NAME=VALUE, with commas."""
+    """Convert a mapping in the form of a command line: NAME=VALUE, with commas. Raises ValueError."""
     if not isinstance(value, str):
         return value
     parts = [part.partition("=") for part in value.split(",") if part]
@@ -43,7 +43,7 @@ def pairs(value: object) -> object:
 
 
 def word_and_pairs(key: str, value: object) -> Any:
-    """A mapping that begins with a word, the value of `key`: `skip`, or `skip,skip=2,start=50`."""
+    """Convert a mapping that begins with the value of `key`: `skip`, or `skip,skip=2,start=50`."""
     if not isinstance(value, str):
         return value
     word, _, rest = value.partition(",")
@@ -54,13 +54,13 @@ def word_and_pairs(key: str, value: object) -> Any:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(split)]
 
-# How a name that there is not is refused, wherever that is; and a word that is none of a few, by pydantic and click.
+# Messages about an unknown name; and those of pydantic and click about a word that is not among the choices.
 UNKNOWN = re.compile(r"""there is no [^;]*?['"]?(?P<name>[^\s'";]+)['"]?(?: of [^;]*)?; there are: (?P<there>.+)""")
 NO_CHOICE = re.compile(r"must be (?P<there>.+), not '(?P<name>[^']+)'|'(?P<said>[^']+)' is not one of (?P<those>.+)")
 
 
 def meant(sentence: str) -> str | None:
-    """What may have been meant by the name that a sentence refuses, of those that it says there are."""
+    """Return which of the names that a message lists the user probably meant."""
     if found := UNKNOWN.search(sentence):
         return nearest(found["name"], found["there"].split(", "))
     if found := NO_CHOICE.search(sentence):
@@ -72,7 +72,7 @@ YES, NO = ("on", "yes", "true", "full", "all", "always"), ("off", "no", "false",
 
 
 def nearest(name: str, there: Iterable[str]) -> str | None:
-    """What is written like a name, but does not mean its contrary; or means the same."""
+    """Return the name that is spelt similarly, or a synonym, but not one with the opposite meaning."""
     names = list(there)
     for same, contrary in ((YES, NO), (NO, YES)):
         if name.lower() in same:
@@ -82,7 +82,7 @@ def nearest(name: str, there: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, names, 1)), None)
 
 
-# Shorter words for what pydantic says.
+# Replacements for pydantic's words.
 SHORTER = {
     "input should be": "must be",
     "greater than or equal to": "at least",
@@ -93,8 +93,10 @@ SHORTER = {
 
 
 def explain(error: ValueError, sections: frozenset[str] = frozenset()) -> list[str]:
-    """What is wrong, a line each, for people; ValidationError is a ValueError. The names of `sections` are left out of
-    where it is, as options have none."""
+    """Return what is wrong, for people, a line per error. ValidationError is a ValueError.
+
+    The location of an error omits names of `sections`, which options do not have.
+    """
     if not isinstance(error, ValidationError):
         return [str(error)]
     lines = []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane `host`: this machine's own kernel, as root, in real time: for a lab server, or a virtual machine of its own.
+"""The lane `host`: this machine's own kernel, as root, in real time. It suits a lab server or a virtual machine.
 
-All that a run makes is in namespaces of its own (`emulation.lane.hosted`), and belongs to its first process: its radios
-to a netlink socket, its nodes to a mount namespace, its programs to a process namespace. So the kernel takes all of it
-away however that process ends, and nothing of anybody else's is ever looked at. What the kernel keeps are the modules
-that were loaded for it: whose these are, is written down (`loaned`).
+All that a run makes is in namespaces of its own (`emulation.lane.hosted`) and belongs to its first process. A netlink
+socket owns its radios, a mount namespace its nodes, and a PID namespace its programs. So the kernel removes all of it,
+however that process ends. Nothing that belongs to others is touched. Only kernel modules do not disappear with it;
+`loaned` notes and unloads those that the lane loaded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from emulation.lanes.virtual.scratch import scratch
 
 
 class Unconfined(Cell):
-    """No barriers: what runs is root of this machine."""
+    """A cell without barriers: the program is root of this machine."""
 
     def enter(self) -> list[Barrier]:
         return []
@@ -37,21 +37,21 @@ class Unconfined(Cell):
 
 @dataclass(frozen=True)
 class Host:
-    """`allow_late`: runs are kept that are not valid, as time was not kept."""
+    """The lane. `allow_late`: keep invalid runs, in which it was late."""
 
     name: str = "host"
     allow_late: bool = False
 
     clock = Clock.REAL
-    boots = False  # no kernel
+    boots = False  # boots no kernel
 
     @property
     def stock(self) -> str:
-        """The running kernel's release."""
+        """Return the running kernel's release."""
         return os.uname().release
 
     def refusal(self) -> str:
-        """What there is against it; empty if nothing."""
+        """Return why the lane cannot run; empty if it can."""
         if not is_root():
             return "--lane host takes root: it makes radios and loads modules into this machine's kernel"
         return in_use()
@@ -61,7 +61,7 @@ class Host:
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
         memory_mb: int | None = None,
     ) -> LaneResult:  # fmt: skip
-        """As `emulation.lanes.Lane` says. Call it in a thread that outlives the run."""
+        """Run as `emulation.lanes.Lane.run` does. Call it in a thread that outlives the run."""
         if refused := self.refusal():
             raise LaneError(Reason.NOT_STARTED, refused)
         folder = run_folder.resolve()
@@ -81,7 +81,7 @@ class Host:
 
 
 def command_line(private: str, wires: Wires) -> list[str]:
-    """Of the first process, and of its parent, which it ends with."""
+    """Return the command line of the first process and its parent, which ends with it."""
     return [
         str(PYTHON), "-s", "-S", "-B", f"{private}/init.py", f"{private}/boot.json", "host",
         os.ttyname(wires.keys), str(wires.reports),
@@ -105,7 +105,7 @@ def write_boot(
         "seed": seed,
     }
     if command[0] in SCRIPTS:
-        boot["copy"] = str(Path(command[1]).parent)  # of a script that is below /run
+        boot["copy"] = str(Path(command[1]).parent)  # for a script below /run
     Path(private, "boot.json").write_text(json.dumps(boot))
     Path(private, "init.py").write_bytes((CHECKOUT / "emulation/lane/init.py").read_bytes())
     Path(private, BUNDLE).write_bytes(bundle())

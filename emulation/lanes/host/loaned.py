@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel modules that were loaded into this machine's kernel for a lane, and who owns them.
+"""Kernel modules that a lane loaded into this machine's kernel.
 
-One lane is there at a time, as the air has all of hwsim's radios of a kernel: who holds the lock. It notes which
-modules it loads, each with the number of its folder in /sys, which no other loading of it ever has; and unloads these
-at its end. Who was killed leaves the note, but not the lock: then the next one, or `dcflab doctor`, unloads them.
+There is one lane at a time, which holds the lock, because the air takes all hwsim radios of a kernel. The lane notes
+which modules it loads and unloads them at its end. Each note has the inode of the module's file in /sys, which is
+different each time the module is loaded. If a lane is killed, its note stays, but not its lock. The next lane, or
+`dcflab doctor`, then unloads the modules.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ RADIOS = Path("/sys/class/mac80211_hwsim")
 
 
 def in_use() -> str:
-    """Who else has radios of hwsim; empty if nobody has."""
+    """Return a message if others have hwsim radios; empty if none do."""
     if radios := sorted(path.name for path in RADIOS.glob("*")) if RADIOS.is_dir() else []:
         return (
             f"others use {HWSIM} on this machine ({', '.join(radios)}), and the air would take their radios: end them; "
@@ -36,8 +37,11 @@ def in_use() -> str:
 
 @contextlib.contextmanager
 def borrowed(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
-    """Have hwsim, modules of these files and others of the distribution loaded, in this order, and unloaded at the end
-    what was not there before. Raises LaneError, if another lane is there or a module cannot be loaded."""
+    """Load hwsim, the distribution's modules `others`, and those of the files `own`, in this order.
+
+    At the end, unload those that were not loaded before. Raises LaneError if another lane runs, or if a module cannot
+    be loaded.
+    """
     with LOCK.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +71,7 @@ def load(own: Mapping[str, Path], others: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def noted(name: str) -> Iterator[None]:
-    """Load a module in this block: it is ours, if it was not there before."""
+    """Note the module that this block loads, unless it was loaded before."""
     before = number_of(name)
     yield
     if before is None and (number := number_of(name)) is not None:
@@ -75,7 +79,7 @@ def noted(name: str) -> Iterator[None]:
 
 
 def number_of(name: str) -> int | None:
-    """What tells one loading of a module from another; None: it is not loaded."""
+    """Return an identifier of this instance of a loaded module; None: it is not loaded."""
     try:
         return os.stat(f"/sys/module/{name.replace('-', '_')}/initstate").st_ino
     except OSError:
@@ -83,7 +87,7 @@ def number_of(name: str) -> int | None:
 
 
 def note() -> list[list[str | int]]:
-    """The modules that are written down, with their numbers, in the order in which they were loaded."""
+    """Return the noted modules with their identifiers, in the order in which they were loaded."""
     try:
         found: list[list[str | int]] = json.loads(NOTE.read_text())
     except (OSError, ValueError):
@@ -98,8 +102,10 @@ def write(modules: Sequence[Sequence[str | int]]) -> None:
 
 
 def give_back() -> None:
-    """Unload what is written down, the latest first, if it is still what was loaded then; what is in use, stays
-    written down. Call it with the lock held."""
+    """Unload the noted modules, the latest first, if they are the same instances.
+
+    Modules in use stay noted. Call it with the lock held.
+    """
     left: list[list[str | int]] = []
     for name, number in reversed(note()):
         if number_of(str(name)) == number:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual lane: boot User-Mode Linux in virtual time, listen to it, leave nothing behind.
+"""The virtual lane: it boots User-Mode Linux in virtual time, handles its reports, and cleans up.
 
-The kernel is an ordinary process of an ordinary user (`boot`, `machine`). It dies with the thread that called `run`,
-and its guests, which are its traced children, die with it: so nothing is left even if this program is killed.
+The kernel is an ordinary process of an ordinary user (`boot`, `machine`). It dies with the thread that called `run`.
+Its guests are its traced children and die with it. So nothing is left even if this program is killed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 
-# What is usual; and what a script's lane has, whose network nobody knows before: as much as its kernel has room for
-# (emulation/kernel/speed/short-code.patch). Of this machine a lane takes what it touches.
+# The default, and the memory of a script's lane, whose network is not known in advance: the most that its kernel
+# supports (emulation/kernel/speed/short-code.patch). A lane occupies only the memory that it touches.
 MEMORY_MB, MOST_MB = 512, 1472
 
 
@@ -42,8 +42,10 @@ def run(
     memory_mb: int | None = None,
     kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:
-    """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
-    outlives the run."""
+    """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run.
+
+    `kernel_arguments` are added to the kernel's command line.
+    """
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
     kernel, place = kernel.resolve(), memory_folder(memory_mb or MEMORY_MB)
@@ -67,16 +69,16 @@ def run(
 
 @contextlib.contextmanager
 def sigterm_as_sigint() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does, so that it cleans up, unless the program has a handler of its own.
+    """Let SIGTERM end a run like Ctrl-C, so that it cleans up, unless the program has its own handler.
 
-    Other threads than the main one cannot have signal handlers.
+    Only the main thread can have signal handlers.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 
     def interrupt(_: int, __: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: further signals must not disturb the clean-up
         raise Ended
 
     before = signal.signal(signal.SIGTERM, interrupt)
@@ -87,24 +89,27 @@ def sigterm_as_sigint() -> Iterator[None]:
 
 
 def caution(memory_mb: int = MEMORY_MB) -> Callable[[], str]:
-    """What one should know of this machine who plays what others wrote, which is tried from now on; the answer waits
-    for it, and is empty if all is well."""
+    """Start to test which barriers this machine grants.
+
+    Return a function that waits for the result and returns a warning about running scripts of others; empty if all is
+    well.
+    """
     try:
         place = memory_folder(memory_mb)
-    except LaneError:  # no lane will run: whoever starts one hears of it
+    except LaneError:  # no lane will run, and starting one reports this
         return str
     tried = confine.probe(nobodys(place))
     return lambda: confine.caution(tried())
 
 
 class Virtual:
-    """The lane of this name."""
+    """The lane `virtual`."""
 
     name = "virtual"
     run = staticmethod(run)
 
     def ready(self, kernel: Path) -> tuple[Lane, str]:
-        """As `emulation.lanes.ready` says: what every lane's programs are made of is read once."""
+        """Prepare as `emulation.lanes.ready` does: load the bundle of modules once."""
         bundle()
         return self, ""
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Barriers that Linux lets a process put around itself, by the system calls that Python 3.11 has no function for.
+"""Barriers that a process can put around itself, by system calls that Python 3.11 has no function for.
 
-Each function raises OSError where this machine does not grant it. None needs a privilege that an ordinary user lacks.
+Each function raises OSError if this machine does not grant it. None needs a privilege that an ordinary user lacks.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV, MS_PRIVATE = 0x1, 0x2, 0
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # Landlock
 VERSION, PATH_BENEATH = 1, 1
-TRUNCATION = 3  # the version that knows of it
+TRUNCATION = 3  # first version with it
 WRITE_FILE, MAKE_CHAR, MAKE_BLOCK, REFER, TRUNCATE, IOCTL_DEV = (1 << bit for bit in (1, 6, 11, 13, 14, 15))
-CHANGES = WRITE_FILE | 0b1_1111_1111_0000  # with what removes and makes: all that version 1 knows of
+CHANGES = WRITE_FILE | 0b1_1111_1111_0000  # the rights to write, remove and make: all that version 1 has
 ALL_TCP, ALL_SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 X86_64, X32 = 0xC000003E, 0x40000000
 ALLOW, DENY = 0x7FFF0000, 0x00050000 | 1  # EPERM
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF
-NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # where they are in seccomp_data
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in seccomp_data
 SET_ID = stat.S_ISUID | stat.S_ISGID
-MODES = {2: 2, 85: 1, 90: 1, 91: 1, 133: 1, 257: 3, 259: 2, 268: 2, 452: 2}  # open, creat, chmod, …: which argument
-OPAQUE = (425, 437)  # io_uring_setup, openat2: what they are asked for is not in registers
+MODES = {2: 2, 85: 1, 90: 1, 91: 1, 133: 1, 257: 3, 259: 2, 268: 2, 452: 2}  # open, creat, …: call to mode's argument
+OPAQUE = (425, 437)  # io_uring_setup, openat2: their arguments are in memory, not in registers
 
 
 def mount_read_only(writable: Iterable[str], devices: Iterable[str] = (), alone: bool = True) -> None:
-    """Be in a mount namespace in which all is read-only but these folders, and there are no devices but these.
+    """Enter a mount namespace in which only these folders are writable, and only these devices exist.
 
-    Who may not make one is first the only user of a user namespace: under the own number, or as nobody if that is 0,
-    so that no capability is left when the next program is executed. Not so if it is not to be `alone` there: who is to
-    become somebody else needs that one, too. Raises OSError.
+    A process without the right to do so first enters a user namespace. Its only user has the same number there, or is
+    nobody if that is 0. So no capability is left when the next program is executed. With `alone` false there is no user
+    namespace, because a process that will change its user needs that user, too. Raises OSError.
     """
     try:
         check(libc.unshare(CLONE_NEWNS), "unshare")
@@ -71,25 +71,27 @@ def set_mount(path: str, attributes: int = 0, without: int = 0, propagation: int
 
 
 def become(user: int, groups: Iterable[int] = ()) -> None:
-    """Be this user for good, in the group of that number and these."""
+    """Become this user permanently, in the group of the same number and in `groups`."""
     os.setgroups(list(groups))
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
 
 
 def give_up_privileges() -> None:
-    """No program that is executed from now on gives this process more rights than it has."""
+    """Give up privileges: no program that this process executes gets more rights than it has."""
     check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
 
 
 def landlock_version() -> int:
-    """What this kernel knows of Landlock; 0 if nothing."""
+    """Return the kernel's version of Landlock; 0 if there is none."""
     return max(0, int(libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)))
 
 
 def landlock(writable: Iterable[int], devices: Iterable[int] = ()) -> None:
-    """Change files in these open folders only, and write to these devices; speak no TCP and signal nobody outside,
-    where the kernel knows how."""
+    """Allow changes only in these open folders, and writing only to these devices.
+
+    Also forbid TCP, and signals to processes outside, if the kernel supports that.
+    """
     version = landlock_version()
     changes = CHANGES | sum(right for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)) if version >= since)
     in_folders = changes & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV)
@@ -108,7 +110,7 @@ def landlock(writable: Iterable[int], devices: Iterable[int] = ()) -> None:
 
 
 def refuse_set_id() -> None:
-    """Give no file a set-user-ID or set-group-ID bit, by seccomp."""
+    """Forbid set-user-ID and set-group-ID bits on files, by seccomp."""
     program = b"".join(set_id_filter())
     kept = ctypes.create_string_buffer(program, len(program))
     described = struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
@@ -116,7 +118,7 @@ def refuse_set_id() -> None:
 
 
 def set_id_filter() -> Iterator[bytes]:
-    """Its instructions. A jump is over so many of them, if the condition holds and if not."""
+    """Yield the filter's instructions. `then` and `otherwise` are the jumps if the condition is true, and if not."""
 
     def instruction(code: int, operand: int, then: int = 0, otherwise: int = 0) -> bytes:
         return struct.pack("=HBBI", code, then, otherwise, operand)

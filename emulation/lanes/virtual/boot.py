@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a User-Mode Linux of ours is started: what it and its first process are told, on which CPU, in what memory.
+"""How User-Mode Linux is started: the arguments of kernel and first process, the CPU, and the memory.
 
-`time-travel=inf-cpu` makes computing free and waiting instant; a fixed start time, a fixed address layout and seeded
-randomness make a run repeatable; and one CPU keeps it quick, as each system call of the guest is a switch between two
+`time-travel=inf-cpu` makes computing free and waiting instant. A fixed start time, a fixed address layout and seeded
+randomness make a run repeatable. A single CPU makes it fast, as each system call of the guest is a switch between two
 processes.
 """
 
@@ -28,35 +28,34 @@ from emulation.lanes import CHECKOUT, LaneError, Reason
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, is_root, open_to_all
 
-NOT_READY = "not ready"  # a report of the child's
-SCRIPTS = ("script", "shell")  # commands that run one
+NOT_READY = "not ready"  # a report of the child process
+SCRIPTS = ("script", "shell")  # commands that run a script
 START_NS = 1_000_000_000  # of the lane's clocks, at boot
-# Of the first process, in lanes of all kinds.
+# Environment of the first process, in all kinds of lanes.
 ENVIRONMENT = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"
-PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # of the system
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends a run from outside
+PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # the system's
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a run
 
 
 def nobodys(place: str) -> bool:
-    """Whether a kernel that keeps its memory there is to be nobody's: root's is, if nobody can read what it reads."""
+    """Return whether a kernel with its memory in `place` runs as nobody: for root, if nobody can read all it needs."""
     program = CHECKOUT / "emulation/lane/guest.py"
     return is_root() and open_to_all(PYTHON) and open_to_all(Path(place).resolve()) and open_to_all(program, CHECKOUT)
 
 
 def needed(command: Sequence[str]) -> list[Path]:
-    """The folders that a program sees where they lie: the environment's, the working directory, that of its script."""
+    """Return the folders that a program sees at their own paths: the environment's, its directory, its script's."""
     script = [os.path.dirname(command[1])] if command[0] in SCRIPTS else []
     return list(dict.fromkeys(Path(path).resolve() for path in (sys.prefix, *packages(), os.getcwd(), *script)))
 
 
 def packages() -> list[str]:
-    """Where the user's own packages are, which no environment has (`pip install --user`), as far as they are in use."""
+    """Return the user's own folder of packages (`pip install --user`), if it is in use."""
     return [folder for folder in (site.getusersitepackages(),) if site.ENABLE_USER_SITE and folder in sys.path]
 
 
 def handed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
-    """What the kernel's process is handed open: itself and its modules, the checkout, and the folders that its programs
-    see."""
+    """Return what the kernel's process gets as open descriptors: itself, its modules, the checkout, and folders."""
     folders = [*(path.resolve().parent for path in modules.values()), *(path.resolve() for path in plugins)]
     return [kernel, kernel.parent, CHECKOUT, *(path for path in needed(command) if os.access(path, os.X_OK)), *folders]
 
@@ -71,7 +70,7 @@ def write_boot(
     cell: Cell,
     seed: int = 1,
 ) -> None:
-    """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do, beside its program."""
+    """Write boot.json, the instructions for the first process (`emulation.lane.guest`), and its program."""
     boot: dict[str, Any] = {
         "folder": cell.folder(folder),
         "kernel": cell.folder(kernel.parent),
@@ -85,7 +84,7 @@ def write_boot(
         "seed": seed,
     }
     if command[0] in SCRIPTS and cell.user is not None and not open_to_all(Path(command[1]).resolve()):
-        copied = Path(private, "script")  # with what it may import; nothing else of that folder is seen
+        copied = Path(private, "script")  # with the modules beside it; the rest of the folder is not visible
         copied.mkdir(mode=0o755)
         for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
             shutil.copyfile(file, copied / file.name)
@@ -94,14 +93,16 @@ def write_boot(
     shutil.copy(CHECKOUT / "emulation/lane/init.py", private)
     Path(private, BUNDLE).write_bytes(bundle())
     for path in Path(private).rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)  # whatever the umask
+        path.chmod(0o755 if path.is_dir() else 0o644)  # whatever the umask is
 
 
 def command_line(
     kernel: Path, private: str, seed: int, memory_mb: int, reports: int, cell: Cell, arguments: Sequence[str] = ()
 ) -> list[str]:
-    """The kernel's command line; what follows `--` goes to the first process. What has an = and no dot is in its
-    environment."""
+    """Return the kernel's command line. What follows `--` goes to the first process.
+
+    A word with an = and no dot becomes part of its environment.
+    """
     return [
         str(kernel),
         f"mem={memory_mb}M",
@@ -121,11 +122,11 @@ def quoted(path: str) -> str:
 
 
 def prepare(cpus: set[int], parent: int, cell: Cell, private: str, reports: int) -> None:
-    """In the child, before it becomes the kernel; says why if it cannot."""
+    """Prepare the child process to become the kernel; report why if that fails."""
     try:
         around = cell.enter()
         os.write(reports, json.dumps({"barriers": around}).encode() + b"\n")
-        os.chdir(private)  # as it is in this namespace
+        os.chdir(private)  # as this namespace shows it
         settle(cpus, parent)
     except OSError as error:
         os.write(reports, json.dumps({NOT_READY: str(error)}).encode() + b"\n")
@@ -133,10 +134,10 @@ def prepare(cpus: set[int], parent: int, cell: Cell, private: str, reports: int)
 
 
 def settle(cpus: set[int], parent: int) -> None:
-    """In the child: end with the thread that started it; run where it is told to, always in the same way."""
+    """Set up the child process: it ends with the thread that started it, and runs on these CPUs, repeatably."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    syscalls.die_with_parent(signal.SIGKILL)  # which a process forgets that becomes another user
-    if os.getppid() != parent:  # it died before that took effect
+    syscalls.die_with_parent(signal.SIGKILL)  # only now, as a change of user clears it
+    if os.getppid() != parent:  # the parent died before that took effect
         os._exit(1)
     try:
         syscalls.keep_addresses_fixed()
@@ -144,13 +145,13 @@ def settle(cpus: set[int], parent: int) -> None:
         raise OSError(f"{error}; a container forbids that unless --security-opt seccomp=unconfined is given") from None
     os.sched_setaffinity(0, cpus)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]  # what is open in the lane is open here
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]  # each open file of the lane is open here, too
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @contextlib.contextmanager
 def a_cpu() -> Iterator[int]:
-    """The least used of our CPUs. Lanes count themselves by abstract sockets, which end with their process."""
+    """Yield the least used of our CPUs. Lanes claim them by abstract sockets, which disappear with their process."""
     for round_ in range(1000):
         for cpu in sorted(os.sched_getaffinity(0)):
             with socket.socket(socket.AF_UNIX) as claim:
@@ -164,7 +165,7 @@ def a_cpu() -> Iterator[int]:
 
 
 def memory_folder(memory_mb: int) -> str:
-    """Where the kernel's memory is kept, a file without a name: in memory if there is room, else on disk."""
+    """Return a folder for the kernel's memory, which is an unnamed file: in memory if there is room, else on disk."""
     for place in ("/dev/shm", tempfile.gettempdir()):
         with contextlib.suppress(OSError):
             there = os.statvfs(place)

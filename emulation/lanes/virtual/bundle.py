@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a lane's programs are made of, as one file: the modules that every run loads, as code.
+"""The modules that every run loads, as code in one file.
 
-To look for a module, and to open and read it, are some twenty system calls, each of which is two switches between
-processes in a lane, and a run loads sixty; they were a fifth of what starting one took. What is not in the bundle is
-found as always. `emulation.lane.init` reads it.
+Finding, opening and reading a module takes some twenty system calls, each of which is two switches between processes in
+a lane. A run loads sixty modules, and this took a fifth of its start. Other modules are found as usual.
+`emulation.lane.init` reads the file.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ STANDARD = (
     *("re", "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "selectors", "signal", "socket"),
     *("struct", "types", "warnings"),
 )
-WITHOUT_REFERENCES = 2  # a format of marshal: which objects later ones refer to hangs on what else the process holds
-STARTED = CHECKOUT / "emulation/lane/init.py"  # what the kernel starts, from a file of its own
+WITHOUT_REFERENCES = 2  # a version of marshal: with references, the bytes depend on what else the process holds
+STARTED = CHECKOUT / "emulation/lane/init.py"  # the kernel starts it from its own file
 
 
 @cache
 def bundle(exact: bool = False) -> bytes:
-    """By name of each module: whether it is a package, where a lane finds its source, and its code. What is frozen into
-    the interpreter needs no file. `exact`: the same bytes wherever the checkout is, and whatever was compiled before,
-    for a lane in which reading takes time; this takes longer."""
+    """Return the file: by module name, whether it is a package, the path of its source in a lane, and its code.
+
+    Modules that are frozen into the interpreter are left out. If `exact`, the bytes depend neither on the checkout's
+    path nor on compiled files; a lane in which reading takes time needs that. It takes longer.
+    """
     code = compiled if exact else any_code
     specs = {name: importlib.util.find_spec(name) for name in STANDARD}
     found = {
@@ -60,18 +62,18 @@ def bundle(exact: bool = False) -> bytes:
 def entry(
     name: str, source: str | None, in_lane: str | None, code: Callable[[str, str, str], bytes]
 ) -> tuple[bool, str, bytes]:
-    """Of one module."""
+    """Return the entry of a module."""
     assert source and in_lane
     return Path(source).name == "__init__.py", in_lane, code(name, source, in_lane)
 
 
 def compiled(name: str, source: str, in_lane: str) -> bytes:
-    """Its code, with the lane's name of its file."""
+    """Compile a module, with the path of its source in a lane."""
     return marshal.dumps(compile(Path(source).read_bytes(), in_lane, "exec", dont_inherit=True), WITHOUT_REFERENCES)
 
 
 def any_code(name: str, source: str, in_lane: str) -> bytes:
-    """Its code from beside its source if it is there, of this version of it (PEP 552)."""
+    """Return a module's code from its up-to-date .pyc file (PEP 552), if there is one; else compile it."""
     there = os.stat(source)
     version = MAGIC_NUMBER + struct.pack("<3I", 0, int(there.st_mtime) & 0xFFFF_FFFF, there.st_size)
     try:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cell of a lane's kernel: what it can change of this machine, and what it can read.
+"""The cell of a lane's kernel: what its process can change and read on this machine.
 
-Who is root in a lane has the rights of the process that its kernel is: hostfs shows any folder of the host, and a
-module can make the host's system calls itself. So the process is confined, as it starts, by all that this machine
-grants of `Barrier`: it changes the run folder and its own scratch folder, and nothing else. Started by root it becomes
-nobody, and so reads nothing that an ordinary user could not; the run folder is nobody's meanwhile. What nobody could
-not reach, as a checkout in root's home, it is handed open, as descriptors.
+Root in a lane has the rights of the process that is the lane's kernel: hostfs shows any folder of the host, and a
+module can make the host's system calls. So that process is confined when it starts, by every `Barrier` that this
+machine grants. It can change only the run folder and its own scratch folder. If root starts it, it becomes nobody, and
+can read no more than an ordinary user; the run folder then belongs to nobody. It gets open descriptors of what nobody
+could not reach, such as a checkout in root's home.
 
-Before the host writes to the run folder again, what could lead it elsewhere is taken out (`ownership.take_back`).
+Before the host writes to the run folder again, it removes what could lead elsewhere (`ownership.take_back`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from emulation.lanes.virtual.ownership import lent
 
 
 class Barrier(enum.StrEnum):
-    """What is around a process."""
+    """A barrier around a process."""
 
     NAMESPACE = "a mount namespace, read-only but for the run folder"
     LANDLOCK = "Landlock"
@@ -36,12 +36,12 @@ class Barrier(enum.StrEnum):
     NOBODY = "as nobody"
 
 
-DEVICES = ("/dev/null",)  # that the kernel writes to
-SEALING = {Barrier.NAMESPACE, Barrier.LANDLOCK}  # either keeps it from changing what is outside
+DEVICES = ("/dev/null",)  # the kernel writes to them
+SEALING = {Barrier.NAMESPACE, Barrier.LANDLOCK}  # each of them prevents changes outside
 
 
 def caution(around: Collection[str]) -> str:
-    """What one should know who plays what others wrote; empty if all is well."""
+    """Return a warning about running scripts of others; empty if all is well."""
     said = []
     if not SEALING.intersection(around):
         who = "nobody" if Barrier.NOBODY in around else "you"
@@ -54,15 +54,18 @@ def caution(around: Collection[str]) -> str:
 
 
 def is_root() -> bool:
-    """Whether this is the root of a machine, and not somebody who is called so in a user namespace of the own."""
+    """Return whether this is the real root, not the root of a user namespace of one's own."""
     users = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     return os.geteuid() == 0 and users > 1
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What the kernel's process is given: files and folders, open under these descriptors, of which some folders are
-    `writable`, and devices; and who it becomes (None: nobody else)."""
+    """What the kernel's process gets.
+
+    `handed` has files and folders, and their open descriptors. `writable` are the folders among them that it can
+    change. `user` is whom it becomes (None: no change).
+    """
 
     handed: Mapping[str, int]
     writable: Sequence[str] = ()
@@ -70,21 +73,21 @@ class Cell:
     devices: Sequence[str] = DEVICES
 
     def place(self, path: Path | str) -> str:
-        """Where the process finds what it was handed."""
+        """Return a path by which the process finds what it was handed."""
         return f"/proc/self/fd/{self.handed[str(path)]}"
 
     def folder(self, path: Path | str) -> str:
-        """The same of a folder, for hostfs, which would otherwise take it for a symbolic link."""
+        """Return such a path of a folder for hostfs, which would otherwise take it for a symbolic link."""
         return self.place(path) + "/."
 
     def descriptors(self, paths: Sequence[str]) -> list[int]:
         return [self.handed[path] for path in paths]
 
     def enter(self) -> list[Barrier]:
-        """In the child: be confined. Returns what is in force. Raises OSError if what is handed is not there."""
+        """Enter the cell, in the child. Return the barriers in force. Raises OSError if something is missing."""
         mount = partial(barriers.mount_read_only, self.writable, self.devices, alone=self.user is None)
         around = granted(Barrier.NAMESPACE, mount)
-        for path, descriptor in self.handed.items():  # anew, as it is in this namespace
+        for path, descriptor in self.handed.items():  # open again, for this namespace
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
             os.dup2(opened, descriptor)
             os.close(opened)
@@ -99,7 +102,7 @@ class Cell:
 
 
 def granted(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
-    """The barrier, if this machine grants it."""
+    """Try a barrier; return it if this machine grants it."""
     try:
         step()
     except OSError:
@@ -112,9 +115,12 @@ def cell(
     handed: Collection[Path | str], writable: Collection[Path | str] = (), nobodys: bool = False,
     devices: Sequence[str] = (),
 ) -> Iterator[Cell]:  # fmt: skip
-    """A cell for one process, or nobody's, if root asks for it and the file system lets root give him the writable
-    folders, which are taken back. Of `devices` it has those that their group has. Raises OSError if something is not
-    there, and LaneError if a folder cannot be taken back."""
+    """Make a cell for one process.
+
+    With `nobodys`, root's process becomes nobody, if the file system lets root give the writable folders to nobody;
+    they are taken back at the end. The process gets `devices`, in their groups. Raises OSError if something is missing,
+    and LaneError if a folder cannot be taken back.
+    """
     devices = (*DEVICES, *devices)
     with contextlib.ExitStack() as stack:
         descriptors = {}
@@ -127,14 +133,14 @@ def cell(
 
 
 def open_to_all(path: Path, below: Path = Path("/")) -> bool:
-    """Whether everybody who has come to `below` can read a file, or enter a folder, at this path."""
+    """Return whether every user who can reach `below` can read the file, or enter the folder, at this path."""
     folders = [path, *path.parents] if path.is_dir() else list(path.parents)
     on_the_way = folders[: folders.index(below) + 1]
     return bool(path.stat().st_mode & stat.S_IROTH) and all(each.stat().st_mode & stat.S_IXOTH for each in on_the_way)
 
 
 def probe(nobodys: bool) -> Callable[[], list[Barrier]]:
-    """What this machine grants, tried in a child, from now on; the answer waits for it."""
+    """Start to test, in a child, which barriers this machine grants. Return a function that waits for the answer."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         with contextlib.suppress(BaseException), cell([], nobodys=nobodys) as around:

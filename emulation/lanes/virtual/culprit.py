@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which program a User-Mode Linux guest is running, read from outside: for the message when a run hangs.
+"""Read from outside which program a User-Mode Linux guest runs, for the message when a run hangs.
 
-A guest that spins cannot answer questions. But its kernel is a process of ours with a symbol table: `cpu_tasks[0]`
-points to the running task, and a task holds its program's name at the place where `init_task` holds "swapper".
+A guest in an endless loop cannot answer. But its kernel is a process of ours with a symbol table. `cpu_tasks[0]` points
+to the running task. A task has its program's name where `init_task` has "swapper".
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ SECTION = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
 SYMBOL_TABLE = 2
 IDLE = b"swapper\0"
-KERNEL_THREADS = (IDLE, b"kworker/", b"ksoftirqd/", b"rcu_", b"kthreadd\0")  # no program is running
+KERNEL_THREADS = (IDLE, b"kworker/", b"ksoftirqd/", b"rcu_", b"kthreadd\0")  # if one of these runs, no program does
 
 
 def running_program(pid: int, kernel: Path) -> str | None:
-    """The name of the program that runs now in the guest with this process id.
+    """Return the name of the program that runs now in the guest with this process id.
 
-    Empty if all programs are waiting, None if it cannot be told (the process has ended, the kernel has no symbols).
+    Empty if all programs are waiting. None if it cannot be determined: the process has ended, or the kernel has no
+    symbols.
     """
     try:
         symbols = elf_symbols(kernel.read_bytes(), (b"cpu_tasks", b"init_task"))
@@ -41,7 +42,7 @@ def running_program(pid: int, kernel: Path) -> str | None:
 
 
 def virtual_time_ns(pid: int, kernel: Path) -> int | None:
-    """What the clock of the guest with this process id shows; None if it cannot be told."""
+    """Return the time of the guest's clock with this process id; None if it cannot be determined."""
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
             memory.seek(clock_of(kernel))
@@ -52,14 +53,16 @@ def virtual_time_ns(pid: int, kernel: Path) -> int | None:
 
 @functools.cache
 def clock_of(kernel: Path) -> int:
-    """Where a kernel keeps its time, which others than User-Mode Linux do not. Raises KeyError, struct.error, OSError,
-    ValueError."""
+    """Return the address of a kernel's time, which only User-Mode Linux has.
+
+    Raises KeyError, struct.error, OSError or ValueError.
+    """
     address, _ = elf_symbols(kernel.read_bytes(), (b"time_travel_time",))[b"time_travel_time"]
     return address
 
 
 def elf_symbols(image: bytes, wanted: tuple[bytes, ...]) -> dict[bytes, tuple[int, int]]:
-    """Address and size of symbols of a 64-bit little-endian ELF file. Raises struct.error if it is none."""
+    """Return address and size of symbols in a 64-bit little-endian ELF file. Raises struct.error if it is not one."""
     (table,) = struct.unpack_from("<Q", image, 40)
     (count,) = struct.unpack_from("<H", image, 60)
     sections = [SECTION.unpack_from(image, table + i * SECTION.size) for i in range(count)]

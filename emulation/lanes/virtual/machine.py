@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One User-Mode Linux, from boot to end: what it says is heard, and how it ended is judged.
+"""One User-Mode Linux, from boot to end: handle its output, and determine how it ended.
 
-Pipes lead out of it: what the kernel says, what the program prints, and reports (see `emulation.lane.guest`).
+Pipes carry the kernel's messages, the program's output, and reports (`emulation.lane.guest`).
 """
 
 from __future__ import annotations
@@ -31,21 +31,20 @@ from emulation.lanes.virtual.reports import understood
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 NO_MEMORY = "deadlocked on memory"
-NO_ROOM = "Kernel mode signal 7"  # where its memory is kept
-POWERED_OFF = "reboot: Power down"  # which tells nobody why
-NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
-PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
+NO_ROOM = "Kernel mode signal 7"  # in the file that holds its memory
+POWERED_OFF = "reboot: Power down"  # the last message, which gives no reason
+NO_TERMINALS = "check_one_sigio failed"  # about terminals of the host; the lane must not open any
+PATIENCE = 99  # reads of printed output; together more than a pipe holds
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
-INSISTED = 5  # Ctrl-C, so often in a row, is no longer meant for the program
-LONGEST = 1 << 22  # of a line
-LOOK_S, STILL_LOOKS = 5.0, 12  # how often its clock is looked at, and how often a run may show the same
-SET_UP_LOOKS = 120  # the same before a run begins: a thousand stations are set up within an instant of virtual time
-NEVER_STILL = ("plan",)  # commands during which it does not for so long, as nobody's own program computes
+INSISTED = 5  # this many Ctrl-C in a row end the run; fewer go to the program
+LONGEST = 1 << 22  # length of a line
+LOOK_S, STILL_LOOKS = 5.0, 12  # interval of looks at its clock, and how many of them may show the same time
+SET_UP_LOOKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
+NEVER_STILL = ("plan",)  # commands in which the clock never stops for so long, as no program of a user runs
 
 
 class Wires(NamedTuple):
-    """What leads out of a kernel's process, as it sees it: what is typed, what the program prints, what the kernel
-    says, and reports."""
+    """The kernel process's ends of its pipes: typed input, the program's output, kernel messages, and reports."""
 
     keys: int
     program: int
@@ -54,7 +53,7 @@ class Wires(NamedTuple):
 
 
 class Machine:
-    """One kernel, from boot to end. What it reports is taken if that goes with the `verb` that it carries out."""
+    """One kernel, from boot to end. It accepts only reports that fit the command `verb`."""
 
     def __init__(
         self, folder: Path, listener: Listener, wall_limit_s: float | None, verb: str, clock: Clock = Clock.VIRTUAL,
@@ -63,23 +62,25 @@ class Machine:
         self.folder, self.listener, self.verb, self.clock, self.terminal = folder, listener, verb, clock, terminal
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
-        self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
-        self.crash = ""  # the first line that told of one
+        self.said: deque[str] = deque(maxlen=60)  # kernel messages, for error reports
+        self.crash = ""  # the first line that reports a crash
         self.air_s = 0.0
         self.booted = self.runs = False
         self.exit: int | None = None
         self.error: dict[str, Any] | None = None
         self.interactive = False
-        self.interrupts = 0  # since something was typed
-        self.looked, self.clock_ns, self.still = self.started, -1, 0  # when at its clock; what that showed, how often
+        self.interrupts = 0  # since the last input
+        self.looked, self.clock_ns, self.still = self.started, -1, 0  # last look: real time, clock, repeats
         self.barriers: list[str] = []  # around its process
-        self.waited_s = 0.0  # for a CPU, while its program ran
+        self.waited_s = 0.0  # time without a CPU, while its program ran
 
     def run(
         self, program: Path, command: Callable[[Wires], list[str]], private: str, cell: Cell, cpus: set[int]
     ) -> LaneResult:
-        """Boot, listen until the kernel has ended, and judge. `program` is what becomes the kernel's process, if it is
-        given this command."""
+        """Boot, listen until the kernel has ended, and return how it ended.
+
+        `program` becomes the kernel's process, with the command line that `command` returns.
+        """
         with contextlib.ExitStack() as stack:
             self.log = stack.enter_context(files.made(self.folder / "console.log"))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
@@ -91,7 +92,7 @@ class Machine:
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
             wires = Wires(*(end.fileno() for end in guest_ends))
-            held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to be ended
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to end
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
             try:
                 self.process = subprocess.Popen(
@@ -123,7 +124,7 @@ class Machine:
         return self.judge()
 
     def listen(self, ears: dict[int, Callable[[str], None]]) -> None:
-        """Hand each line to its ear until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
+        """Pass each line to its handler until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
         rest, heard = dict.fromkeys(ears, b""), deque[tuple[int, bytes]]()
         ended, screen, *_, reports = os.pidfd_open(self.process.pid), *ears
         put_off = 0
@@ -145,9 +146,9 @@ class Machine:
                     put_off = put_off + 1 if {screen, reports} <= {key.fd for key, _ in ready} else 0
                     for source in (key.fd for key, _ in ready):
                         if source == reports and 0 < put_off < PATIENCE:
-                            continue  # what was printed before comes first
+                            continue  # earlier printed output comes first
                         if source == ended:
-                            self.kill()  # its guests, which hold the pipes open
+                            self.kill()  # kill its guests, which hold the pipes open
                             selector.unregister(ended)
                             continue
                         data = read(source)
@@ -161,14 +162,14 @@ class Machine:
                             selector.unregister(source)
                 except Ended:
                     raise
-                except KeyboardInterrupt:  # wherever it comes: what was heard is kept
+                except KeyboardInterrupt:  # at any time: lines that were received are kept
                     self.interrupts += 1
                     if not self.interactive or self.interrupts >= INSISTED:
                         raise
                     self.type(CONTROL_C)
 
     def kill(self) -> None:
-        """Kill the kernel and its guests: they share its group, even when it is dead but not yet waited for."""
+        """Kill the kernel and its guests: its process group, which exists until the kernel has been waited for."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -217,7 +218,7 @@ class Machine:
             self.waited_s += self.waited()
 
     def waited(self) -> float:
-        """How long the process has waited for a CPU, in seconds (Documentation/scheduler/sched-stats.rst)."""
+        """Return how long the process has waited for a CPU, in seconds (Documentation/scheduler/sched-stats.rst)."""
         told = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat") if self.clock is Clock.REAL else ()
         waits = 0
         for file in told:
@@ -226,13 +227,13 @@ class Machine:
         return waits / 1e9
 
     def answer(self, prompt: str) -> None:
-        """Ask the user, and stop the kernel meanwhile: it would only spin for what is typed."""
+        """Ask the user, and stop the kernel meanwhile: it would only poll for the input."""
         if self.listener.ask is None:
             self.type(END_OF_INPUT)
             return
         self.interactive = True
         self.let(signal.SIGSTOP)
-        if self.process.poll() is not None:  # it was killed since: nobody is there to be told
+        if self.process.poll() is not None:  # it was killed meanwhile
             return
         try:
             text = self.listener.ask(prompt)
@@ -248,7 +249,7 @@ class Machine:
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
 
     def let(self, go_on: signal.Signals) -> None:
-        """Stop the kernel, or let it go on; real time goes on anyway."""
+        """Stop or continue the kernel; without effect in real time."""
         if self.clock is Clock.VIRTUAL:
             self.process.send_signal(go_on)
 
@@ -258,7 +259,7 @@ class Machine:
                 raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
 
     def look_at_clock(self) -> None:
-        """Raises LaneError if virtual time has stood still for long: some program runs, and waits for nothing."""
+        """Check virtual time. Raises LaneError if it has not advanced for long: a program runs and never waits."""
         now = time.monotonic()
         if self.verb not in NEVER_STILL or self.clock is not Clock.VIRTUAL or now < self.looked + LOOK_S:
             return
@@ -285,7 +286,7 @@ class Machine:
         return LaneError(reason, detail, self.said)
 
     def judge(self) -> LaneResult:
-        """Say how it ended. Raises LaneError if that was not well."""
+        """Return how the lane ended. Raises LaneError if it failed."""
         code = self.process.returncode
         if self.error and self.error.get("errno") == errno.ENOSPC:
             raise self.failure(Reason.DISK_FULL, f"{self.folder}: {self.error['error']}")
@@ -310,12 +311,12 @@ class Machine:
 
 
 def name_of(number: int) -> str:
-    """Of a signal: those for real time have none."""
+    """Return the name of a signal; real-time signals have only numbers."""
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def read(source: int) -> bytes:
-    """What has come; nothing at its end, which a terminal calls an error."""
+    """Return the next data; empty at the end, which a terminal reports as an error."""
     try:
         return os.read(source, 1 << 16)
     except OSError as error:
@@ -325,22 +326,22 @@ def read(source: int) -> bytes:
 
 
 def why_not(reports: BinaryIO) -> str:
-    """What the child said that did not become the kernel; empty if it said nothing."""
+    """Return the error of a child process that did not become the kernel; empty if it reported none."""
     os.set_blocking(reports.fileno(), False)
     said = [parsed(line) for line in (reports.read() or b"").splitlines()]
     return "; ".join(each[boot.NOT_READY] for each in said if boot.NOT_READY in each)
 
 
 def terminal(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    """A terminal: our end, and the program's."""
+    """Open a terminal. Return our end and the program's."""
     ours, theirs = (os.fdopen(end, "r+b", 0) for end in os.openpty())
     return stack.enter_context(ours), stack.enter_context(theirs)
 
 
 def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    """A wide pipe, closed with the stack: virtual time leaps while a guest waits for room in it."""
+    """Open a large pipe, closed with the stack: while a guest waits for room in it, virtual time jumps."""
     ends = os.pipe()
-    with contextlib.suppress(OSError):  # a user's pipes may be limited
+    with contextlib.suppress(OSError):  # a user's pipes may have a limit
         fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 1 << 20)
     reader, writer = os.fdopen(ends[0], "rb", 0), os.fdopen(ends[1], "wb", 0)
     return stack.enter_context(reader), stack.enter_context(writer)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose a run folder is: nobody's while a lane of root's runs, and root's again afterwards, also if root's program was
-killed meanwhile: it notes what it has lent, where root alone can write, and the next one takes that back.
+"""The owner of a run folder: nobody while a lane of root runs, and root again afterwards.
 
-Until a folder is taken back, whatever was in the lane may have left anything there; so if that fails, nothing in it is
-read or written.
+If root's program is killed meanwhile, its note, which only root can write, lets the next program take the folder back.
+Until then, a program in the lane may have left anything there. So if taking it back fails, nothing in it is read or
+written.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ NOTES = Path("/run/dcflab-lent")
 
 @contextlib.contextmanager
 def lent(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
-    """Folders that a lane can write to, in this block, after which they are taken back; nobody's, if this is asked for
-    and their file system has owners: says whether they are. Raises LaneError, if they cannot be taken back, and
-    OSError."""
+    """Lend folders to a lane, which can write to them in this block, and take them back afterwards.
+
+    If `to_nobody`, they belong to nobody, if their file system has owners; yields whether they do. Raises LaneError if
+    they cannot be taken back, or OSError.
+    """
     with noted(folders) if to_nobody else contextlib.nullcontext() as note:
         try:
             for folder in folders:
@@ -44,8 +46,10 @@ def lent(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
 
 
 def give(folder: Path | str) -> bool:
-    """Make nobody the owner of a folder and of what is in it, but for files that are elsewhere, too; says whether this
-    file system lets root do so."""
+    """Make nobody the owner of a folder and its content, except files with other hard links.
+
+    Return whether this file system lets root do so.
+    """
 
     def meet(_: int, __: str, found: int) -> None:
         is_ = os.fstat(found)
@@ -62,9 +66,11 @@ def give(folder: Path | str) -> bool:
 
 
 def take_back(folder: Path | str, same: Sequence[int] = ()) -> None:
-    """Once the process is gone: own what it left, and leave nothing there that leads elsewhere, that blocks who opens
-    it, that its owner may not read, or that gives who executes it another's rights. If another folder is there than the
-    `same`, it is left alone. Raises LaneError."""
+    """Own what the ended process left in a folder, and remove what is dangerous.
+
+    That is what leads elsewhere, or blocks a reader. Also make everything readable for its owner, and clear set-ID
+    bits. If the folder is not the `same` as before, leave it alone. Raises LaneError if that fails.
+    """
     try:
         with tree.handle(str(folder), flags=tree.HANDLE | os.O_DIRECTORY) as top:
             if same and tree.identity(top) != list(same):
@@ -83,7 +89,7 @@ def take_back(folder: Path | str, same: Sequence[int] = ()) -> None:
 
 
 def _own(found: int) -> None:
-    """Own what nobody has, and be able to read it; it gives nobody rights."""
+    """Own a file of nobody's, make it readable, and clear set-ID bits."""
     is_ = os.fstat(found)
     if is_.st_uid == NOBODY != os.geteuid() == 0:
         os.chown(tree.place(found), os.geteuid(), os.getegid())
@@ -96,7 +102,7 @@ def _own(found: int) -> None:
 
 
 def _harmless(within: int, name: str, found: int, top: int) -> bool:
-    """Whether it is a folder, a plain file, or a link to something in the folder `top`."""
+    """Return whether it is a folder, a plain file, or a link to something in the folder `top`."""
     mode = os.fstat(found).st_mode
     if not stat.S_ISLNK(mode):
         return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
@@ -107,14 +113,16 @@ def _harmless(within: int, name: str, found: int, top: int) -> bool:
 
 @contextlib.contextmanager
 def noted(folders: Sequence[Path | str]) -> Iterator[str]:
-    """Write down that root lends these folders. The note, which is to be removed when they are taken back, is not read
-    by others in this block. Raises OSError."""
+    """Note that root lends these folders, and yield the path of the note.
+
+    The caller removes the note when they are taken back. In this block, other programs skip it. Raises OSError.
+    """
     NOTES.mkdir(mode=0o700, exist_ok=True)
     while True:
         descriptor, note = tempfile.mkstemp(dir=NOTES)
         with open(descriptor, "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(descriptor).st_nlink:  # else somebody read it before it was locked
+            if os.fstat(descriptor).st_nlink:  # otherwise another program read it before it was locked
                 json.dump([[str(folder), *_identity(folder)] for folder in folders], file)
                 file.flush()
                 yield note
@@ -122,9 +130,11 @@ def noted(folders: Sequence[Path | str]) -> Iterator[str]:
 
 
 def take_back_noted() -> None:
-    """Take back what root had lent when its program was killed, if it is still there. What cannot be taken back stays
-    written down. Of a folder that others can write to, nothing is believed."""
-    if os.geteuid() != 0:  # it is not even for others to read
+    """Take back folders that root lent before its program was killed.
+
+    What cannot be taken back stays noted. Notes are ignored if others can write to their folder.
+    """
+    if os.geteuid() != 0:  # others cannot even read the notes
         return
     with contextlib.suppress(FileNotFoundError), tree.handle(str(NOTES), flags=tree.FOLDER) as notes:
         is_ = os.fstat(notes)
@@ -133,7 +143,7 @@ def take_back_noted() -> None:
         for name in os.listdir(notes):
             with contextlib.suppress(OSError, LaneError), tree.handle(name, notes, os.O_RDONLY | os.O_NOFOLLOW) as note:
                 fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                with open(os.dup(note)) as file, contextlib.suppress(ValueError):  # it was killed while it wrote
+                with open(os.dup(note)) as file, contextlib.suppress(ValueError):  # killed while it wrote
                     for folder, *same in json.load(file):
                         if os.path.lexists(folder):
                             take_back(folder, same)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a lane's first process tells the host, one JSON object a line (`emulation.lane.guest`). Whoever is root in the
-lane can write there, too: so a report is taken if it is what that process says of the verb that it carries out, and of
-this shape.
+"""The reports of a lane's first process, one JSON object a line (`emulation.lane.guest`).
+
+Root in the lane can write there, too. So a report is accepted only if it has the right form, and if that process sends
+such reports for the command that it runs.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-LARGEST = 1e12  # of numbers that are shown
+LARGEST = 1e12  # limit of numbers that are shown
 OF_ALL = ("barriers", "boot", "error", "exit")
-OF_SCRIPTS = (*OF_ALL, "prompt", "capture", "words")  # a script may have a prompt of its own
+OF_SCRIPTS = (*OF_ALL, "prompt", "capture", "words")  # a script may have a prompt
 OF: Mapping[str, tuple[str, ...]] = {"plan": (*OF_ALL, "progress"), "script": OF_SCRIPTS, "shell": OF_SCRIPTS}
 
 
@@ -37,7 +38,7 @@ def time(said: object) -> bool:
 
 
 def status(said: object) -> bool:
-    """Of a program, or the signal that ended it."""
+    """Return whether it is an exit status, or a negative signal number."""
     return isinstance(said, int) and -64 <= said <= 255
 
 
@@ -49,7 +50,7 @@ SHAPES: Mapping[str, Mapping[str, Callable[[object], bool]]] = {
 
 
 def understood(line: str, verb: str) -> dict[str, Any]:
-    """A report, under this verb. Raises ValueError if it is none."""
+    """Parse a report for this command. Raises ValueError if it is not valid."""
     try:
         said = json.loads(line)
     except RecursionError:
@@ -61,5 +62,5 @@ def understood(line: str, verb: str) -> dict[str, Any]:
 
 
 def printable(said: Any) -> Any:
-    """Text that every stream and every call takes."""
+    """Escape text so that every stream and every call accepts it."""
     return said.encode(errors="backslashreplace").decode().replace("\0", "\\0") if isinstance(said, str) else said

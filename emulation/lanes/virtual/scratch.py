@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Temporary folders that do not outlive their program for long: who is killed leaves them, and the next one sweeps.
+"""Temporary folders that do not outlive their program for long.
 
-A folder is locked as long as its program lives; one of ours that can be locked is nobody's. What is in it decides
-nothing: somebody else may have filled it.
+A killed program leaves its folder, and the next program removes it. A program keeps its folder locked while it lives,
+so a folder of ours that can be locked is unused. The content of a folder is never trusted: others may have written it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ PREFIX = ".dcflab-"
 
 @contextlib.contextmanager
 def scratch(what: str, place: str = "") -> Iterator[str]:
-    """A folder of our own in `place`, or where temporary files are; gone at the end of the block."""
+    """Make a temporary folder in `place`, or where temporary files are; remove it at the end of the block."""
     place = place or tempfile.gettempdir()
     sweep(place)
     while True:
         folder = tempfile.mkdtemp(prefix=f"{PREFIX}{what}-", dir=place)
-        with contextlib.suppress(OSError):  # somebody sweeps, and found it before it was locked, or even opened
+        with contextlib.suppress(OSError):  # another program sweeps, and found it before it was locked or opened
             descriptor = os.open(folder, tree.FOLDER)
             with contextlib.ExitStack() as undo:
                 undo.callback(os.close, descriptor)
@@ -44,7 +44,7 @@ def scratch(what: str, place: str = "") -> Iterator[str]:
 
 
 def sweep(place: str) -> None:
-    """Take back what root has lent, and remove what killed programs of this user have left."""
+    """Take back what root lent, and remove folders that killed programs of this user left."""
     take_back_noted()
     with os.scandir(place) as found:
         left = [each.path for each in found if each.name.startswith(PREFIX)]
@@ -58,7 +58,7 @@ def sweep(place: str) -> None:
 
 
 def _remove(folder: str, descriptor: int) -> None:
-    """As far as that can be done."""
+    """Remove a folder, as far as possible."""
     with contextlib.suppress(OSError):
         tree.empty(descriptor)
         os.rmdir(folder)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane `vm`: a distribution's kernel, unmodified, in QEMU, in virtual time, without root, an image, or KVM; or in
-real time, with KVM if it works.
+"""The lane `vm`: a distribution's unmodified kernel in QEMU.
 
-It is an ordinary process, confined as that of the virtual lane is, which it shares its machine with
-(`emulation.lanes.virtual.machine`).
+In virtual time it needs no root, no image and no KVM. In real time it uses KVM if that works. It is an ordinary
+process, confined like that of the virtual lane, and uses the same code (`emulation.lanes.virtual.machine`).
 """
 
 from __future__ import annotations
@@ -31,8 +30,10 @@ MEMORY_MB = 1024
 
 @dataclass(frozen=True)
 class Vm:
-    """`stock`: which kernel, a release or an image; "" is the latest that is installed. In real time, `allow_late`:
-    runs are kept that are not valid; and what QEMU emulates it with is found out (`ready`)."""
+    """The lane. `stock` is the kernel, a release or an image; "" is the latest that is installed.
+
+    In real time, `allow_late` keeps invalid runs, in which it was late, and `ready` chooses the `accelerator`.
+    """
 
     name: str = "vm"
     stock: str = ""
@@ -41,7 +42,7 @@ class Vm:
     accelerator: str = EMULATION
 
     def ready(self, kernel: Path) -> tuple[Lane, str]:
-        """With KVM, if it is to be had, and of use."""
+        """Choose KVM for real time, if it is available and works."""
         if self.clock is Clock.VIRTUAL:
             return self, ""
         if lacking := kvm.lacking(QEMU, kernel):
@@ -53,8 +54,10 @@ class Vm:
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
         memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
     ) -> LaneResult:  # fmt: skip
-        """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
-        outlives the run."""
+        """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run.
+
+        `kernel_arguments` are added to the kernel's command line.
+        """
         if (found := shutil.which(QEMU)) is None:
             raise LaneError(Reason.NOT_STARTED, f"there is no {QEMU}; ./dcflab doctor says how to mend it")
         if not os.access(kernel, os.R_OK):

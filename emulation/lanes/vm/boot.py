@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How QEMU is started with a distribution's kernel: its command line, and the root that it is given.
+"""How QEMU is started with a distribution's kernel: its command line, and the initial root file system.
 
-A counter of instructions is its clock: one is a nanosecond, and while the kernel waits the clock leaps to where it next
-has something to do (`-icount shift=0,sleep=off`). The thread that lets it leap must not look at the clock between the
-moment that the processor halts and the moment that its last instructions are counted: they would be counted twice. QEMU
-keeps the two threads apart only while it records (`rr=record`); nobody reads what it records. No device is read that
-answers in its own time, and whatever QEMU makes up follows from the seed.
+Its clock counts instructions: each is a nanosecond. While the kernel waits, the clock jumps to the next event (`-icount
+shift=0,sleep=off`). One thread makes it jump. It must not read the clock between the moment when the processor halts
+and the moment when its last instructions are counted. Otherwise they would count twice. QEMU separates the two threads
+only while it records (`rr=record`); the record is discarded. No device is read whose answer takes real time, and QEMU's
+random numbers follow from the seed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from emulation.lanes.vm import programs
 from emulation.lanes.vm.cpio import Archive, into_usr
 
 ROOT, INITRD = "root.cpio", "initrd"
-HOME = "/run/init"  # of the first process, in the lane
-BEGIN = "2026-01-01"  # of the lane's time
-CPU = "qemu64,+arat,+ssse3,+sse4.1,+sse4.2,+popcnt,+lahf-lm"  # whose timer runs on while it sleeps; x86-64-v2
-MOST = 5  # folders besides: the machine has eight devices
-QUICK = (  # of what a kernel does as it starts, and no lane needs
+HOME = "/run/init"  # folder of the first process, in the lane
+BEGIN = "2026-01-01"  # start of the lane's time
+CPU = "qemu64,+arat,+ssse3,+sse4.1,+sse4.2,+popcnt,+lahf-lm"  # a CPU whose timer also runs while it sleeps; x86-64-v2
+MOST = 5  # further folders: the machine has eight devices
+QUICK = (  # skip parts of a kernel's boot that no lane needs
     *("cryptomgr.notests", "tsc=reliable", "norandmaps", "mitigations=off"),
     *("init_on_alloc=0", "audit=0", "random.trust_bootloader=on", "rcupdate.rcu_expedited=1", "nowatchdog"),
 )
@@ -44,8 +44,7 @@ KVM, EMULATION = "kvm", "tcg"
 
 
 class Board(NamedTuple):
-    """What QEMU makes up around the processor: the machine, what its time is, what the kernel is told of that, and the
-    bus by which it shows folders."""
+    """QEMU's machine around the processor: its type, its clock, arguments for the kernel, and a bus for folders."""
 
     machine: str
     time: tuple[str, ...]
@@ -54,13 +53,13 @@ class Board(NamedTuple):
 
 
 BOARDS = {
-    # So many ticks has the counter of instructions in a second. The least machine there is: it starts soonest.
+    # The counter of instructions has this many ticks a second. microvm is the smallest machine and boots fastest.
     Clock.VIRTUAL: Board(
         "microvm,acpi=on,rtc=on,isa-serial=off",
         ("-icount", f"shift=0,sleep=off,rr=record,rrfile={os.devnull}", "-rtc", f"base={BEGIN},clock=vm"),
         ("tsc_early_khz=1000000", "clocksource=tsc"), "device",
     ),
-    # It has the clocks that a kernel compares with.
+    # This machine has the clocks with which a kernel compares.
     Clock.REAL: Board("q35", ("-rtc", "base=utc"), (), "pci"),
 }  # fmt: skip
 
@@ -69,8 +68,10 @@ def command_line(
     qemu: Path, kernel: Path, private: str, folder: Path, seen: Mapping[str, Path], seed: int, memory_mb: int,
     clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (),
 ) -> list[str]:  # fmt: skip
-    """QEMU's command line; `seen` are folders of the host. What follows `--` of the kernel's goes to the first
-    process."""
+    """Return QEMU's command line; `seen` are folders of the host.
+
+    Of the kernel's arguments, those after `--` go to the first process.
+    """
     board = BOARDS[clock]
     cpu = "host" if accelerator == KVM else CPU
     first = f"-s -S -B {HOME}/init.py {HOME}/boot.json"
@@ -78,7 +79,7 @@ def command_line(
         *(f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3"),
         *(*QUICK, *board.of_kernel, *ENVIRONMENT, *arguments, "--", first),
     )
-    lines = {  # the serial ones, in their order
+    lines = {  # the serial lines, in order
         "console": ("file,path=/dev/fdset/1,append=on", "-add-fd", f"fd={wires.console},set=1"),
         "program": ("stdio,signal=off",),
         "reports": ("file,path=/dev/fdset/2,append=on", "-add-fd", f"fd={wires.reports},set=2"),
@@ -98,18 +99,18 @@ def command_line(
 
 
 def shown(board: Board, tag: str, folder: str, *more: str) -> list[str]:
-    """A folder of the host, which the kernel mounts by this tag."""
+    """Return the arguments for a folder of the host, which the kernel mounts by its tag."""
     told = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
     return ["-fsdev", told, "-device", f"virtio-9p-{board.bus},fsdev={tag},mount_tag={tag}"]
 
 
 def is_open(command: Sequence[str]) -> bool:
-    """Whether a program sees the host's files, which are not there at once: one of the user's own does."""
+    """Return whether a program sees the host's files, which take time to read: a user's script does."""
     return command[0] in SCRIPTS and not any(Path(command[1]).is_relative_to(folder) for folder in INSIDE)
 
 
 def in_lane(command: Sequence[str]) -> list[str]:
-    """The same with its script where the lane has it, if it is one of ours."""
+    """Return the command with its script's path in the lane, if the script is ours."""
     if command[0] in SCRIPTS and not is_open(command):
         script = f"{IN_LANE}/{Path(command[1]).relative_to(CHECKOUT)}"
         return [command[0], script, *command[2:]]
@@ -117,7 +118,7 @@ def in_lane(command: Sequence[str]) -> list[str]:
 
 
 def shown_folders(command: Sequence[str]) -> dict[str, Path]:
-    """What such a program sees, by its tag: all, and what a kernel of nobody's cannot reach from there."""
+    """Return the folders that a user's script sees, by tag: the root, the checkout, and those hidden from nobody."""
     if not is_open(command):
         return {}
     hidden = [folder for folder in needed(command) if os.access(folder, os.X_OK) and not open_to_all(folder)]
@@ -129,11 +130,11 @@ def write_initrd(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
     plugins: Sequence[Path], seen: Mapping[str, Path], seed: int, clock: Clock,
 ) -> None:  # fmt: skip
-    """Write what the kernel unpacks: the root that was made with it, and this run."""
+    """Write the kernel's initial file system: the root that belongs to the kernel, and this run."""
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
     boot: dict[str, Any] = {
         "directory": os.getcwd() if seen else "/",
-        "python": sys.executable if seen else str(PYTHON),  # the environment's is the host's
+        "python": sys.executable if seen else str(PYTHON),  # the environment's is on the host
         "packages": packages() if seen else [],
         "modules": {name: ["", path.name] for name, path in own.items()},
         "load": [] if is_open(command) else [name for name in modules if name not in own],

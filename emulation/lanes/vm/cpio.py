@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel unpacks as its first root file system: archives in cpio's `newc` format, one after the other
-(Documentation/driver-api/early-userspace/buffer-format.rst). Nothing of the host's is in one but names, modes and
-contents, so that the same files make the same bytes."""
+"""Archives in cpio's `newc` format, which a kernel unpacks one after the other as its initial root file system.
+
+The format is that of Documentation/driver-api/early-userspace/buffer-format.rst. An archive has only names, modes and
+contents of the host's files, so that the same files make the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,15 @@ CONSOLE = 5, 1  # the device
 
 
 class Archive:
-    """Folders, files and links by their paths in the root that they make up; what a path needs above is made. Links
-    that lead elsewhere from the top are to come first; `links` are those of an archive before."""
+    """Folders, files and links by their paths; parent folders are made as needed.
+
+    Links at the top must come first. `links` are those of an earlier archive.
+    """
 
     def __init__(self, links: Mapping[str, str] | None = None) -> None:
         self.parts: list[bytes] = []
         self.there: set[str] = set()
-        self.links = dict(links or {})  # of folders: what is below one comes to be where it leads
+        self.links = dict(links or {})  # to folders: a path below a link is stored below its target
 
     def folder(self, path: str) -> None:
         self._add(path, stat.S_IFDIR | 0o755)
@@ -29,7 +33,7 @@ class Archive:
         self._add(path, stat.S_IFREG | mode, data)
 
     def copy(self, source: Path) -> None:
-        """A file of the host, at the same path."""
+        """Add a file of the host, at the same path."""
         self.file(str(source), source.read_bytes(), source.stat().st_mode & 0o777)
 
     def link(self, path: str, target: str) -> None:
@@ -40,7 +44,7 @@ class Archive:
         self._add(path, stat.S_IFCHR | 0o600, rdev=number)
 
     def whole(self) -> bytes:
-        """The archive, to which another one can be appended."""
+        """Return the archive, to which another one can be appended."""
         return b"".join([*self.parts, _entry(END, 0, b"", (0, 0))])
 
     def _add(self, path: str, mode: int, data: bytes = b"", rdev: tuple[int, int] = (0, 0)) -> None:
@@ -56,7 +60,7 @@ class Archive:
 
 
 def into_usr() -> dict[str, str]:
-    """The links of this machine from the top of its root into /usr, as /lib to usr/lib, and where they lead."""
+    """Return this machine's links from the root into /usr, such as lib to usr/lib, with their targets."""
     links = {top.name: str(top.readlink()).strip("/") for top in sorted(Path("/").iterdir()) if top.is_symlink()}
     return {name: target for name, target in links.items() if target.startswith("usr/")}
 

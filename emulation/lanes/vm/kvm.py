@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether KVM truly works here: a /dev/kvm says little, as in a virtual machine it may be half of one, in which a
-kernel never gets far. So the kernel itself is tried: without a root it soon panics, and with that QEMU ends."""
+"""A test whether KVM really works.
+
+/dev/kvm alone is no proof: in some virtual machines a kernel hangs with it. So this boots the kernel without a root. It
+soon panics, which ends QEMU.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from pathlib import Path
 from emulation.lane import syscalls
 
 DEVICE = "/dev/kvm"
-LIMIT_S = 10.0  # a kernel that works takes one or two
+LIMIT_S = 10.0  # a working one takes one or two seconds
 MACHINE = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "256M")
 
 
 def lacking(qemu: str, kernel: Path) -> str:
-    """What there is against it; empty if it works."""
+    """Return why KVM cannot be used; empty if it works."""
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return f"{DEVICE} is not there, or not for you"
     if not (program := shutil.which(qemu)):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of the host's, as part of a lane's root: with the libraries that they are linked to, where all of these
-are."""
+"""Programs of the host in a lane's root file system, with their shared libraries, at the same paths."""
 
 from __future__ import annotations
 
@@ -20,29 +19,29 @@ NEEDED = {
     "babel": ("babeld",),
     "infrastructure": ("hostapd", "wpa_supplicant"),
     "ovs": ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl"),
-}  # by what a plan has of this kind
+}  # by the kind of a part of the plan
 
 
 def find(name: str) -> Path | None:
-    """Where a program of the distribution is."""
+    """Return the path of a program of the distribution, or None."""
     found = shutil.which(name, path=PATH)
     return Path(found) if found else None
 
 
 def add(root: Archive, program: Path) -> None:
-    root.file(str(program), program.read_bytes(), 0o755)  # whatever it may be a link to
+    root.file(str(program), program.read_bytes(), 0o755)  # follows links
     for library in libraries(program):
         root.copy(library)
 
 
 def libraries(program: Path) -> list[Path]:
-    """The shared libraries of a program, and its loader, by the paths by which they are found."""
+    """Return a program's shared libraries and its loader, by the paths at which they are found."""
     told = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", told)]
 
 
 def of_plan(plan: Mapping[str, Any]) -> Iterator[Path]:
-    """The programs that a plan's kinds call, of those that are there."""
+    """Yield the programs that a plan's kinds call, if they are installed."""
     parts = [plan["routing"], *plan["links"], *plan["applications"], *(node["bridge"] or {} for node in plan["nodes"])]
     for kind in {part.get("kind") for part in parts} & NEEDED.keys():
         yield from filter(None, map(find, NEEDED[kind]))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The air: one core, one lock, one hrtimer. The timer is set for the time at
- * which the core next has something to tell (dcf_next()), or for now when hwsim
- * has kicked a queue; nothing else ever runs. Under PREEMPT_RT, where a lock
- * sleeps, the timer is a soft one.
+ * The air: one core, one lock, one hrtimer.
+ *
+ * The timer is set for the time at which the core next has an event for the
+ * kernel (dcf_next()), or for now if hwsim has kicked a queue. Nothing else ever
+ * runs. Under PREEMPT_RT, where a lock sleeps, the timer is a soft one.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -12,7 +13,7 @@
 #include "air.h"
 #include "compat.h"
 
-/* When there was no memory: so soon it is asked for again. */
+/* When to try again after an allocation has failed. */
 #define STARVED_NS (1000 * US)
 
 void air_arm(struct air *air)
@@ -26,12 +27,12 @@ void air_arm(struct air *air)
 	air->armed = next;
 	if (next != DCF_NEVER)
 		hrtimer_start(&air->timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
-	/* A kick in between has set the timer for now: that must not be lost. */
+	/* A kick meanwhile has set the timer for now; this must not be lost. */
 	if (READ_ONCE(air->kicked))
 		hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS);
 }
 
-/* From hwsim's notify: its lock is held and interrupts are off. */
+/* Called by hwsim's notify, with hwsim's lock held and interrupts off. */
 void air_kick(struct air *air)
 {
 	if (!READ_ONCE(air->kicked))

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
- * module.c (its beginning and end), air.c (the core, its lock and its timer), hwsim.c (frames to and from the
- * hwsim driver), virtio.c (the virtio device that carries them), control.c
- * (generic netlink), settings.c (its commands that change stations, powers and
- * places), refusal.c (its sentences), trace.c (the trace), conf_tx.c (what
- * mac80211 says of access categories).
+ * module.c (load and unload), air.c (the core, its lock and its timer), hwsim.c
+ * (frames to and from the hwsim driver), virtio.c (the virtio device that
+ * carries them), control.c (generic netlink), settings.c (commands that change
+ * stations, powers and positions), refusal.c (error messages), trace.c (the
+ * trace), conf_tx.c (EDCA parameters from mac80211).
  *
- * What happens to the air comes in at its edges, kicks its timer, and is taken
- * from there by it. In a circle: air.c, conf_tx.c, hwsim.c, virtio.c.
+ * Events from outside are stored and kick the timer, which then handles them.
+ * In a circle: air.c, conf_tx.c, hwsim.c, virtio.c.
  *
- * Locking. One air at a time. control.c's genl mutex orders set-up, control and
- * removal. air->lock (taken with interrupts off) guards the core and the rings;
- * it is taken in the timer and by control, never in hwsim's notify, which comes
- * with hwsim's own lock held and only arms the timer. Order: air->lock, then
- * hwsim's. air->told_lock guards what mac80211 has told, and with air->lock how
- * radios are named; it is taken last.
+ * Locking. There is one air at a time. The genl mutex orders set-up, control
+ * and removal. air->lock (taken with interrupts off) guards the core and the
+ * rings. The timer and control take it. hwsim's notify, which is called with
+ * hwsim's lock held, never takes it but only arms the timer. Order: air->lock,
+ * then hwsim's lock. air->told_lock guards the parameters from mac80211; the
+ * names of radios change only with both it and air->lock held. It is taken last.
  */
 #ifndef DCF80211_AIR_H
 #define DCF80211_AIR_H
@@ -36,24 +36,24 @@ struct netlink_ext_ack;
 struct channel;
 struct tracepoint;
 
-/* One hwsim radio: its transmitter address, whether control has named it, and where it is when. */
+/* An hwsim radio: its transmitter address, whether control has named it, and its waypoints. */
 struct radio {
 	u8 addr[DCF_ALEN];
 	bool named;
 	struct dcf_waypoint *way;
 	u32 waypoints;
-	struct dcf_edca told[DCF_CATEGORIES]; /* by mac80211, of the categories in these bits, and not taken over yet */
-	u8 is_told, is_fixed; /* is_fixed: of these control has said it */
+	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
+	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
 };
 
-/* hwsim's radio 42:... answers to 02:... */
+/* The permanent address of hwsim's radio 42:... is 02:... */
 static inline void radio_perm_addr(u8 *perm, const u8 *addr)
 {
 	memcpy(perm, addr, DCF_ALEN);
 	perm[0] &= ~0x40;
 }
 
-/* A message on its way into a free buffer of hwsim's receive queue. */
+/* A message that waits for a free buffer in hwsim's receive queue. */
 struct backlog {
 	struct list_head list;
 	u32 len;
@@ -61,9 +61,8 @@ struct backlog {
 };
 
 /*
- * How late things were, in real time: of each how often, in bins of which four
- * are an octave of nanoseconds. Those below 4 have a bin each; the last one has
- * all that is beyond.
+ * A histogram of delays in real time. Four bins are an octave of nanoseconds.
+ * Values below 4 have a bin each; the last bin has all larger values.
  */
 #define DELAY_BINS 132
 
@@ -75,15 +74,15 @@ struct delays {
 struct air {
 	spinlock_t lock;
 	struct hrtimer timer;
-	u64 armed; /* for when */
-	bool short_preamble; /* of all frames; else as the kernel asks */
+	u64 armed; /* the time that the timer is set for */
+	bool short_preamble; /* for all frames; otherwise as the kernel requests */
 	int kicked; /* hwsim has put something into a ring */
-	u64 kicked_ns; /* when, and nobody has looked since */
-	bool running; /* the rings are there */
+	u64 kicked_ns; /* when; the first kick since the last look */
+	bool running; /* the rings exist */
 	struct dcf *dcf;
 	u16 stations;
 	struct radio *radio;
-	struct dcf_point *point; /* what arrives over any distance */
+	struct dcf_point *point; /* received power by distance */
 	u32 points;
 
 	struct virtio_device vdev;
@@ -92,13 +91,13 @@ struct air {
 	struct {
 		struct virtqueue *vq;
 		u16 seen;
-		bool used; /* something was given back: hwsim must be told */
+		bool used; /* a buffer was given back: hwsim must be notified */
 	} queue[QUEUES];
 	struct list_head backlog;
-	u32 waiting; /* in it */
-	struct backlog *report; /* of the next frame that is taken */
-	bool hushed; /* somebody has looked: what hwsim is to be told since then waits for the timer, as it would have */
-	bool starved; /* there was no memory for it: frames may wait in their ring */
+	u32 waiting; /* messages in backlog */
+	struct backlog *report; /* for the next frame that is taken */
+	bool hushed; /* after a look: messages for hwsim wait for the timer, as they would without the look */
+	bool starved; /* an allocation failed: frames may wait in their ring */
 
 	raw_spinlock_t told_lock;
 	bool told;
@@ -108,23 +107,23 @@ struct air {
 	struct channel *trace; /* or NULL */
 
 	u64 lost_messages, refused_frames, unknown_radios, frames, timers;
-	struct delays late, lag; /* of the timer; of hwsim's frames, from its kick on */
+	struct delays late, lag; /* delays of the timer; of hwsim's frames since its kick */
 };
 
 /* air.c */
 struct air *air_create(const struct dcf_config *config);
 void air_destroy(struct air *air);
 void air_kick(struct air *air);
-/* Under air->lock: the core has changed, arm its timer anew. */
+/* Set the timer after a change of the core. Call it with air->lock held. */
 void air_arm(struct air *air);
 static inline u64 air_now(void)
 {
 	return ktime_get_ns();
 }
 
-/* hwsim.c: all under air->lock */
+/* hwsim.c: all with air->lock held */
 extern const struct dcf_ops hwsim_dcf_ops;
-/* Take what hwsim has sent, give what waits for it, or let that be. */
+/* Take hwsim's messages; give it those that wait; drop those that wait. */
 void hwsim_take(struct air *air, u64 now);
 void hwsim_give(struct air *air);
 void hwsim_forget(struct air *air);
@@ -132,7 +131,10 @@ void hwsim_forget(struct air *air);
 /* virtio.c */
 int vdev_register(struct air *air);
 void vdev_unregister(struct air *air);
-/* Under air->lock: the driver's next buffer, or NULL; give it back with @len bytes in it; tell the driver of all given. */
+/*
+ * With air->lock held: return the driver's next buffer, or NULL; give it back
+ * with @len bytes in it; notify the driver of all buffers given back.
+ */
 void *vdev_take(struct air *air, int q, u16 *head, u32 *size);
 void vdev_give(struct air *air, int q, u16 head, u32 len);
 void vdev_interrupt(struct air *air);
@@ -140,17 +142,20 @@ void vdev_interrupt(struct air *air);
 /* trace.c */
 int trace_open(struct air *air);
 void trace_close(struct air *air);
-/* Under air->lock: count anew what is lost; and how much that is. */
+/* With air->lock held: reset the count of lost records; return it. */
 void trace_begin(struct air *air);
 u32 trace_lost(const struct air *air);
 void trace_flush(struct air *air);
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
 
 /* conf_tx.c */
-/* Have what mac80211 tells drivers of their access categories wait at their radios; -ENOENT: the kernel has no tracepoint for it. */
+/*
+ * Store EDCA parameters, from mac80211's calls of drivers, at their radios.
+ * Return -ENOENT if the kernel lacks the tracepoint.
+ */
 int conf_tx_open(struct air *air);
 void conf_tx_close(struct air *air);
-/* Under air->lock: take it over. */
+/* Apply them. Call it with air->lock held. */
 void conf_tx_take(struct air *air);
 
 /* refusal.c */

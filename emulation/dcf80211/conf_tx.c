@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The EDCA parameters that mac80211 tells each radio's driver (conf_tx): what
- * its interface's kind has by default, what an access point gives its clients,
- * what hostapd sets. hwsim keeps them to itself, so they are taken where
- * mac80211 tells them, from its tracepoint drv_conf_tx. A probe may not sleep,
- * and air->lock does under PREEMPT_RT: so parameters wait at their radio, and
- * the air's timer takes them over, at once.
+ * The EDCA parameters that mac80211 passes to each radio's driver (conf_tx): the
+ * defaults of the interface's type, those an access point gives its clients,
+ * those hostapd sets.
+ *
+ * hwsim does not forward them, so a probe on mac80211's tracepoint drv_conf_tx
+ * reads them. A probe may not sleep, and air->lock sleeps under PREEMPT_RT. So
+ * the parameters are stored at their radio, and the air's timer applies them at
+ * once.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -16,7 +18,7 @@
 
 #define POINT "drv_conf_tx"
 
-/* What the tracepoint passes is private to mac80211, but for its order: that of the driver's operation. */
+/* The tracepoint's arguments are private to mac80211, but their order is that of the driver operation. */
 typedef int (*conf_tx_t)(struct ieee80211_hw *hw, struct ieee80211_vif *vif, unsigned int link_id, u16 ac,
 			 const struct ieee80211_tx_queue_params *params);
 static_assert(__same_type(((const struct ieee80211_ops *)NULL)->conf_tx, conf_tx_t));
@@ -108,7 +110,7 @@ static void conf_tx_detach(struct air *air)
 	air->point_conf_tx = NULL;
 }
 
-/* Where mac80211 is a module, its tracepoints are told of by this, as they come and go. */
+/* If mac80211 is a module, this is called when its tracepoints appear and disappear. */
 static int on_module(struct notifier_block *notifier, unsigned long what, void *data)
 {
 	struct air *air = container_of(notifier, struct air, modules);
@@ -145,7 +147,7 @@ void conf_tx_close(struct air *air)
 	if (!air->point_conf_tx && !air->modules.notifier_call)
 		return;
 	if (air->modules.notifier_call)
-		unregister_tracepoint_module_notifier(&air->modules); /* tells of all modules as if they went */
+		unregister_tracepoint_module_notifier(&air->modules); /* calls on_module as if all modules went */
 	air->modules.notifier_call = NULL;
 	conf_tx_detach(air);
 	tracepoint_synchronize_unregister();

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control by generic netlink: family "dcf80211", described by dcf80211.yaml, so
- * that any YNL tool can speak it. SETUP makes the air and puts it under hwsim,
- * TEARDOWN takes it away, and so does the end of the socket that asked for it,
- * however its program ends; in between settings.c can change it at any time.
- * What is not understood is refused, with a text that says why.
+ * Control by generic netlink: family "dcf80211". dcf80211.yaml specifies it for
+ * any YNL tool.
+ *
+ * SETUP makes the air and attaches it to hwsim. TEARDOWN removes it, and so does
+ * closing the socket that made it, however its program ends. Between them,
+ * settings.c can change the air at any time. Invalid requests are refused with a
+ * message that says why.
  */
 #include "control.h"
 #include "protocol.h"
 
 static struct genl_family family;
-/* The one air, and whose it is; genl's mutex guards both. */
+/* The air, and the socket that owns it; the genl mutex guards both. */
 static struct air *the_air;
 static struct {
 	const struct net *net;
@@ -236,7 +238,7 @@ static int put_counters(struct sk_buff *skb, struct air *air, u16 station)
 	       nla_put_u64_64bit(skb, A_TX_NS, c->tx_ns, A_PAD);
 }
 
-/* All stations, one message each. */
+/* One message per station. */
 static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct air *air = the_air;
@@ -261,9 +263,8 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * The core is brought up to date, and neither is hwsim told nor the timer armed
- * anew: what it is to learn late, as it is worth no timer, it learns as late as
- * if nobody had looked.
+ * Update the core, but neither notify hwsim nor set the timer. Messages for
+ * hwsim that are not worth a timer arrive as late as without the look.
  */
 static int do_look(struct sk_buff *request, struct genl_info *info)
 {
@@ -291,7 +292,7 @@ static int do_look(struct sk_buff *request, struct genl_info *info)
 	air->hushed = true;
 	dcf_run(air->dcf, now);
 	for (station = 0; station < air->stations; station++) {
-		struct dcf_look look; /* the attribute is aligned to 4 only */
+		struct dcf_look look; /* the attribute is only aligned to 4 */
 
 		dcf_look(air->dcf, station, &look);
 		memcpy(nla_data(looks) + station * sizeof(look), &look, sizeof(look));
@@ -331,13 +332,13 @@ static struct genl_family family __ro_after_init = {
 	.maxattr = ATTRS - 1,
 	.policy = policy,
 	.module = THIS_MODULE,
-	.netnsok = true, /* a lane may be in a namespace of its own */
+	.netnsok = true, /* a lane may have its own network namespace */
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
 	.resv_start_op = CMD_COUNTERS + 1,
 };
 
-/* A netlink socket is closed. */
+/* Remove the air when the netlink socket that owns it is closed. */
 static int on_release(struct notifier_block *block, unsigned long event, void *data)
 {
 	const struct netlink_notify *socket = data;

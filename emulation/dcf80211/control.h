@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the commands share. control.c has the table of them all, and those of
- * settings.c need what it does around each. In a circle: control.c, settings.c.
+ * Functions shared by the commands. control.c has the table of all commands;
+ * those in settings.c need its functions. In a circle: control.c, settings.c.
  */
 #ifndef DCF80211_CONTROL_H
 #define DCF80211_CONTROL_H
@@ -10,14 +10,14 @@
 
 #include "air.h"
 
-/* The air that a command with these attributes (NULL: any) is about; an error, with its sentence, if it cannot be. */
+/* Return the air for a command that needs these attributes (NULL: none), or an error, with a message. */
 struct air *control_air(struct genl_info *info, const int *needs);
-/* Around every look at the core: bring it up to date before, arm its timer after. */
+/* Before any access to the core: lock and update it. Afterwards: set its timer and unlock. */
 u64 control_begin(struct air *air, unsigned long *flags)
 	__acquires(&air->lock);
 void control_end(struct air *air, unsigned long flags)
 	__releases(&air->lock);
-/* An answer to a command, begun; NULL: there is no memory. */
+/* Begin an answer to a command; NULL: there is no memory. */
 struct sk_buff *control_answer(struct genl_info *info, size_t room, void **head);
 
 /* settings.c */

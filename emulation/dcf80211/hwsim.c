@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The edge to mac80211_hwsim: its netlink messages, which two queues of a virtio
- * device carry. Queue 0 brings frames, and which addresses a radio answers to;
- * queue 1 takes receptions and transmission reports.
+ * The interface to mac80211_hwsim: its netlink messages, carried by two queues
+ * of a virtio device. Queue 0 brings frames, and the addresses of radios. Queue
+ * 1 takes receptions and transmission reports.
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -11,17 +11,17 @@
 #include "air.h"
 #include "wire/message.h"
 
-/* A TX_INFO message fits, or a FRAME besides its frame. */
+/* Enough for a TX_INFO message, or for a FRAME without its frame. */
 #define MESSAGE_ROOM (MESSAGE_HEADER + 128)
-/* So many messages may wait before deliveries are lost, and hwsim's frames left where they are. */
+/* Limit of waiting messages; at the limit deliveries are lost, and hwsim's frames stay in their queue. */
 #define MOST_WAITING 4096
-/* Where a frame has the address of its transmitter. */
+/* Offset of the transmitter's address in a frame. */
 #define ADDR2 10
 
-/* A frame of hwsim's, as the core holds it. */
+/* A frame of hwsim's while the core has it. */
 struct held {
 	struct dcf_frame frame;
-	struct backlog *report; /* made before it was taken: its end can always be told, else hwsim would keep it */
+	struct backlog *report; /* allocated first, so that the end can always be reported to hwsim */
 	u64 cookie;
 	u32 flags;
 	struct tx_rate rates[DCF_STAGES];
@@ -44,7 +44,7 @@ static u8 *put_u32(u8 *at, int type, u32 value)
 	return put_attr(at, type, &value, sizeof(value));
 }
 
-/* Room for a message of so many bytes; NULL: there is no memory. */
+/* Allocate a message of @room bytes; NULL: there is no memory. */
 static struct backlog *message_new(u32 room)
 {
 	return kmalloc(sizeof(struct backlog) + room, GFP_ATOMIC);
@@ -60,7 +60,7 @@ static u8 *message_begin(u8 *bytes, int cmd)
 	return bytes + MESSAGE_HEADER;
 }
 
-/* Its length. */
+/* Complete a message and return its length. */
 static u32 message_end(u8 *bytes, const u8 *end)
 {
 	return ((struct nlmsghdr *)bytes)->nlmsg_len = end - bytes;
@@ -71,7 +71,10 @@ static void message_wait(struct air *air, struct backlog *message, const u8 *end
 	message->len = message_end(message->bytes, end);
 	list_add_tail(&message->list, &air->backlog);
 	air->waiting++;
-	/* Who gives a buffer after we have looked for one sees that something waits: virtqueue_kick_prepare() has the other. */
+	/*
+	 * Pairs with virtqueue_kick_prepare(): a driver that adds a buffer after we have
+	 * found none sees the waiting message.
+	 */
 	smp_mb();
 	if (!air->hushed)
 		hwsim_give(air);
@@ -127,7 +130,7 @@ static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *
 	return put_u32(at, ATTR_FREQ, f->freq);
 }
 
-/* Into a buffer of hwsim's at once, if nothing waits for one and it is large enough. */
+/* Write directly into a buffer of hwsim's, if no message waits for one and it is large enough. */
 static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
 	struct air *air = edge;
@@ -176,9 +179,10 @@ static void hwsim_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_re
 			h->rates[i].idx = -1;
 	}
 	/*
-	 * hwsim has no word for a frame that was never sent, and mac80211 takes what
-	 * was not acknowledged for a sign of a bad link: two dozen in a row, and a
-	 * mesh's link is broken. A full queue says nothing about a link.
+	 * hwsim has no status for a frame that was never sent. mac80211 takes a frame
+	 * without an ACK as a sign of a bad link; two dozen in a row break a mesh link.
+	 * A full queue says nothing about a link, so such a frame is reported as
+	 * acknowledged.
 	 */
 	hwsim_report(air, h->report, air->radio[station].addr, h->cookie,
 		     h->flags | (why == DCF_ACKED || why == DCF_QUEUE_FULL ? FLAG_ACKED : 0), h->rates);
@@ -198,10 +202,9 @@ static int find_radio(const struct air *air, const u8 *addr)
 }
 
 /*
- * A radio whose interface has been given another address keeps the name that
- * hwsim made for it, which nobody outside the kernel can ask for. So a station
- * that was named by an address is known by the first thing that this address
- * does.
+ * A radio whose interface has a new address keeps the name that hwsim gave it,
+ * which user space cannot read. So if a station was named by an address, the
+ * first message with this address tells the radio's name.
  */
 static int find_or_learn(struct air *air, const u8 *name, const u8 *addr)
 {
@@ -242,7 +245,7 @@ static void take_frame(struct air *air, const struct message *m, u64 now)
 		air->lost_messages += !h;
 	}
 	if (!h) {
-		/* It must not stay in hwsim's queue. */
+		/* The frame must not stay in hwsim's queue. */
 		hwsim_report(air, message, m->transmitter, m->cookie, m->flags, m->rates);
 		return;
 	}
@@ -288,7 +291,7 @@ static void take_message(struct air *air, const void *buffer, u32 size, u64 now)
 	}
 }
 
-/* Whether the end of one more frame can be told: one that could not is not taken. */
+/* Allocate the report of the next frame; a frame is only taken if its end can be reported. */
 static bool can_report(struct air *air)
 {
 	if (!air->report)

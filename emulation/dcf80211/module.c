@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The module's beginning and end: it is there to be told over netlink to make
- * an air.
- */
+/* Load and unload the module. It waits for netlink commands to make an air. */
 #include <linux/module.h>
 
 #include "air.h"
@@ -21,6 +18,6 @@ module_init(dcf80211_load);
 module_exit(dcf80211_unload);
 MODULE_DESCRIPTION("The air under mac80211_hwsim: an exact IEEE 802.11 DCF");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Why the core refuses a configuration, in words. Netlink takes a sentence only
- * as a literal, on the kernels that this builds for.
+ * Messages for the core's reasons to refuse a configuration. They are literals,
+ * because on some of the supported kernels netlink accepts nothing else.
  */
 #include <linux/netlink.h>
 

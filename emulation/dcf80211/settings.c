@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be set of an air at any time: its stations, who hears whom, and where
- * they are. What the core only points to, its table and the stations' waypoints,
- * is kept here; a list that no message holds comes in several, each of which
- * adds to what there is.
+ * Commands that change an air at any time: its stations, the powers between
+ * them, and their positions.
+ *
+ * The core only points to its table and to the stations' waypoints, so they are
+ * stored here. A list that is too long for a message comes in several, which
+ * append to it.
  */
 #include <linux/etherdevice.h>
 #include <linux/mm.h>
@@ -32,9 +34,9 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	queue = nla_get_u16(a[A_QUEUE]);
 	rx_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]);
 	cs_aw = nla_get_u64(a[A_CS_THRESHOLD_AW]);
-	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* others come by ADD_MAC_ADDR */
+	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* the other addresses come by ADD_MAC_ADDR */
 	control_begin(air, &flags);
-	/* The address last: what is set then cannot be refused any more. */
+	/* The address comes last: after it, nothing can be refused. */
 	ok = dcf_check_station(air->dcf, station, short_limit, long_limit, queue) && dcf_check_thresholds(air->dcf, rx_aw, cs_aw) &&
 	     dcf_set_address(air->dcf, station, perm);
 	if (ok) {
@@ -67,7 +69,8 @@ int do_links(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "no such station, or not one entry of 16 bytes for each station");
 		return -EINVAL;
 	}
-	link = kmemdup(nla_data(info->attrs[A_LINKS]), nla_len(info->attrs[A_LINKS]), GFP_KERNEL); /* it is aligned to 4 only */
+	/* A copy, as the attribute is only aligned to 4. */
+	link = kmemdup(nla_data(info->attrs[A_LINKS]), nla_len(info->attrs[A_LINKS]), GFP_KERNEL);
 	if (!link)
 		return -ENOMEM;
 	for (to = 0; to < air->stations; to++)
@@ -142,7 +145,7 @@ int do_fading(struct sk_buff *skb, struct genl_info *info)
 	return ok ? 0 : -EINVAL;
 }
 
-/* A copy of the first @offset of @had entries of so many bytes, and those that the message brings; how many is @count. */
+/* Copy the first @offset entries of @old and append the message's entries; set @count to their number. */
 static void *settings_grown(struct genl_info *info, const void *old, u32 had, int attr, size_t size, u32 *count)
 {
 	u32 offset = nla_get_u32(info->attrs[A_OFFSET]), more = nla_len(info->attrs[attr]) / size;
@@ -153,7 +156,7 @@ static void *settings_grown(struct genl_info *info, const void *old, u32 had, in
 		return ERR_PTR(-EINVAL);
 	}
 	*count = offset + more;
-	new = kvmalloc_array(*count + 1, size, GFP_KERNEL); /* none is something, too */
+	new = kvmalloc_array(*count + 1, size, GFP_KERNEL); /* an empty list is valid */
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	memcpy(new, old, offset * size);

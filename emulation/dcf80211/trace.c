@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trace: records of docs/interfaces.md, section 3, in debugfs at
- * dcf80211/trace0. How many were lost is in the stop mark, too.
+ * The trace: records of docs/records.md, section 3, in debugfs at
+ * dcf80211/trace0. The stop mark has the number of lost records, too.
  */
 #include "air.h"
 #include "channel.h"
 
 #define SUBBUF_SIZE (256 * 1024)
-#define SUBBUFS 4 /* in virtual time the reader is there at once; elsewhere this is seconds */
+#define SUBBUFS 4 /* in virtual time the reader reads at once; in real time this holds seconds */
 
 int trace_open(struct air *air)
 {

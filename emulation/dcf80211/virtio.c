@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtio device (id 29) that mac80211_hwsim takes for its medium: two split
- * rings, and a life from registration to the driver's reset. Both sides are in
- * this kernel, so a descriptor's address is a physical address of ours.
+ * The virtio device (id 29) that mac80211_hwsim uses as its medium: two split
+ * rings. It lives from registration to the driver's reset. Both sides are in
+ * this kernel, so descriptors hold physical addresses of this kernel.
  */
 #include <linux/virtio_config.h>
 #include <linux/virtio_ids.h>
@@ -19,7 +19,7 @@ void *vdev_take(struct air *air, int q, u16 *head, u32 *size)
 
 	if (le16_to_cpu((__force __le16)READ_ONCE(r->avail->idx)) == air->queue[q].seen)
 		return NULL;
-	virt_rmb(); /* index before entry */
+	virt_rmb(); /* read the index before the entry */
 	*head = le16_to_cpu((__force __le16)r->avail->ring[air->queue[q].seen++ % r->num]);
 	*size = le32_to_cpu((__force __le32)r->desc[*head].len);
 	return phys_to_virt(le64_to_cpu((__force __le64)r->desc[*head].addr));
@@ -32,7 +32,7 @@ void vdev_give(struct air *air, int q, u16 head, u32 len)
 
 	r->used->ring[i % r->num].id = (__force __virtio32)cpu_to_le32(head);
 	r->used->ring[i % r->num].len = (__force __virtio32)cpu_to_le32(len);
-	virt_wmb(); /* entry before index */
+	virt_wmb(); /* write the entry before the index */
 	r->used->idx = (__force __virtio16)cpu_to_le16(i + 1);
 	air->queue[q].used = true;
 }
@@ -57,7 +57,7 @@ static bool vdev_notify(struct virtqueue *vq)
 {
 	struct air *air = air_of(vq->vdev);
 
-	/* hwsim refills queue 1 after each message: of interest only if something waits for it. */
+	/* hwsim refills queue 1 after each message, which only matters if a message waits. */
 	if (vq == air->queue[QUEUE_TX].vq || (!list_empty_careful(&air->backlog) && !READ_ONCE(air->hushed)))
 		air_kick(air);
 	return true;
@@ -114,7 +114,7 @@ static void set_status(struct virtio_device *vdev, u8 status)
 	spin_unlock_irqrestore(&air->lock, flags);
 }
 
-/* The driver lets go of the device: after this nobody touches rings or frames. */
+/* The driver releases the device: afterwards nothing uses rings or frames. */
 static void vdev_reset(struct virtio_device *vdev)
 {
 	struct air *air = air_of(vdev);
@@ -176,7 +176,7 @@ int vdev_register(struct air *air)
 	}
 	if (air->running)
 		return 0;
-	/* Nobody took it: hwsim is not loaded, or already has a medium. */
+	/* No driver took it: hwsim is not loaded, or already has a medium. */
 	vdev_unregister(air);
 	return -ENODEV;
 }

@@ -292,7 +292,7 @@ class Air:
         return _number(self._ask(Command.STOP, [], "stop")[A.TIME_NS])
 
     def report(self) -> dict[str, Any]:
-        """Return the `air` part of lane.json (docs/interfaces.md, sections 2 and 4)."""
+        """Return the `air` part of lane.json (docs/interfaces.md, section 2; docs/records.md, section 4)."""
         status = self._ask(Command.STATUS, [], "status")
         counters = self.netlink.command(FAMILY, Command.COUNTERS, flags=DUMP, what="the air: counters")
         return {

@@ -75,7 +75,7 @@ class Control(Generic):
         return {text(each[A.PARAMETER]): number(each[A.VALUE]) for each in found}
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the node's table entries: routes, links, neighbours, requests (docs/interfaces.md)."""
+        """Return the node's table entries: routes, links, neighbours, requests (docs/internals.md)."""
         return [entry(each) for each in self._ask(Command.ENTRIES, flags=DUMP, what="entries")]
 
     def counters(self) -> dict[str, Any]:

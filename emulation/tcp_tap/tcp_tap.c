@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What TCP senders do: one record (docs/interfaces.md, section 8) for each event
- * of a socket that sends, in whatever network namespace, in debugfs at
+ * Records the state of TCP senders: one record (docs/records.md, section 8) per
+ * event of a sending socket, in any network namespace, in debugfs at
  * tcp_tap/trace0.
  *
- * It rests on tracepoints only, so nothing in TCP's way changes. What wakes a
- * sender is a segment (tcp_probe) or its timer (timer_expire_entry), and both
- * are seen before the kernel acts: so what such a record says has held since the
- * socket's record before. Changes of state and retransmissions lie in between.
+ * It only uses tracepoints, so it does not change TCP's behaviour. A sender runs
+ * on a segment (tcp_probe) or on its timer (timer_expire_entry). Both are
+ * recorded before the kernel acts, so such a record has the state that was valid
+ * since the socket's previous record. Records of state changes and
+ * retransmissions come in between.
  *
- * Records fill a sub-buffer exactly, so a plain read always gets all there is.
+ * Records fill a sub-buffer exactly, so a plain read always gets all of them.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -22,12 +23,12 @@
 #include "compat.h"
 
 #define NAME "tcp_tap"
-#define RECORDS 4096 /* in a sub-buffer */
+#define RECORDS 4096 /* per sub-buffer */
 #define SUBBUFS 4
 
 enum event { ACK = 1, STATE, RETRANSMIT, CLOSE, TIMER };
 
-/* Little-endian, as the machines are that this builds for. */
+/* Little-endian, like the machines for which it is built. */
 struct record {
 	u16 size;
 	u8 event;
@@ -52,9 +53,9 @@ struct record {
 	__be32 daddr;
 };
 
-static DEFINE_RAW_SPINLOCK(lock); /* one order of records for all CPUs; tracepoints may not sleep, also under PREEMPT_RT */
+static DEFINE_RAW_SPINLOCK(lock); /* orders all CPUs' records; raw, as tracepoints may not sleep under PREEMPT_RT */
 static struct channel *channel;
-static void (*write_timer)(struct timer_list *timer); /* TCP's own, which no header names */
+static void (*write_timer)(struct timer_list *timer); /* TCP's timer function, which no header declares */
 
 static void write_record(const struct sock *sk, enum event what, u8 ca_state)
 {
@@ -100,7 +101,7 @@ static void on_segment(void *data, TCP_PROBE_ARGS)
 		write_record(sk, ACK, inet_csk(sk)->icsk_ca_state);
 }
 
-/* The kernel sets Loss again at each expiry; anything else only if it is new. */
+/* The kernel sets Loss again at each timeout; other states are recorded only when they change. */
 static void on_state(void *data, struct sock *sk, const u8 ca_state)
 {
 	if (ca_state == TCP_CA_Loss || ca_state != inet_csk(sk)->icsk_ca_state)
@@ -119,7 +120,7 @@ static void on_destroy(void *data, struct sock *sk)
 		write_record(sk, CLOSE, inet_csk(sk)->icsk_ca_state);
 }
 
-/* The socket is not locked, but its timer holds it; one that was put off since is none of ours. */
+/* The socket is not locked, but its timer holds a reference. Skip a timer that was postponed meanwhile. */
 static void on_timer(void *data, struct timer_list *timer, unsigned long baseclk)
 {
 	struct inet_connection_sock *icsk;
@@ -143,7 +144,7 @@ static struct probe {
 	{ "timer_expire_entry", on_timer },
 };
 
-/* Not all of them are exported, so they are found by name; the compiler checks the probes all the same. */
+/* Some tracepoints are not exported, so they are found by name. The compiler still checks the probes' types. */
 static void find_point(struct tracepoint *point, void *data)
 {
 	int i;
@@ -220,6 +221,6 @@ module_init(tcp_tap_init);
 module_exit(tcp_tap_exit);
 MODULE_DESCRIPTION("Records what TCP senders do: window, threshold, round trip, flight, at each segment and timer");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif

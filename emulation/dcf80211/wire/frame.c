@@ -14,10 +14,10 @@
 
 enum { IPPROTO_IS_TCP = 6, IPPROTO_IS_UDP = 17, IPPROTO_IS_DSR = 48, IPPROTO_IS_NONE = 59, IPPROTO_IS_MANET = 138 };
 
-/* How an action frame of HWMP begins: category Mesh, HWMP Mesh Path Selection (9.4.1.11, 9.6.17.3) */
+/* The beginning of an HWMP action frame: category Mesh, HWMP Mesh Path Selection (9.4.1.11, 9.6.17.3) */
 enum { ACTION_MESH = 13, MESH_PATH_SELECTION = 1 };
 
-#define DSR_FIXED 4 /* of the DSR Options header (RFC 4728, 6.1), and all of a flow's (RFC 4728, 7.1) */
+#define DSR_FIXED 4 /* length: a DSR Options header's fixed part (RFC 4728, 6.1), or a flow's whole header (7.1) */
 #define DSR_FLOW 0x80
 
 /* batman-adv's packets: include/uapi/linux/batadv_packet.h */
@@ -32,7 +32,7 @@ static u16 frame_be16(const u8 *p)
 	return p[0] << 8 | p[1];
 }
 
-/* A TCP segment: with payload, a pure ACK, or one that opens or ends a connection. */
+/* Classify a TCP segment: with payload, a pure ACK, or one that opens or ends a connection. */
 static enum dcf_kind classify_tcp(const u8 *p, u32 len, u32 segment_len)
 {
 	u32 header;
@@ -56,8 +56,9 @@ static bool is_routing_port(u16 port)
 }
 
 /*
- * Of a packet's payload: @len bytes are there, @payload there were. What comes after a DSR header is what the packet is;
- * with nothing after it, or a second one, it is routing.
+ * Classify a packet's payload of @payload bytes, of which @len are present.
+ * After a DSR header, the next header decides. A packet with nothing after it,
+ * or with a second one, is routing.
  */
 static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 payload)
 {
@@ -99,7 +100,7 @@ static enum dcf_kind classify_ipv4(const u8 *p, u32 len)
 	return classify_transport(p[9], p + header, len - header, total - header);
 }
 
-/* Extension headers are not followed: what hides behind them counts as OTHER. */
+/* Extension headers are not followed: packets with them count as OTHER. */
 static enum dcf_kind classify_ipv6(const u8 *p, u32 len)
 {
 	if (len < 40 || p[0] >> 4 != 6)
@@ -114,7 +115,7 @@ static enum dcf_kind classify_ether(u16 type, const u8 *p, u32 len)
 		return classify_ipv4(p, len);
 	case 0x86dd:
 		return classify_ipv6(p, len);
-	case ETHER_BATMAN: /* within another */
+	case ETHER_BATMAN: /* inside another one */
 		return DCF_ROUTING;
 	default:
 		return DCF_OTHER;
@@ -122,8 +123,10 @@ static enum dcf_kind classify_ether(u16 type, const u8 *p, u32 len)
 }
 
 /*
- * A unicast packet is what the Ethernet frame in it is. So is the fragment with which one begins: nothing in it says so
- * but that a header to the same destination follows, as of a fragment's number only the last in line knows that it is.
+ * Classify a batman-adv packet: a unicast packet is what its Ethernet frame is.
+ * So is the first fragment of one, which is recognized by a second header to the
+ * same destination. A fragment has no sign of being the first; its number only
+ * marks the last.
  */
 static enum dcf_kind classify_batman(const u8 *p, u32 len)
 {

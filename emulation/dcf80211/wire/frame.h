@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bytes of 802.11 frames: what the DCF reads and writes in a header, the
- * control frames it makes, and which payload a data frame carries.
- * IEEE 802.11-2016, 9.2 and 9.3. Every access is bounds-checked: the bytes
- * come from anywhere.
+ * The bytes of 802.11 frames: header fields that the DCF reads and writes, its
+ * control frames, and the classification of data frames (IEEE 802.11-2016, 9.2
+ * and 9.3). Every access is bounds-checked, because the bytes may come from
+ * anywhere.
  */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
@@ -11,10 +11,10 @@
 #include "../types.h"
 
 #define DCF_ALEN 6
-#define DCF_HDR_LEN 24 /* the shortest frame that hwsim hands over */
+#define DCF_HDR_LEN 24 /* the shortest frame that hwsim passes on */
 #define DCF_MAX_LEN 2400
 
-/* What a frame is to the counters. One table of them all: docs/interfaces.md, 3. */
+/* The kinds of frames for the counters; docs/records.md, section 3, explains them. */
 enum dcf_kind {
 	DCF_RTS,
 	DCF_CTS,
@@ -24,17 +24,17 @@ enum dcf_kind {
 	DCF_ROUTING,
 	DCF_MANAGEMENT,
 	DCF_OTHER,
-	DCF_ENCRYPTED, /* data of which nobody outside can tell more */
+	DCF_ENCRYPTED, /* data frames whose content is not readable */
 	DCF_UDP, /* a datagram, or a fragment of one */
 	DCF_KINDS
 };
 
 enum dcf_kind dcf_classify(const u8 *frame, u32 len);
 
-/* Access categories, the first before the others; numbered as the kernel does (enum ieee80211_ac_numbers). */
+/* Access categories in order of priority, with the kernel's numbers (enum ieee80211_ac_numbers). */
 enum dcf_category { DCF_VO, DCF_VI, DCF_BE, DCF_BK, DCF_CATEGORIES };
 
-/* Of a frame that the kernel hands over: by its user priority, as mac80211 sorts them (ieee80211_select_queue_80211()). */
+/* The category of a frame from the kernel: by its user priority, as in mac80211 (ieee80211_select_queue_80211()). */
 enum dcf_category dcf_categorise(const u8 *frame, u32 len);
 
 static inline const u8 *dcf_addr1(const u8 *frame)
@@ -52,7 +52,7 @@ static inline bool dcf_same_addr(const u8 *a, const u8 *b)
 	return !memcmp(a, b, DCF_ALEN);
 }
 
-/* An access point's beacon, by its subtype and its Capability Information (9.3.3.3, 9.4.1.4). */
+/* Whether it is an access point's beacon, by its subtype and Capability Information (9.3.3.3, 9.4.1.4). */
 static inline bool dcf_is_ap_beacon(const u8 *frame, u32 len)
 {
 	return len > DCF_HDR_LEN + 10 && frame[0] == 0x80 && frame[DCF_HDR_LEN + 10] & 0x01;
@@ -63,7 +63,7 @@ static inline u16 dcf_sequence_control(const u8 *frame)
 	return frame[22] | frame[23] << 8;
 }
 
-/* Is @next the fragment after @frame, of the same MSDU? (9.2.4.1.5, 9.2.4.4) */
+/* Whether @next is the next fragment of the same MSDU after @frame (9.2.4.1.5, 9.2.4.4). */
 static inline bool dcf_goes_on(const u8 *frame, const u8 *next)
 {
 	return frame[1] & 0x04 && dcf_sequence_control(next) == dcf_sequence_control(frame) + 1 &&
@@ -85,10 +85,10 @@ static inline u16 dcf_get_duration(const u8 *frame)
 {
 	u16 us = frame[2] | frame[3] << 8;
 
-	return us & 0x8000 ? 0 : us; /* else it is an AID, not a time */
+	return us & 0x8000 ? 0 : us; /* otherwise it is an AID */
 }
 
-/* Make a control frame, without FCS, in @out (at least 16 bytes); returns its length. */
+/* Make a control frame, without FCS, in @out (at least 16 bytes); return its length. */
 u32 dcf_make_rts(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us);
 u32 dcf_make_cts(u8 *out, const u8 *ra, u16 duration_us);
 u32 dcf_make_ack(u8 *out, const u8 *ra, u16 duration_us);

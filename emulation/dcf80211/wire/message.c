@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hwsim's messages, read.
- */
+/* Parse hwsim's messages. */
 #include "message.h"
 
 #define ATTR_HEADER 4
-#define TYPE_MASK 0x3fff /* above it are netlink's own flags */
+#define TYPE_MASK 0x3fff /* the higher bits are netlink's flags */
 
 enum {
 	RC_RTS_CTS = 1 << 0,
@@ -53,7 +51,7 @@ static void read_attrs(struct attr attr[ATTR_MAX + 1], const u8 *at, u32 rest)
 	}
 }
 
-/* The attribute's data, or NULL if it is shorter or not there. */
+/* Return the attribute's data, or NULL if it is shorter or missing. */
 static const u8 *attr_data(const struct attr *attr, u32 len)
 {
 	return attr->len >= len ? attr->data : NULL;
@@ -109,7 +107,7 @@ enum message_kind message_read(struct message *m, const u8 *bytes, u32 size)
 	memset(m, 0, sizeof(*m));
 	if (len < MESSAGE_HEADER || len > size)
 		return MESSAGE_OTHER;
-	cmd = bytes[MESSAGE_HEADER - 4]; /* of struct genlmsghdr */
+	cmd = bytes[MESSAGE_HEADER - 4]; /* cmd in struct genlmsghdr */
 	read_attrs(attr, bytes + MESSAGE_HEADER, len - MESSAGE_HEADER);
 	m->transmitter = attr_data(&attr[ATTR_TRANSMITTER], DCF_ALEN);
 	m->receiver = attr_data(&attr[ATTR_RECEIVER], DCF_ALEN);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The messages that mac80211_hwsim sends to its medium: netlink messages in the
- * machine's byte order. hwsim's protocol, version 1, is in the kernel's
- * drivers/net/wireless/virtual/mac80211_hwsim.h, which exports no header.
- * Every access is bounds-checked: what is not whole is not there.
+ * The messages that mac80211_hwsim sends to its medium: netlink messages in host
+ * byte order. The kernel's drivers/net/wireless/virtual/mac80211_hwsim.h defines
+ * hwsim's protocol, version 1; it exports no header. Every access is
+ * bounds-checked: an incomplete attribute counts as missing.
  */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H
@@ -40,18 +40,18 @@ enum message_kind { MESSAGE_OTHER, MESSAGE_BROKEN, MESSAGE_FRAME, MESSAGE_ADD_AD
 struct message {
 	const u8 *transmitter; /* DCF_ALEN bytes */
 	const u8 *receiver; /* DCF_ALEN bytes: the address to add or delete */
-	/* Of a frame. */
+	/* For a frame. */
 	const u8 *frame;
 	u32 len, flags, freq;
 	u64 cookie;
-	struct tx_rate rates[DCF_STAGES]; /* as they came */
+	struct tx_rate rates[DCF_STAGES]; /* as received */
 	struct dcf_stage stage[DCF_STAGES]; /* stage[0].rate 0: a rate that is not modelled */
 };
 
-/* What @bytes say; pointers in @m point into them. MESSAGE_BROKEN: a message we want, with something missing. */
+/* Parse @bytes; pointers in @m point into them. MESSAGE_BROKEN: a known message that is incomplete. */
 enum message_kind message_read(struct message *m, const u8 *bytes, u32 size);
 
-/* A power in thousandths of a dBm as hwsim has it: whole dBm, the nearest, halves up, of those that it can say. */
+/* Convert thousandths of a dBm to hwsim's whole dBm: the nearest, halves up, limited to its range. */
 s32 message_dbm(s32 mdbm);
 
 #endif

@@ -3,7 +3,7 @@
 
 const u16 dcf_rates[DCF_RATES] = { 10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540 };
 
-#define CCK_RATES 4 /* the first of the table; there are none at 5 GHz */
+#define CCK_RATES 4 /* they are first in the table; 5 GHz has none */
 
 static bool is_5_ghz(u32 freq)
 {

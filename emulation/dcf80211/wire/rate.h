@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The legacy rates, their numbers, and the stages in which the kernel asks for
- * them. A rate is its place in one table to the basic rate set, to the error
- * tables and, at 2.4 GHz, to hwsim.
+ * The legacy rates, their indices, and the kernel's rate stages. The basic rate
+ * set, the error tables and, at 2.4 GHz, hwsim use a rate's index in one table.
  */
 #ifndef WIRE_RATE_H
 #define WIRE_RATE_H
@@ -13,7 +12,7 @@
 #define DCF_RATES 12
 extern const u16 dcf_rates[DCF_RATES];
 
-/* One of the kernel's rate stages: so many attempts at this rate. */
+/* One of the kernel's rate stages: @count attempts at @rate. */
 #define DCF_STAGES 4
 struct dcf_stage {
 	u16 rate; /* 100 kb/s; 0: there is no such stage */
@@ -21,7 +20,7 @@ struct dcf_stage {
 	bool rts, cts_to_self, short_preamble;
 };
 
-/* A rate's place in the table, or -1. */
+/* Return a rate's index in the table, or -1. */
 static inline int dcf_rate_index(u16 rate)
 {
 	int i;
@@ -32,11 +31,14 @@ static inline int dcf_rate_index(u16 rate)
 	return -1;
 }
 
-/* hwsim counts from the band's first rate; @freq is in MHz. 0: no such rate. */
+/*
+ * Convert between rates and hwsim's indices, which begin at the band's first
+ * rate. @freq is in MHz. 0: no such rate.
+ */
 u16 rate_from_hwsim(s8 idx, u32 freq);
 u8 rate_to_hwsim(u16 rate, u32 freq);
 
-/* The lowest of the band, which each of its stations must know: 1 Mb/s at 2.4 GHz, 6 Mb/s at 5 GHz. */
+/* Return the band's lowest rate, which all its stations support: 1 Mb/s at 2.4 GHz, 6 Mb/s at 5 GHz. */
 u16 rate_lowest(u32 freq);
 
 #endif

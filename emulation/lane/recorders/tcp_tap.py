@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The events of TCP senders: tcp_tap.ko's records (docs/interfaces.md, section 8)."""
+"""The events of TCP senders: tcp_tap.ko's records (docs/records.md, section 8)."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Bundle:
     def exec_module(self, module: ModuleType) -> None:
         _, origin, code = self.modules[module.__name__]
         loaded = marshal.loads(code)
-        _imp._fix_co_filename(loaded, origin)  # type: ignore[attr-defined]  # -
+        _imp._fix_co_filename(loaded, origin)  # type: ignore[attr-defined]  # for tracebacks, as imports do
         exec(loaded, module.__dict__)
 
 

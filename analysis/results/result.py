@@ -117,7 +117,7 @@ class Collisions(Counts):
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
-        """Count them in the `counters` of all stations."""
+        """Return the collisions, from the `counters` of all stations."""
         stations = list(stations)
 
         def table(name: str) -> dict[str, int]:
@@ -131,7 +131,7 @@ class Failures(Counts):
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
-        """Count them in the `counters` of all stations."""
+        """Return the failures, from the `counters` of all stations."""
         stations = list(stations)
         table = {row: count(stations, "end", kinds, GIVEN_UP) for row, kinds in (ROWS | APART).items()}
         return cls(**table | {"rtscts": count(stations, "end", None, ("RTS_LIMIT",))})

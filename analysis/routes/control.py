@@ -31,7 +31,7 @@ class Control:
 
     @classmethod
     def of_trace(cls, trace: Trace, which: Array | bool = True) -> "Control":
-        """Find them in the air's own records; `which` selects transmissions."""
+        """Return the control packets in the air's own records; `which` selects transmissions."""
         row = np.flatnonzero((trace.tx["kind"] == Kind.ROUTING) & which)
         tx = trace.tx[row]
         frames = Frames(trace.data, trace.frame[row], tx["caplen"].astype(np.int64))
@@ -47,7 +47,7 @@ class Control:
 
     @classmethod
     def of_air(cls, air: Aired) -> "Control":
-        """Find them in what was on the air."""
+        """Return the control packets on the air."""
         row = np.flatnonzero(air.kind == Kind.ROUTING)
         return cls._of(air.frames.pick(row), air.start_ns[row], air.length[row])
 

@@ -42,7 +42,7 @@ class Legs:
 
     @classmethod
     def of_trace(cls, trace: Trace, stations: Sequence[Mapping[str, Any]], which: Array | bool = True) -> "Legs":
-        """Find them in the air's own records; `which` selects transmissions, `stations` are the plan's, in order."""
+        """Return the legs in the air's own records; `which` selects transmissions, `stations` are the plan's."""
         tx, rx = trace.tx, trace.rx
         got = np.zeros(tx.size, bool)
         got[trace.rx_tx[(rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)]] = True
@@ -54,7 +54,7 @@ class Legs:
 
     @classmethod
     def of_air(cls, air: Aired, stop_ns: int) -> "Legs":
-        """Find them in what was on the air, until the stop."""
+        """Return the legs on the air, until the stop."""
         got = (air.outcome == Outcome.OK) & (air.receiver >= 0) & (air.end_ns < stop_ns)
         row = np.flatnonzero((air.kind == Kind.TCP_DATA) & got)
         return cls.of(air.station[row], air.receiver[row], air.end_ns[row], air.frames.pick(row), air.ips)

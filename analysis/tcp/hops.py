@@ -51,7 +51,7 @@ class Hops:
 
 
 def of_observation(seen: Observation) -> Hops:
-    """Derive them from a capture alone."""
+    """Return the served frames, derived from a capture alone."""
     sent, served, attempts, capture = seen.sent, seen.served, seen.attempts, seen.capture
     first, last = attempts.tx[served.first], attempts.tx[served.last]
     queued = capture.queued_ns(sent.row[first])
@@ -87,8 +87,8 @@ def of_trace(
     trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packets | None = None,
     before: Counter[int] | None = None,
 ) -> Hops:  # fmt: skip
-    """Derive them from the air's own records. `stations` are the plan's, in order. `packets` is what frames carry
-    (None: computed here). `before` is the result of `followed` for earlier parts of the trace."""
+    """Return the served frames, from the air's own records. `stations` are the plan's, in order. `packets` is what
+    frames carry (None: computed here). `before` is the result of `followed` for earlier parts of the trace."""
     tx, rx = trace.tx, trace.rx
     time, end = tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
     served = numbered(trace)

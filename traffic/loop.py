@@ -25,7 +25,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def timer() -> int:
-    """Return a new timer, as a file descriptor that becomes readable; see `set_timer`. Raises OSError."""
+    """Return a new timer, as a file descriptor that becomes readable; see `set_timer`. Raises OSError if that fails."""
     return _checked(libc.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC))
 
 

@@ -43,7 +43,7 @@ class Samples:
         self.rows.append(",".join([flow, f"{time_s:.6f}", *map(_cell, cells)]))
 
     def write(self, folder: str, more: bool = False) -> None:
-        """Write the rows to a folder; with `more`, append to those there. Raises OSError."""
+        """Write the rows to a folder; with `more`, append to those there. Raises OSError if that fails."""
         with open(f"{folder}/{FILE}", "a" if more else "w") as file:
             if not file.tell():
                 file.write(",".join(["flow", "time_s", *COLUMNS]) + "\n")

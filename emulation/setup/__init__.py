@@ -125,7 +125,7 @@ def prepare_stock(
 
 
 def prepare_environment() -> Path:
-    """Return the Python interpreter of the environment for runs, made if missing. Raises SetupError."""
+    """Return the Python interpreter of the environment for runs, made if missing. Raises SetupError if that fails."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.BUILD)
     if liked := packages.missing(Group.PROMPT):
@@ -136,7 +136,7 @@ def prepare_environment() -> Path:
 
 def prepare_all_packages() -> Path | None:
     """Return the Python interpreter of the full environment, made if missing. Return None if this program does not run
-    in the one for runs only. Raises SetupError."""
+    in the one for runs only. Raises SetupError if that fails."""
     return environment.obtain(LOCK_FILE) if environment.is_here(RUN_LOCK_FILE) else None
 
 
@@ -147,7 +147,7 @@ def require_all_packages() -> None:
 
 
 def prepare_docs() -> Path:
-    """Return the Python interpreter of the environment that builds the docs. Raises SetupError."""
+    """Return the Python interpreter of the environment that builds the docs. Raises SetupError if that fails."""
     return environment.obtain(DOCS_LOCK_FILE)
 
 

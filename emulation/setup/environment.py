@@ -51,7 +51,7 @@ def is_ours(lock_file: Path) -> bool:
 
 
 def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
-    """Return the environment's interpreter; make the environment if it is missing. Raises SetupError."""
+    """Return the environment's interpreter; make the environment if it is missing. Raises SetupError if that fails."""
     if not is_ours(lock_file):
         raise SetupError(f"{lock_file.name} is not here, of which an environment is made: this takes a checkout")
     entry = name(lock_file)

@@ -25,7 +25,7 @@ def find(source: Path) -> Path | None:
 
 
 def obtain(source: Path) -> Path:
-    """Return the library of a C file; build it if it is not in the cache. Raises SetupError."""
+    """Return the library of a C file; build it if it is not in the cache. Raises SetupError if that fails."""
 
     def build(folder: Path) -> Iterable[str]:
         built = f"{source.stem}.so"

@@ -82,7 +82,7 @@ def installed(source: Path, kernel: Installed) -> dict[str, Path]:
 
 
 def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[str]:
-    """Build the modules from a copy of their sources. Return the key files. Raises SetupError."""
+    """Build the modules from a copy of their sources. Return the key files. Raises SetupError if that fails."""
     copy = folder / source.name
     for file in sources(source):
         target = copy / file.relative_to(source)

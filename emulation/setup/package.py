@@ -26,7 +26,7 @@ class Kind(enum.StrEnum):
 
 def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = False) -> list[Path]:
     """Make these files in a folder and return their paths; with `checks`, include the kernel in which modules are
-    checked. Set-up runs first. Raises SetupError."""
+    checked. Set-up runs first. Raises SetupError if that fails."""
     if lacking := [name for name in ("git", *deb.TOOLS * (Kind.DEB in kinds)) if not shutil.which(name)]:
         raise SetupError(f"packages are made by {' and '.join(lacking)}: not on this machine")
     configurations = (uml.CONFIGURATION, kernel.DEBUG) if checks else (uml.CONFIGURATION,)

@@ -66,7 +66,7 @@ def archive() -> Path:
 
 
 def note(contents: Contents) -> str:
-    """Return the note on sources that accompanies a built kernel. Raises SetupError."""
+    """Return the note on sources that accompanies a built kernel. Raises SetupError if that fails."""
     linux = archive()
     return TEXT.format(
         version=contents.version, archive=linux.name, digest=cache.digest(linux), sources=name_of(contents.built)
@@ -74,7 +74,7 @@ def note(contents: Contents) -> str:
 
 
 def pack(contents: Contents, folder: Path) -> Path:
-    """Pack Linux's archive and the program into a file in the folder; return its path. Raises SetupError."""
+    """Pack Linux's archive and the program into a file in the folder; return its path. Raises SetupError on failure."""
     linux, file = archive(), folder / name_of(contents.built)
     with cache.scratch(folder, "package") as staged:
         half, home = staged / file.name, staged / "home"
@@ -92,7 +92,7 @@ def source(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def files_of(checkout: Path) -> list[str]:
-    """Return the existing files that git has of a checkout, except LEFT_OUT. Raises SetupError."""
+    """Return the existing files that git has of a checkout, except LEFT_OUT. Raises SetupError if that fails."""
     names = run("git", "-C", str(checkout), "ls-files", "-z").split("\0")
     return [
         name for name in names if name and name.partition("/")[0] not in LEFT_OUT and os.path.lexists(checkout / name)

@@ -150,7 +150,7 @@ def find(wanted: str) -> Path:
 
 
 def obtain(wanted: str) -> Stock:
-    """Return the kernel that `find` finds; prepare it if it is not in the cache. Raises SetupError."""
+    """Return the kernel that `find` finds; prepare it if it is not in the cache. Raises SetupError if that fails."""
     image = find(wanted)
     release = release_of(image)
     files = [image, modules_of(release) / "modules.dep", PYTHON, *map(program_path, PROGRAMS)]
@@ -161,7 +161,7 @@ def obtain(wanted: str) -> Stock:
 
 
 def build(folder: Path, image: Path) -> Iterable[str]:
-    """Fill a folder with what a lane boots. Return its key files. Raises SetupError."""
+    """Fill a folder with what a lane boots. Return its key files. Raises SetupError if that fails."""
     release = release_of(image)
     (folder / LINUX).write_bytes(unpacked(image))
     (folder / LINUX).chmod(0o755)

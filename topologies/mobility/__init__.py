@@ -49,7 +49,7 @@ def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int)
 
 def settled(network: Network, motion: Motion, seconds: float) -> Network:
     """Return the network in this motion, for this duration. Before the start, a moving node stands where its motion
-    begins. Raises ValueError."""
+    begins. Raises ValueError if the motion is invalid."""
     moved = {name: settle(way, seconds) for name, way in motion.waypoints.items()}
     nodes = {
         name: node.model_copy(update={"position": moved[name][0].position}) if moved.get(name) else node

@@ -53,10 +53,10 @@ class Application:
         """Raises ValueError if these settings exclude each other."""
 
     def prepare(self) -> None:
-        """Prepare the receiving end. Raises OSError."""
+        """Prepare the receiving end. Raises OSError if that fails."""
 
     def start(self) -> None:
-        """Begin to send. Raises OSError."""
+        """Begin to send. Raises OSError if that fails."""
         raise NotImplementedError
 
     def sample(self) -> dict[str, Any]:

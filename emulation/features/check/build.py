@@ -252,7 +252,7 @@ def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Findi
 
 
 def checkpatch() -> Path:
-    """Return the kernel's script, from the lab's kernel or its source archive. Raises Failure."""
+    """Return the kernel's script, from the lab's kernel or its source archive. Raises Failure if that fails."""
     if found := kernel.find():
         return found.folder / "scripts" / CHECKPATCH[0]
     packages.ensure(packages.Group.BUILD)

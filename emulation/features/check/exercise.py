@@ -58,7 +58,7 @@ Place = Prepared | PreparedStock  # where modules are exercised: the debug kerne
 
 def debug_kernel() -> Prepared:
     """Return the debug kernel with our modules for it, and those that modules under test call; build what is missing.
-    Raises Failure."""
+    Raises Failure if that fails."""
     return prepare(configuration=kernel.DEBUG, folders=(BALANCE,))
 
 

@@ -43,7 +43,7 @@ def record(
     prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
 ) -> Path | None:
     """Leave air.pcapng.gz and views.gz in the empty `folder`. Return the former, or None if the finding did not recur.
-    Raises OSError."""
+    Raises OSError if that fails."""
     assert finding.seed is not None
     assert finding.time_s is not None
     write_job(prepared, module, folder, finding.seed, cycles, round(finding.time_s * 1e6))

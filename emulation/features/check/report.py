@@ -209,7 +209,7 @@ def plain_stage(check: Check, done: Done) -> dict[str, Any]:
 
 
 def write(check: Check, folder: Path) -> None:
-    """Write report.json and report.md to the run folder. Raises OSError."""
+    """Write report.json and report.md to the run folder. Raises OSError if that fails."""
     (folder / "report.json").write_text(json.dumps(plain(check), indent=1) + "\n")
     (folder / "report.md").write_text(markdown(check, sorted(file.name for file in folder.glob("*.png"))))
 

@@ -14,7 +14,7 @@ Writer = Callable[[Path, Iterator["DataFrame"]], int]
 
 
 def csv(path: Path, pieces: Iterator[DataFrame]) -> int:
-    """Write UTF-8 with a header; missing values are empty. Return the number of rows. Raises OSError."""
+    """Write UTF-8 with a header; missing values are empty. Return the number of rows. Raises OSError if that fails."""
     rows = 0
     with path.open("wb") as file:
         for piece in pieces:

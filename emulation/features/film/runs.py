@@ -44,12 +44,12 @@ def of_run(where: Path, trust: Trust = NOBODY) -> Film:
 
 
 def write(made: Film, out: Path) -> None:
-    """Write the file that a browser plays, a new one. Raises OSError."""
+    """Write the file that a browser plays, a new one. Raises OSError if that fails."""
     files.write(out, page(made))
 
 
 def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:
-    """Write a picture of one moment. Raises Misuse or OSError."""
+    """Write a picture of one moment. Raises Misuse for a wrong suffix or time, OSError if that fails."""
     from emulation.features.film.still import still  # it imports the drawing library, which a film does not need
 
     if out.suffix not in STILLS:

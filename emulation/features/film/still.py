@@ -17,7 +17,7 @@ MARGIN = 0.08  # of the area
 
 
 def still(path: Path, film: Film, at_s: float, ranges: bool | None = None) -> None:
-    """Draw it. `ranges`: whether to draw the stations' ranges (None: if they are few). Raises OSError."""
+    """Draw it. `ranges`: whether to draw the stations' ranges (None: if they are few). Raises OSError if that fails."""
     at = film.positions(at_s)
     reach = film.reach_m if (len(at) <= MANY if ranges is None else ranges) else None
     figure, axes = figure_of((WIDTH, _height(at, max(reach or [0.0]))), f"{film.title}; at {at_s:g} s")

@@ -19,7 +19,7 @@ LONGEST_S = 100_000
 
 
 def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    """Run these flows for this time, as part of the session. Return their reports. Raises OSError."""
+    """Run these flows for this time, as part of the session. Return their reports. Raises OSError if that fails."""
     now_s = (time.monotonic_ns() - net.began_ns) / 1e9
     seed, sample_s, zero_ns = net.plan["seed"], net.plan["sample_s"], net.began_ns
     with (

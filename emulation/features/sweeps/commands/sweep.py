@@ -68,7 +68,7 @@ def programs_of(path: Path) -> list[str]:
 
 
 def read(path: Path) -> tuple[Study, list[int]]:
-    """Return the study that a file describes, and its seeds. Raises Misuse."""
+    """Return the study that a file describes, and its seeds. Raises Misuse if the file is wrong."""
     try:
         found = SweepFile.model_validate(tomllib.loads(path.read_text()))
     except OSError as error:

@@ -44,7 +44,7 @@ BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 
 
 class Medium:
-    """The air, until the end of the block. Raises OSError or ValueError."""
+    """The air, until the end of the block. Raises OSError or ValueError if it cannot be set up."""
 
     def __init__(self, loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> None:
         self.loop, self.stations, self.table, self.say = loop, stations, table, say

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Capture:
-    """Copies the air's trace from now on; `finish` writes the pcapng of these stations. Raises OSError."""
+    """Copies the air's trace from now on; `finish` writes the pcapng of these stations. Raises OSError on failure."""
 
     def __init__(self, loop: Loop, path: str, stations: Sequence[Mapping[str, Any]]) -> None:
         self.loop, self.path, self.stations = loop, Path(path).resolve(), stations
@@ -39,7 +39,7 @@ class Capture:
             self.copied.write(data)
 
     def finish(self) -> None:
-        """Write the file after the air has stopped. Raises OSError or ValueError."""
+        """Write the file after the air has stopped. Raises OSError or ValueError if that fails."""
         self.loop.forget(self.source)
         try:
             self._copy()

@@ -19,7 +19,7 @@ CHANNEL_2GHZ, CHANNEL_5GHZ = 0x0080, 0x0100
 
 
 class Capture:
-    """A file, until the end of the block. Raises OSError."""
+    """A file, until the end of the block. Raises OSError if it cannot be written."""
 
     def __init__(self, path: str) -> None:
         self.file = open(path, "wb", buffering=0)  # noqa: SIM115

@@ -74,7 +74,7 @@ WARNING, DEBUG = 4, 7  # as in syslog
 
 
 class Edge:
-    """The medium of this namespace's radios, until the end of the block. Raises OSError."""
+    """The medium of this namespace's radios, until the end of the block. Raises OSError if it cannot be set up."""
 
     def __init__(
         self,

@@ -146,7 +146,7 @@ def check(
 
 
 def place_of(lane: Lane) -> Place:
-    """Return where modules are exercised. Raises Failure."""
+    """Return where modules are exercised. Raises Failure if there is no such place."""
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
 
 

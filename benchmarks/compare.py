@@ -2,7 +2,7 @@
 """`./dcflab bench speed`: whole runs of dcflab, ns-2 and ns-3 side by side, and the core alone.
 
 What is timed is what a user waits for: the whole process, by the wall clock and in CPU time of it and its children.
-First the seeds' study: a string of five under three RTS/CTS strategies, 120 s each; then 900 s of one of them; then
+First the papers' study: a string of five under three RTS/CTS strategies, 120 s each; then 900 s of one of them; then
 meshes, which have no peer here. All write a trace unless said otherwise. They take turns, so that a slow moment of the
 machine hits all of them. Medians, and ratios of medians; nothing here is a test.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`./dcflab bench tcp-like`: TCP under `--tcp-like ns2` against the agents of ns-2, under the same air.
 
-First a string of five, 120 s of one flow with a window limit of 64 segments; then the transfer of seed 004, 10 MB over
+First a string of five, 120 s of one flow with a window limit of 64 segments; then the transfer of paper 004, 10 MB over
 an access point whose stations try each frame once, so that TCP recovers from all losses. ns-2 plays NewReno, which is
-Linux's, and plain Reno, which Linux has not; each with a least timeout of 0.2 s, as seed 003, and of 1 s, which was
-ns-2's own in the year of seed 004.
+Linux's, and plain Reno, which Linux has not; each with a least timeout of 0.2 s, as paper 003, and of 1 s, which was
+ns-2's own in the year of paper 004.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Study:
                 raise TypeError(f"a study's {what} are a mapping, not {value!r}")
         for what, those in (("variants", self.variants), ("cases", self.cases)):
             if not those:
-                raise ValueError(f"a study has {what}: there are none")
+                raise ValueError(f"a study needs {what}, but has none")
             for name, options in those.items():
                 if not isinstance(options, Mapping):
                     raise TypeError(f"{what}: {name!r} is a mapping of options, not {options!r}")

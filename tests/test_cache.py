@@ -154,7 +154,7 @@ def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
             [sys.executable, "-c", waits], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert waiting.stderr
-        assert next(waiting.stderr) == f"dcflab: waiting for another dcflab, which is building in {root}\n"
+        assert next(waiting.stderr) == f"dcflab: waiting for another dcflab that builds in {root}\n"
         assert next(waiting.stderr).startswith("dcflab: another dcflab: 2 files compiled, waited for ")
         with log.open("a") as more:
             more.write("  CC      d.o\n")

@@ -80,7 +80,7 @@ def kernel() -> None:
         ("run string --vary rate=2,2", "values that differ"),
         ("run string --vary rate=2,3", "rate: 3 Mb/s is not possible"),
         ("run string --vary rate=2,11 --rate 2", "leave out --rate"),
-        ("run string --vary rate=2,11 --vary rate=1", "rate is there twice"),
+        ("run string --vary rate=2,11 --vary rate=1", "rate is given twice"),
         ("run string --vary seed=1,2", "--seeds"),
         ("replay nowhere", "nowhere"),
         ("replay .", "result.json"),
@@ -122,8 +122,8 @@ def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> 
     hidden = dcflab(here, what, "string", "--traffic", "iperf3", wrapper=["env", "PATH=/nowhere"])
     assert (hidden.returncode, hidden.stdout) == (1, "")
     assert hidden.stderr.splitlines() == [
-        "dcflab: what this run calls is not installed: iperf3, for applications of kind iperf3; please install what "
-        "Debian calls iperf3"
+        "dcflab: this run needs programs that are not installed: iperf3, for applications of kind iperf3; please "
+        "install the packages that Debian calls iperf3"
     ]
     assert list(here.iterdir()) == []
 

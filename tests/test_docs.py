@@ -279,7 +279,7 @@ def test_the_site_can_be_searched_without_a_server(site: Path, tmp_path: Path) -
 def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years")
     done = docs("--out", str(tmp_path), "--no-open")
-    assert done.exit_code == 2 and "is no site" in done.output
+    assert done.exit_code == 2 and "is not a site" in done.output
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 

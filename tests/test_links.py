@@ -84,7 +84,7 @@ def test_of_several_ratios_the_one_nearest_to_a_half_counts() -> None:
         ("from,to,rate,delivery\na,b,3,1", "line 2: rate: a delivery ratio is of one of 1, 2, 5.5"),
         ("from,to,dbm\na,a,-50", "line 2: from a to itself"),
         ("from,to,dbm\na,,-50", "line 2: '' is no name of a station"),
-        ("from,to,dbm\na,b,-50\nb,a,-50\na,b,-51", "line 4: from a to b was said before"),
+        ("from,to,dbm\na,b,-50\nb,a,-50\na,b,-51", "line 4: from a to b is already set"),
         ("from,to,dbm\n", "links join 2 to 1000 stations, not 0"),
         ("from,to,dbm\n" + "".join(f"a,b{n},1\n" for n in range(1000)), "not 1001"),
     ],
@@ -106,7 +106,7 @@ def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
 def test_links_of_strangers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match=r"links\.csv has links of sta3; there is no such station"):
         plan(specify("string", {"stations": 2, "propagation": f"table,file={written(tmp_path, THREE)}"}))
-    with pytest.raises(ValueError, match="knows no metres"):
+    with pytest.raises(ValueError, match="has no distances"):
         specify("string", {"propagation": f"table,file={written(tmp_path, THREE)}", "ranges": {"transmission_m": 250}})
 
 
@@ -164,7 +164,7 @@ def test_a_flow_of_the_testbed_is_a_path_of_its_routers() -> None:
 
 def test_links_without_chance_have_not_the_seeds_flows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testbed, "DRAWS", 2)
-    with pytest.raises(ValueError, match="none of 2 draws has the seed's flows"):
+    with pytest.raises(ValueError, match="none of 2 draws has the paper's flows"):
         testbed.drawn(4.0, 0.0, 0.0, 1)
 
 

@@ -68,7 +68,7 @@ MISTAKES = {
     "def f(): f()\nf()\n": "line 1: RecursionError: maximum recursion depth",
 }  # fmt: skip
 NO_STUDIES = {
-    '"string", {}, {}, []': "ValueError: a study has variants: there are none",
+    '"string", {}, {}, []': "ValueError: a study needs variants, but has none",
     '"string", {}, ["a", "b"], []': r"TypeError: a study's variants are a mapping, not \['a', 'b'\]",
     '"string", {}, {"a": 1}, []': "TypeError: variants: 'a' is a mapping of options, not 1",
     '"string", {}, {"a": {}}, ["C1"]': "TypeError: claims: 'C1' is no Claim",
@@ -326,5 +326,5 @@ def test_a_strangers_programs_are_not_run_unasked(tmp_path: Path, named: dict[st
     """Of a run folder: they would be built and loaded on this machine, and not in a lane."""
     result = {"version": 3, "experiment": "x", "specification": named, "runs": [], "host": {"lane": lane}}
     (tmp_path / "result.json").write_text(json.dumps(result))
-    with pytest.raises(Misuse, match="names programs that run on this machine, as you: mine"):
+    with pytest.raises(Misuse, match="names programs that run on this machine with your rights: mine"):
         replay(tmp_path)

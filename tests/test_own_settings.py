@@ -179,7 +179,7 @@ def test_a_node_may_send_stronger_than_the_others():
     )
     assert now[1] == [usual[1][0] + 3000, None, usual[1][2] + 3000]
     assert [now[0], now[2]] == [usual[0], usual[2]]
-    with pytest.raises(Misuse, match="b: tx_power_dbm: propagation snr knows no transmit power"):
+    with pytest.raises(Misuse, match="b: tx_power_dbm: propagation snr has no transmit power"):
         plan(specify(Network(nodes=louder), {"propagation": {"model": "snr", "snr_db": [[None] * 3] * 3}}))
 
 
@@ -209,7 +209,10 @@ def test_80211b_among_80211g():
     [
         ({"rate_control": "fixed"}, "old: at 11 Mb/s it has another PHY than the network at 54 Mb/s: an access point"),
         ({"basic_rates": [1, 6]}, "basic_rates: stations at 11 Mb/s know only 1, 2, 5.5, 11"),
-        ({"kind": "adhoc"}, "link adhoc: old is of 802.11b and others of 802.11g: only access points protect them"),
+        (
+            {"kind": "adhoc"},
+            "link adhoc: old is of 802.11b and others of 802.11g: only access points protect such a network",
+        ),
     ],
 )
 def test_where_80211b_and_80211g_cannot_be(options, says):

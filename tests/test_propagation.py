@@ -132,7 +132,7 @@ def test_parameters_out_of_their_domain_are_refused(wrong):
 def test_more_than_the_air_takes_is_refused() -> None:
     """A model of one's own may promise anything."""
     assert propagation.power_mdbm(np.full((2, 2), 40.0), -100).max() == 40_000
-    with pytest.raises(ValueError, match="41 dBm arrive; the air takes 40 dBm"):
+    with pytest.raises(ValueError, match="41 dBm would arrive; the air accepts 40 dBm"):
         propagation.power_mdbm(np.full((2, 2), 41.0), -100)
 
 

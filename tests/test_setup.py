@@ -59,7 +59,7 @@ def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
 
 
 def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> None:
-    with pytest.raises(Failure, match="please install what Debian calls ns2, g"):
+    with pytest.raises(Failure, match="please install the packages that Debian calls ns2, g"):
         packages.ensure(packages.Group.BENCH)
 
 
@@ -114,7 +114,7 @@ def test_what_a_network_calls_is_there_before_it_starts(
     with pytest.raises(Failure) as caught:
         check_programs(made)
     first, command = str(caught.value).splitlines()
-    assert first.startswith("what this run calls is not installed: ") and all(each in first for each in said)
+    assert first.startswith("this run needs programs that are not installed: ") and all(each in first for each in said)
     assert command == f"  apt-get install -y --no-install-recommends {' '.join(names)}"
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     executable(bare_machine / "env", 'shift; exec "$@"')
@@ -194,10 +194,24 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
     assert "build it" in capsys.readouterr().out
 
 
+def test_as_root_small_packages_are_installed_with_the_others(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """hostapd and ping are there when a WLAN or a script needs them; who is not root is not asked for them."""
+    asked: list[list[str]] = []
+    executable(bare_machine / "apt-get", "exit 0")
+    monkeypatch.setattr(packages, "install", lambda become_root, names: asked.append([*become_root, *names]))
+    for user, wanted in ((1000, []), (0, [["iperf3", "hostapd", "wpasupplicant", "iw", "iproute2", "iputils-ping",
+                                           "wireless-regdb"]])):  # fmt: skip
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        packages.ensure_small()
+        assert asked == wanted
+
+
 def test_what_no_run_needs_is_a_hint(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In set-up, and to the doctor: iperf3, babeld, hostapd, iw and so on are for people. The tests install them."""
+    """In set-up, and to the doctor: babeld, Open vSwitch and so on are for some runs only. The tests install them."""
     executable(bare_machine / "apt-get", "exit 1")
     (bare_machine / "python3-venv").touch()
     monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))

@@ -119,7 +119,7 @@ def test_shadows_of_those_who_move() -> None:
         standing = {step["power_mdbm"]["0"][1] for step in motion["steps"] if "0" in step["power_mdbm"]}
         assert len(standing) == 1  # two of whom neither moves
     many = {**moving, "stations": 100, "seconds": 3000}
-    with pytest.raises(Misuse, match="under shadowing: what arrives between stations that move is worked out"):
+    with pytest.raises(Misuse, match="under shadowing: the received power between moving stations is computed"):
         plan(specify("string", {**many, "shadowing": "sigma=6"}))
 
 
@@ -169,7 +169,7 @@ def test_a_node_that_senses_less_than_it_receives() -> None:
         ({"fading": "rician"}, "fading.model: must be 'rayleigh', 'ricean' or 'lognormal', not 'rician'"),
         ({"fading": "rayleigh,k=6"}, "fading: rayleigh has no k, which is ricean's"),
         ({"fading": "ricean,k=21"}, "fading.k: must be at most 20"),
-        ({"fading": "rayleigh", "propagation": "disc"}, "propagation disc: .* no shadowing or fading"),
+        ({"fading": "rayleigh", "propagation": "disc"}, "propagation disc: .* leave out shadowing and fading"),
     ],
 )
 def test_refused(options: dict[str, Any], said: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topologies: what the seeds' layouts look like, and how a wrong one is refused."""
+"""Topologies: what the papers' layouts look like, and how a wrong one is refused."""
 
 import math
 import re

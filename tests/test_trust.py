@@ -95,7 +95,7 @@ def test_a_specification_of_others_names_no_program(stranger: Stranger, named: d
         lambda: Specification.model_validate(told, context=NOBODY),
         lambda: unflatten({"topology": "string", **{n: v for section in told.values() for n, v in section.items()}}),
     ):
-        with pytest.raises(ValueError, match="on the word of others"):
+        with pytest.raises(ValueError, match="named by a file of somebody else"):
             make()
     assert not stranger.ran.exists()
 
@@ -105,7 +105,7 @@ def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
     made = specify(stranger.file, {"motion": stranger.file})
     assert stranger.ran.exists()
     stranger.ran.unlink()
-    with pytest.raises(ValueError, match="on the word of others"):
+    with pytest.raises(ValueError, match="named by a file of somebody else"):
         unflatten(flatten(made))
     assert not stranger.ran.exists()
     assert unflatten(flatten(made), USER) == made
@@ -117,14 +117,14 @@ def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
               {"network": {"topology": "testbed", "parameters": {"links": "/dev/zero"}}}], ids=json.dumps,
 )  # fmt: skip
 def test_a_lane_has_no_file_read_here(stranger: Stranger, named: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="on the word of others"):
+    with pytest.raises(ValueError, match="named by a file of somebody else"):
         Specification.model_validate(named, context=NOBODY)
 
 
 @pytest.mark.parametrize("named", NAMED[:4], ids=json.dumps)
 def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: dict[str, Any]) -> None:
     told = {"network": {}, "kernel": {}, **filled(named, stranger)}
-    with pytest.raises(Failure, match=rf"{ASKED}.*on the word of others"):
+    with pytest.raises(Failure, match=rf"{ASKED}.*named by a file of somebody else"):
         specified(stranger.folder, {"specification": told}, [])
     assert not stranger.ran.exists()
 
@@ -142,9 +142,9 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
     flat = {name: value for section in told.values() for name, value in section.items()}
     for before in (stranger.leaves(told), stranger.leaves({}, changes=flat)):
         assert trust.programs_of(before)[0].startswith(str(stranger.folder.parent))
-        with pytest.raises(Misuse, match=r"names programs that run on this machine, as you: .*--trust says so"):
+        with pytest.raises(Misuse, match=r"names programs that run on this machine with your rights: .*add --trust"):
             replay(stranger.folder)
-        with pytest.raises(Misuse, match="on the word of others"):
+        with pytest.raises(Misuse, match="named by a file of somebody else"):
             tasks_of(before, stranger.folder)
         assert not stranger.ran.exists()
     trusted = trust.to_play(stranger.folder, before, True)
@@ -162,7 +162,7 @@ def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
     stranger.leaves({"network": {"motion": {"model": stranger.file}}})
     assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False)) is None
-    assert f"without how far stations reach: to find that out, this machine would run {stranger.file}" in (
+    assert f"the ranges of stations are not shown: to compute them, this machine would run {stranger.file}" in (
         capsys.readouterr().err
     )
     assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, True))
@@ -214,10 +214,10 @@ def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, ver
     Path(stranger.file).chmod(0o666)
     refused = command(verb, stranger.file, "--out", stranger.folder / "new").exception
     what = "study" if study else "topology"
-    assert f"is a {what}, which runs on this machine, as you, and others may write to" in str(refused)
-    assert "--trust says so" in str(refused) and isinstance(refused, UsageError)
+    assert f"is a {what}, which runs on this machine with your rights, and others may write to" in str(refused)
+    assert "add --trust" in str(refused) and isinstance(refused, UsageError)
     helped = command(verb, stranger.file, "--help")
-    assert helped.exit_code == 0 and "has not been run" in " ".join(helped.output.split())
+    assert helped.exit_code == 0 and "was not run" in " ".join(helped.output.split())
     assert not stranger.ran.exists()
     assert "--seconds" in command(verb, stranger.file, "--trust", "--help").output
     assert stranger.ran.exists()
@@ -225,14 +225,14 @@ def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, ver
 
 def test_that_a_file_of_ones_own_runs_here_is_said(stranger: Stranger) -> None:
     """But for help, and of a script, which runs in a lane."""
-    said = f"{stranger.file} is a study: it runs on this machine, as you, and not in a lane"
+    said = f"{stranger.file} is a study: it runs on this machine with your rights, not in a lane"
     Path(stranger.file).write_text(STUDY)
     assert said in command("run", stranger.file, "--no-such-option").stderr
     helped = command("run", stranger.file, "--help")
     assert "--variant" in helped.output and said not in helped.stderr
     Path(stranger.file).write_text("raise SystemExit('it was run')")
     scripted = command("run", stranger.file, "--no-such-option")
-    assert isinstance(scripted.exception, UsageError) and "as you" not in scripted.stderr
+    assert isinstance(scripted.exception, UsageError) and "with your rights" not in scripted.stderr
 
 
 def test_a_sweep_of_others_names_no_program(stranger: Stranger) -> None:
@@ -269,8 +269,8 @@ def test_a_lab_of_others_is_not_run_unasked(stranger: Stranger) -> None:
     (lab / "lab.py").write_text('from pathlib import Path\nPath(__file__).parent.with_name("ran").touch()\n')
     (lab / "lab.py").chmod(0o666)
     for words in ([lab], ["check", lab, stranger.folder]):
-        assert "lab.py is a lab, which runs on this machine, as you" in str(command("lab", *words).exception)
-    assert "has not been run" in " ".join(command("lab", lab, "--help").output.split())
+        assert "lab.py is a lab, which runs on this machine with your rights" in str(command("lab", *words).exception)
+    assert "was not run" in " ".join(command("lab", lab, "--help").output.split())
     assert not stranger.ran.exists()
     command("lab", lab, "--trust")
     assert stranger.ran.exists()

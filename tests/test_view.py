@@ -76,7 +76,7 @@ def test_what_is_damaged_is_said(of: str, file: str, text: str, said: str, tmp_p
     [
         ((), "has 2 runs; name one: "),
         (("full-1", "--perfetto", "a.txt"), "is none of \\*.json, \\*.json.gz"),
-        (("full-1", "--report"), "a report is of a whole run folder, with a result.json$"),
+        (("full-1", "--report"), "a report is made of a whole run folder, which has a result.json$"),
     ],
 )
 def test_what_cannot_be(words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_in_a_folder_of_somebody_elses(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(view, "timeline_of", lambda where: where)
     monkeypatch.setattr(tempfile, "mkdtemp", refused)
     error = invoke(where).exception
-    assert isinstance(error, Failure) and str(error) == f"{where}: Permission denied; --out names another place"
+    assert isinstance(error, Failure) and str(error) == f"{where}: Permission denied; give another place with --out"
 
 
 def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def test_a_package_that_is_not_there_is_named(installed: Path, monkeypatch: pyte
 
 
 def test_it_makes_no_environment(installed: Path) -> None:
-    with pytest.raises(Failure, match="this takes a checkout"):
+    with pytest.raises(Failure, match="run this in a checkout"):
         emulation.setup.prepare_environment()
 
 

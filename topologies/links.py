@@ -40,7 +40,7 @@ class Links:
 
     def __post_init__(self) -> None:
         if self.quantity not in LIMITS:
-            raise ValueError(f"links are said in one of {', '.join(LIMITS)}; not in {self.quantity!r}")
+            raise ValueError(f"the strength of links is given in one of {', '.join(LIMITS)}; not in {self.quantity!r}")
         seen = set()
         for a, b, value, rate in self.rows:
             check(self.quantity, a, b, value, rate)
@@ -74,7 +74,7 @@ def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> No
 
 
 def twice(a: str, b: str, rate: float | None) -> str:
-    return f"from {a} to {b}{f' at {rate:g} Mb/s' if rate else ''} was said before"
+    return f"from {a} to {b}{f' at {rate:g} Mb/s' if rate else ''} is already set"
 
 
 def read(name: str) -> Links:

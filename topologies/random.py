@@ -31,13 +31,13 @@ class Parameters(BaseModel):
     stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
     area: Area = Field("1500x300", description="metres, width x height")
     flows: int = Field(
-        1, ge=0, le=MAX_NODES // 2, description="flows between pairs drawn at random, no two of one station"
+        1, ge=0, le=MAX_NODES // 2, description="flows between random pairs of stations; each station has one at most"
     )
     pairs: str | None = Field(None, description="flows between these pairs instead: sta1-sta9,sta4-sta2")
     connected: float | None = Field(
-        None, gt=0, le=1e6, description="draw until everybody reaches everybody by hops of at most so many metres"
+        None, gt=0, le=1e6, description="draw until all stations are connected by hops of at most this many metres"
     )
-    placement: int = Field(1, ge=0, lt=2**63, description="which of all draws")
+    placement: int = Field(1, ge=0, lt=2**63, description="number of the random draw")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

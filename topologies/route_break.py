@@ -23,7 +23,7 @@ STOPS = 900.0
 class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    leaves: float = Field(30.0, ge=1, le=10_000, description="when the last station begins to move, s")
+    leaves: float = Field(30.0, ge=1, le=10_000, description="time at which the last station begins to move, s")
 
 
 def layout(p: Parameters) -> Network:

@@ -63,16 +63,18 @@ TRIES, DRAWS = 1000, 100
 class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    flow: str = Field("22-13", description=f"one of the seed's, {', '.join(FLOWS)}, or another path of routers")
-    routes: Literal["etx", "seed"] = Field("etx", description="over paths of least ETX, frozen, or over the flow's own")
+    flow: str = Field("22-13", description=f"one of the paper's, {', '.join(FLOWS)}, or another path of routers")
+    routes: Literal["etx", "seed"] = Field(
+        "etx", description="routes: the paths of least ETX, fixed, or the flow's own path"
+    )
     links: LinksFile | None = Field(
         None,
-        description="a CSV file of links: from,to,dbm or from,to,snr or from,to,rate,delivery; none: they are drawn",
+        description="a CSV file of links: from,to,dbm or from,to,snr or from,to,rate,delivery; by default random",
     )
-    exponent: float = Field(3.8, ge=3.3, le=4.0, description="of the loss by distance")
+    exponent: float = Field(3.8, ge=3.3, le=4.0, description="path loss exponent")
     sigma: float = Field(6.0, ge=0, le=12, description="standard deviation of the shadowing, dB")
-    asymmetry: float = Field(1.5, ge=0, le=4, description="that of each direction's own part, dB")
-    placement: int = Field(1, ge=0, lt=2**63, description="which of all draws")
+    asymmetry: float = Field(1.5, ge=0, le=4, description="standard deviation of the difference between directions, dB")
+    placement: int = Field(1, ge=0, lt=2**63, description="number of the random draw")
 
     @model_validator(mode="after")
     def _is_a_path(self) -> Self:
@@ -132,7 +134,7 @@ def drawn(exponent: float, sigma: float, asymmetry: float, placement: int) -> tu
             places, snr = found
             rows = tuple((f"r{a}", f"r{b}", round(NOISE_DBM + db, 2), None) for (a, b), db in sorted(snr.items()))
             return {f"r{name}": (round(x, 3), round(y, 3)) for name, (x, y) in places.items()}, Links("dbm", rows)
-    raise ValueError(f"placement: none of {DRAWS} draws has the seed's flows: choose another, or less sigma")
+    raise ValueError(f"placement: none of {DRAWS} draws has the paper's flows: choose another, or less sigma")
 
 
 def _draw(exponent: float, sigma: float, asymmetry: float, random: Random) -> tuple[dict[str, Point], SNR] | None:

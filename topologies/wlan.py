@@ -21,12 +21,12 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     stations: int = Field(3, ge=1, le=200, description="stations around the access point")
-    radius: float = Field(20.0, gt=0, le=9000, allow_inf_nan=False, description="metres from it")
-    delay: float = Field(2.0, ge=0, le=10_000, description="of the wire, one way, ms")
-    bw: float = Field(100.0, gt=0, le=100_000, description="of the wire, Mb/s")
-    direction: Literal["up", "down", "both"] = Field("up", description="from the stations, to them, or a flow each way")
-    security: Literal["open", "wpa2", "wpa3"] = Field("open", description="how stations are let in")
-    passphrase: str | None = Field(None, description="of wpa2 and wpa3")
+    radius: float = Field(20.0, gt=0, le=9000, allow_inf_nan=False, description="distance from the access point, m")
+    delay: float = Field(2.0, ge=0, le=10_000, description="one-way delay of the wire, ms")
+    bw: float = Field(100.0, gt=0, le=100_000, description="rate of the wire, Mb/s")
+    direction: Literal["up", "down", "both"] = Field("up", description="flows from the stations, to them, or both")
+    security: Literal["open", "wpa2", "wpa3"] = Field("open", description="security of the network")
+    passphrase: str | None = Field(None, description="passphrase of wpa2 or wpa3")
 
     @model_validator(mode="after")
     def _closed(self) -> Self:

@@ -49,17 +49,17 @@ CLASSIC = {
 VEGAS = {"tcp_vegas.alpha": "1", "tcp_vegas.beta": "3", "tcp_vegas.gamma": "1"}
 
 VARIANTS = {
-    "newreno": Variant("reno", "", "seed 003, tables 3.6, 4.1 and A.4; RFC 6582", CLASSIC),
-    "sack": Variant("reno", "", "seed 003, table 3.6: SACK on, D-SACK off", CLASSIC | {"net.ipv4.tcp_sack": "1"}),
-    "vegas": Variant("vegas", "tcp_vegas", "seed 003, table 3.6: alpha 1, beta 3, gamma 1 segments", CLASSIC, VEGAS),
-    "ss": Variant("ss", "tcp_sca", "seed 003, section 4.3.1: slow slow-start", CLASSIC),
-    "sca": Variant("sca", "tcp_sca", "seed 003, section 4.3.2: slow congestion avoidance", CLASSIC),
-    "ssca": Variant("ssca", "tcp_sca", "seed 003, section 4.3: both", CLASSIC),
-    "cwl": Variant("cwl", "tcp_cwl", "seed 003, section 4.4.2: congestion window limit", CLASSIC),
+    "newreno": Variant("reno", "", "paper 003, tables 3.6, 4.1 and A.4; RFC 6582", CLASSIC),
+    "sack": Variant("reno", "", "paper 003, table 3.6: SACK on, D-SACK off", CLASSIC | {"net.ipv4.tcp_sack": "1"}),
+    "vegas": Variant("vegas", "tcp_vegas", "paper 003, table 3.6: alpha 1, beta 3, gamma 1 segments", CLASSIC, VEGAS),
+    "ss": Variant("ss", "tcp_sca", "paper 003, section 4.3.1: slow slow-start", CLASSIC),
+    "sca": Variant("sca", "tcp_sca", "paper 003, section 4.3.2: slow congestion avoidance", CLASSIC),
+    "ssca": Variant("ssca", "tcp_sca", "paper 003, section 4.3: both", CLASSIC),
+    "cwl": Variant("cwl", "tcp_cwl", "paper 003, section 4.4.2: congestion window limit", CLASSIC),
     "cwl-sack": Variant(
-        "cwl", "tcp_cwl", "seed 001, section 3: the same with SACK", CLASSIC | {"net.ipv4.tcp_sack": "1"}
+        "cwl", "tcp_cwl", "paper 001, section 3: the same with SACK", CLASSIC | {"net.ipv4.tcp_sack": "1"}
     ),
-    "dcr": Variant("dcr", "tcp_dcr", "seed 002: TCP-DCR", CLASSIC),
+    "dcr": Variant("dcr", "tcp_dcr", "paper 002: TCP-DCR", CLASSIC),
     "dctcp": Variant("dctcp", "tcp_dctcp", "RFC 8257; it needs ECN", FRESH | {"net.ipv4.tcp_ecn": "1"}),
     "reno": Variant("reno", "", "Linux, net/ipv4/tcp_cong.c", FRESH),
 } | {

@@ -147,23 +147,25 @@ def full() -> click.Option:
 
 def as_junit() -> click.Option:
     return click.Option(["--junit"], type=click.Path(path_type=Path), metavar="FILE",
-                        help="write what was found as JUnit's XML, too, for a CI (docs/ci.md)")  # fmt: skip
+                        help="also write the results as JUnit XML, for a CI (docs/ci.md)")  # fmt: skip
 
 
 def jobs() -> click.Option:
-    return click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]")
+    return click.Option(
+        ["--jobs"], type=click.IntRange(1, 256), help="number of lanes in parallel  [default: one per CPU]"
+    )
 
 
 def formats() -> click.Option:
     return click.Option(["--figure-format", "formats"], type=click.Choice(FORMATS), multiple=True,
-                        help=f"what figures are drawn as; repeat it for several  [default: {FORMATS[0]}]")  # fmt: skip
+                        help=f"the format of the figures; repeat it for several  [default: {FORMATS[0]}]")  # fmt: skip
 
 
 def pictures() -> list[click.Option]:
     """Whether figures are drawn beside the report, whose page draws them itself, and as what: `formats`, empty if they
     are not."""
     asked = click.Option(["--figures/--no-figures"], default=None, expose_value=False, is_eager=True, callback=_asked,
-                         help="draw the report's figures as files, too; ./dcflab figures RUN does it later  "
+                         help="also write the report's figures as files; ./dcflab figures RUN does it later  "
                               "[default: --no-figures, but with --figure-format]")  # fmt: skip
     of = formats()
     of.callback = _formats
@@ -183,12 +185,12 @@ def _formats(ctx: click.Context, parameter: click.Parameter, formats: tuple[str,
 
 def resume() -> click.Option:
     return click.Option(["--resume"], type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-                        help="continue in this run folder: what is finished there is not run again")  # fmt: skip
+                        help="continue in this run folder; finished runs are not repeated")  # fmt: skip
 
 
 def trust() -> click.Option:
     return click.Option(["--trust"], is_flag=True,
-                        help="build and run on this machine, unasked, the modules and files that it names")  # fmt: skip
+                        help="build and run the modules and files that it names without asking")  # fmt: skip
 
 
 def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
@@ -199,11 +201,11 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
         click.Option(["--lane"], type=LaneName(), metavar="NAME", default=default, show_default=bool(default),
                      help=f"where to run: {there}"),
         click.Option(["--kernel", "stock"], metavar="RELEASE|PATH", **of_lanes,
-                     help="of the lane vm: which of the distribution's kernels  [default: the latest]"),
+                     help="with --lane vm: the release or path of the kernel  [default: the latest]"),
         click.Option(["--clock"], type=click.Choice([each.value for each in Clock]), **of_lanes,
-                     help="of the lane vm: virtual, or this machine's time  [default: virtual]"),
+                     help="with --lane vm: virtual time, or this machine's time  [default: virtual]"),
         click.Option(["--allow-late"], is_flag=True, **of_lanes,
-                     help="keep runs in real time in which the lane did not keep time"),
+                     help="in real time: keep runs in which the lane was late"),
     ]  # fmt: skip
 
 

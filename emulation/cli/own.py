@@ -52,17 +52,19 @@ def vouch(path: str, what: str, trusted: bool = False) -> None:
     """Say that a file is run here, and ask if it is not the user's own. Raises Misuse."""
     whose = "" if trusted else strangers(path)
     if not whose:
-        say(f"{path} is a {what}: it runs on this machine, as you, and not in a lane")
-    elif not packages.agreed(f"dcflab: {path} is a {what}: it runs on this machine, as you; {whose}. Go on? [y/N] "):
-        raise Misuse(f"{path} is a {what}, which runs on this machine, as you, and {whose}; if you know it, "
-                     f"{FLAG} says so")  # fmt: skip
+        say(f"{path} is a {what}: it runs on this machine with your rights, not in a lane")
+    elif not packages.agreed(
+        f"dcflab: {path} is a {what}: it runs on this machine with your rights; {whose}. Continue? [y/N] "
+    ):
+        raise Misuse(f"{path} is a {what}, which runs on this machine with your rights, and {whose}; if you trust it, "
+                     f"add {FLAG}")  # fmt: skip
 
 
 def unread(path: str, what: str) -> click.Command:
     """What is said to help of a file that is not the user's own, and has not been run."""
     help_ = (
-        f"A {what}, which runs on this machine, as you. {strangers(path)}: so it has not been run to see what its "
-        f"options are; if you know it, {FLAG} says so."
+        f"A {what}, which runs on this machine with your rights. {strangers(path)}, so it was not run to list its "
+        f"options; if you trust it, add {FLAG}."
     )
     return Command(path, help=help_)
 

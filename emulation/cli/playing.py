@@ -42,7 +42,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
 def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
     """The run folder: a new one, or one to continue in. Raises Misuse."""
     if out and resume:
-        raise Misuse("--resume names the run folder: leave out --out")
+        raise Misuse("--resume already gives the run folder; leave out --out")
     return resume or new_folder(out, name)
 
 

@@ -89,8 +89,12 @@ def _hours(seconds: float) -> str:
 
 def picks(study: Study) -> list[click.Option]:
     """Options that take some of its variants and cases."""
-    of = [("--variant", "only_variants", "only this one, or several by repeating it or by '*'", study.variants)]
-    of += [("--case", "only_cases", "the same of cases", study.cases)] if len(study.cases) > 1 else []
+    of = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
+    of += (
+        [("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases)]
+        if len(study.cases) > 1
+        else []
+    )
     return [click.Option([flag, name], type=Names(there), multiple=True, callback=_all_of,
                          help=f"{what}: {'|'.join(some_of(there))}  [default: all]")
             for flag, name, what, there in of]  # fmt: skip

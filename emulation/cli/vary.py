@@ -46,7 +46,7 @@ class Vary(click.ParamType[Varied, str]):
 
 def option() -> click.Option:
     return click.Option(["--vary"], type=Vary(), metavar="NAME=A,B[,...]", multiple=True,
-                        help="run with each of these values, and each of another --vary's")  # fmt: skip
+                        help="run with each of these values; several --vary give all combinations")  # fmt: skip
 
 
 def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
@@ -58,12 +58,12 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
     names = [one for one, _ in vary]
     for number, one in enumerate(names):
         if one in ("seed", "seeds"):
-            raise Misuse("vary: seeds are varied by --seeds")
+            raise Misuse("vary: use --seeds to vary the seed")
         check(topology, one, "vary")
         if one in names[:number]:
-            raise Misuse(f"vary: {one} is there twice; give all its values at once")
+            raise Misuse(f"vary: {one} is given twice; give all its values in one --vary")
         if given.get(one) is not None:
-            raise Misuse(f"vary: {one} is varied: leave out --{one.replace('_', '-')}")
+            raise Misuse(f"vary: {one} is varied; leave out --{one.replace('_', '-')}")
     columns, *rows = vary
     if len(cases := points(rows)) * len(columns[1]) > MOST:
         raise Misuse(f"vary: {len(cases) * len(columns[1])} runs of each seed; {MOST} are possible")

@@ -69,8 +69,8 @@ def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
     has_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     if has_mb < memory["lane_mb"] * PRESENT:
         raise Misuse(
-            f"this network takes {memory['needed_mb']} MB, and its lane has {has_mb}: a lane that a script or a prompt "
-            "runs in is made before its network is known; run a topology, or have fewer stations in earshot, or flows"
+            f"this network takes {memory['needed_mb']} MB, and its lane has {has_mb}: a lane for a script or a prompt "
+            "is made before its network is known; run a topology, or use fewer flows or fewer stations in range"
         )
     if not memory["tcp_pages"] or not os.path.exists(TCP_MEMORY):
         return []

@@ -236,7 +236,7 @@ class Net(lane.Net):
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}
         if not (found := self.tables[powers]):
-            raise Misuse(f"{said_by(self.asked)} the distance alone says nothing: set positions, one after the other")
+            raise Misuse(f"{said_by(self.asked)} a distance alone is not enough; set positions")
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
@@ -259,11 +259,13 @@ class Net(lane.Net):
     def kept(self, name: str, numbered: bool) -> Iterator[Any]:
         """Make a run's subfolder, as `folder`, and yield a function that completes it; without a call, remove it."""
         if self.recording:
-            raise Misuse("run: what happens at this prompt is a run already")
+            raise Misuse("run: this prompt is already part of a run")
         assert self.planned
         asked, count = self.planned, 1
         if not RUN_NAME.fullmatch(name) or len(name) > 40:
-            raise Misuse(f"run: {name!r} is no name for a run: letters, digits, and . + - between them, at most 40")
+            raise Misuse(
+                f"run: {name!r} is not a valid name for a run: letters, digits, and . + - between them, at most 40"
+            )
         while numbered and f"{name}{count}" in NAMES:
             count += 1
         name = f"{name}{count}" if numbered else name
@@ -294,7 +296,7 @@ class Net(lane.Net):
     def start(self) -> None:
         """Make the network. Raises Misuse if another one has started, or if a module is missing; or OSError."""
         if STARTED:
-            raise Misuse("start: a network has started already, and there is one air: stop it first")
+            raise Misuse("start: a network has already started; stop it first")
         for module in self.build()["modules"]:
             if not Path(f"/sys/module/{module}").exists():
                 raise Misuse(f"there is no kernel module {module}; run SCRIPT.py --modules FOLDER names your own")

@@ -52,9 +52,9 @@ def reroute(net: Net) -> dict[str, dict[str, str]]:
     Nodes probe for new neighbours. Raises Misuse or OSError.
     """
     if not isinstance(net.routing, static.Routing):
-        raise Misuse(f"routing {net.plan['routing']['kind']} finds its ways by itself")
+        raise Misuse(f"routing {net.plan['routing']['kind']} finds its routes by itself")
     if any(len(node.interfaces) != 1 for node in net.nodes.values()):
-        raise Misuse("routes can be made anew where each node has one interface")
+        raise Misuse("routes can be recomputed only where each node has one interface")
     network = net.network()
     nodes = {
         name: node.model_copy(update={"position": net.nodes[name].position}) for name, node in network.nodes.items()

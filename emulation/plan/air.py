@@ -216,7 +216,7 @@ def stronger_db(specification: Specification, network: Network) -> NDArray[np.fl
     own = {name: node.settings[TX_POWER] for name, node in network.nodes.items() if TX_POWER in node.settings}
     for name, power in own.items():
         if usual is None:
-            raise Misuse(f"{name}: {TX_POWER}: propagation {model.name} knows no transmit power")
+            raise Misuse(f"{name}: {TX_POWER}: propagation {model.name} has no transmit power")
         if isinstance(power, bool) or not isinstance(power, int | float) or not LEAST <= power <= MOST:
             raise Misuse(f"{name}: {TX_POWER}: must be from {LEAST:g} to {MOST:g}, not {power!r}")
     return np.array([own.get(name, usual) - usual if usual is not None else 0.0 for name in network.nodes])

@@ -51,4 +51,4 @@ def check_hops(
         if far > most and (hops := hops_to(one.destination, reach)[one.source]) > most:
             names = f"{nodes[one.source]['name']} to {nodes[one.destination]['name']}"
             said = f"from {names} it is {hops} hops, and packets take no more than {most}, {why}"
-            raise Misuse(f"{said}; set unreachable to run all the same")
+            raise Misuse(f"{said}; use --unreachable to run it anyway")

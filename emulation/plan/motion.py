@@ -135,7 +135,7 @@ def steps(
         )
     if (powers := seconds / STEP_S * len(ways) ** 2) > MOST_POWERS:
         raise Misuse(
-            f"{said_by(specification)}: what arrives between stations that move is worked out for each pair every "
+            f"{said_by(specification)}: the received power between moving stations is computed for each pair every "
             f"{STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: fewer stations, or less"
         )
     before, positions = standing.of_radios(owners), [node.position for node in network.nodes.values()]

@@ -114,7 +114,9 @@ def _is_older(radio: Radio, name: str, node: Node) -> bool:
 def _mixed(radio: Radio, kind: str, old: list[str]) -> list[int]:
     """Return the basic rates of a link with 802.11b and 802.11g. Raises Misuse if it has no access points."""
     if not link_class(kind).over_ap:
-        raise Misuse(f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect them")
+        raise Misuse(
+            f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect such a network"
+        )
     return basic_rates(radio, mixed=True)
 
 
@@ -300,7 +302,7 @@ def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: boo
         if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):
             raise Misuse(what)
         if radio.rate_control == "fixed":
-            raise Misuse(f"{what}: an access point needs several rates for both: --rate-control minstrel")
+            raise Misuse(f"{what}: an access point needs several rates for both; use --rate-control minstrel")
     return own
 
 

@@ -42,7 +42,7 @@ def take(
     traces.check_whole(lane)
     kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
     if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
-        raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. --allow-late keeps such a run")
+        raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. Use --allow-late to keep such a run")
     kept = keeper.finish()
     traces.pack(where, lane)
     tcp = traces.tcp_flows(where, plan, lane)

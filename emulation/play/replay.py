@@ -107,7 +107,7 @@ def script_of(before: Result, folder: Path) -> Script | None:
     if not copy.is_file():
         raise Misuse(f"{copy}: the script of these runs is gone")
     if before.script.shell:
-        raise Misuse(f"{folder}: these runs are of a prompt, where somebody typed: there is nothing to be played again")
+        raise Misuse(f"{folder}: these runs are from a prompt, with input from a person: there is nothing to replay")
     same = original.is_file() and original.read_bytes() == copy.read_bytes()
     return before.script if same else before.script.model_copy(update={"path": str(copy.resolve())})
 
@@ -115,7 +115,7 @@ def script_of(before: Result, folder: Path) -> Script | None:
 def tasks_of(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
     """Return the tasks of these runs. Raises Misuse if there are none, or they name programs that are not trusted."""
     if not before.runs:
-        raise Misuse(f"{folder}/result.json has no runs: there is nothing to be played again")
+        raise Misuse(f"{folder}/result.json has no runs: there is nothing to replay")
     try:
         common = flatten(Specification.model_validate(before.specification, context=trust))
         return [Task(unflatten({**common, **run.changes}, trust), run.variant, run.case) for run in before.runs]

@@ -85,15 +85,15 @@ def check_programs(made: Mapping[str, Any]) -> None:
     with a remedy for a program that is missing and may not be installed."""
     medium = made.get("medium")
     if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
-        raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd: build it, "
-                      "or name it with --wmediumd; --medium wmediumd-compat does without")  # fmt: skip
+        raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd; build "
+                      "it and give its path with --wmediumd, or use --medium wmediumd-compat")  # fmt: skip
     called = list(programs.of_plan(made))
     for kind in dict.fromkeys(application["kind"] for application in made["applications"]):
         called += [(program, f"applications of kind {kind}") for program in applications.find(kind).programs]
     needs = [(packages.program(program), program, what) for program, what in dict.fromkeys(called)]
     if missing := [(program, what) for need, program, what in needs if not need.present()]:
         why = "; ".join(f"{program}, for {what}" for program, what in missing)
-        packages.obtain([need for need, _, _ in needs], f"what this run calls is not installed: {why}")
+        packages.obtain([need for need, _, _ in needs], f"this run needs programs that are not installed: {why}")
 
 
 @contextmanager
@@ -117,14 +117,14 @@ def new_folder(out: Path | None, name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise Misuse(f"{folder}: the run folder is not empty; name another with --out")
+            raise Misuse(f"{folder}: the run folder is not empty; give another with --out")
         (folder / ".writable").touch()
         (folder / ".writable").unlink()
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
         name = str(folder) if len(str(folder)) < LONGEST else f"{str(folder)[:LONGEST]}…"
-        why = f"{name}: this cannot be the run folder: {error.strerror}; name another with --out"
+        why = f"{name}: this cannot be the run folder: {error.strerror}; give another with --out"
         raise Misuse(why) from None
     return folder
 

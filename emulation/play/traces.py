@@ -50,11 +50,11 @@ def readable(where: Path) -> Iterator[None]:
     except (LaneError, Failure, OSError):
         raise
     except Damaged as error:
-        raise LaneError(Reason.PROGRAM, f"what it has left cannot be read: {error}") from error
+        raise LaneError(Reason.PROGRAM, f"its results cannot be read: {error}") from error
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__}: {error}"[:LONGEST]
-        found = f"what it has left cannot be read: {said} ({Path(at.filename).name}, line {at.lineno})"
+        found = f"its results cannot be read: {said} ({Path(at.filename).name}, line {at.lineno})"
         raise LaneError(Reason.PROGRAM, f"{where}: {found}") from error
 
 
@@ -88,7 +88,9 @@ def check_whole(lane: Mapping[str, Any]) -> None:
     if lost := air.get("lost_records"):
         raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
     if lost := air.get("lost_messages"):
-        raise LaneError(Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for want of memory or room")
+        raise LaneError(
+            Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for lack of memory or buffer space"
+        )
 
 
 class Keeper:

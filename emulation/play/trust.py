@@ -64,7 +64,7 @@ def named(value: Any, key: str = "") -> Iterator[str]:
 def known(programs: Collection[str], folder: Path, trusted: bool) -> bool:
     """Return whether the user trusts these programs of a run folder; ask unless `trusted`."""
     shown = ", ".join(programs)
-    question = f"dcflab: {folder}/result.json has this machine run, as you: {shown}. Go on? [y/N] "
+    question = f"dcflab: {folder}/result.json makes this machine run, with your rights: {shown}. Continue? [y/N] "
     return trusted or not programs or packages.agreed(question)
 
 
@@ -72,8 +72,8 @@ def to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = Non
     """Return what may be run to repeat these runs. Raises Misuse if the user does not trust the programs they name."""
     programs = programs_of(before, lane)
     if not known(programs, folder, trusted):
-        raise Misuse(f"{folder}/result.json names programs that run on this machine, as you: {', '.join(programs)}; "
-                     f"if you know them, {FLAG} says so")  # fmt: skip
+        raise Misuse(f"{folder}/result.json names programs that run on this machine with your rights: "
+                     f"{', '.join(programs)}; if you trust them, add {FLAG}")  # fmt: skip
     return Trust(paths(programs, False), paths(programs, True))
 
 
@@ -87,8 +87,8 @@ def to_film(folder: Path, trusted: bool) -> Trust:
     files = [name for name in dict.fromkeys(of_specification(before)) if not name.endswith("/")]
     if known(files, folder, trusted):
         return Trust(paths(files, False), None)
-    say(f"without how far stations reach: to find that out, this machine would run {', '.join(files)}, as you; if you "
-        f"know it, {FLAG} says so")  # fmt: skip
+    say(f"the ranges of stations are not shown: to compute them, this machine would run {', '.join(files)} with your "
+        f"rights; if you trust it, add {FLAG}")  # fmt: skip
     return NOBODY
 
 

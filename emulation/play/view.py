@@ -29,7 +29,7 @@ def timeline_of(where: Path) -> Timeline:
     unreadable."""
     plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
-        raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
+        raise Misuse(f"{where}: there is no {TRACE}, which a timeline needs; run it again without --no-trace")
     title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
 

@@ -128,9 +128,10 @@ def prepare_environment() -> Path:
     """Return the Python interpreter of the environment for runs, made if missing. Raises SetupError if that fails."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.BUILD)
+    packages.ensure_small()
     if liked := packages.missing(Group.PROMPT):
-        say("some networks, scripts and people at the prompt call programs that are not installed; a run that needs "
-            f"one says so first. To have them all, as root: {packages.command(liked)}")  # fmt: skip
+        say("some networks and scripts call programs that are not installed; a run that needs one says so first. "
+            f"To install all of them, as root: {packages.command(liked)}")  # fmt: skip
     return environment.obtain(RUN_LOCK_FILE)
 
 

@@ -93,10 +93,10 @@ def obtain(name: str, build: Build, thoroughly: bool = False, space: int = 0) ->
             for entry in (root / name for root in roots()):
                 state, reason = inspect(entry, thoroughly)
                 if state is State.DAMAGED:
-                    say(f"{entry} is damaged ({reason}), so it is built anew")
+                    say(f"{entry} is damaged ({reason}); it is built again")
             space = space or SPACE
             if (free := shutil.disk_usage(root).free) < space:
-                raise SetupError(f"{root} has {free >> 20} MB left, and this takes up to {space >> 20}: make room")
+                raise SetupError(f"{root} has {free >> 20} MB left, but up to {space >> 20}: make room")
             with scratch(root, kind) as folder:
                 place(folder, root / name, build(folder))
     except OSError as error:
@@ -185,7 +185,7 @@ def lock(file: Path) -> Iterator[None]:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"waiting for another dcflab, which is building in {file.parent}")
+            say(f"waiting for another dcflab that builds in {file.parent}")
             logs = f"{SCRATCH}{file.name.removeprefix(LOCK)}-*/{LOG}"
             with told_while_waiting("another dcflab", lambda: file.parent.glob(logs)):
                 fcntl.flock(opened, fcntl.LOCK_EX)

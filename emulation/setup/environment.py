@@ -53,7 +53,9 @@ def is_ours(lock_file: Path) -> bool:
 def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
     """Return the environment's interpreter; make the environment if it is missing. Raises SetupError if that fails."""
     if not is_ours(lock_file):
-        raise SetupError(f"{lock_file.name} is not here, of which an environment is made: this takes a checkout")
+        raise SetupError(
+            f"{lock_file.name} is missing, from which the Python environment is made; run this in a checkout"
+        )
     entry = name(lock_file)
     python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON
     if not thoroughly and not os.access(python, os.X_OK):  # in an environment whose manifest does not name it
@@ -65,7 +67,7 @@ def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
     """Make the environment in a folder that will be renamed to its entry. Return its key files. Raises SetupError."""
     packages.ensure(packages.Group.ENVIRONMENT)
     which = SAID.get(kind(lock_file), f"for {kind(lock_file)}")
-    say(f"making the Python environment {which}; this happens once")
+    say(f"creating the Python environment {which}; this happens once")
     python = folder / PYTHON
     run([os.path.realpath(sys._base_executable), "-m", "venv", str(folder)])  # type: ignore[attr-defined]
     options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input"]

@@ -70,7 +70,7 @@ def obtain(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel:
         raise SetupError("there is no kernel source: $DCFLAB_LINUX_SOURCE does not name an archive")
     what = "debug kernel" if configuration == DEBUG else "lab's kernel"
     minutes = MINUTES[what]
-    say(f"building the {what}; this happens once, and takes {minutes} minutes on two cores with nothing else to do")
+    say(f"building the {what}; this happens once and takes {minutes} minutes on two cores with nothing else to do")
     return Kernel(cache.obtain(wanted, lambda folder: uml.build(folder, source, configuration, what)))
 
 

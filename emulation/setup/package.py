@@ -54,8 +54,8 @@ def built_here(configuration: tuple[Path, ...]) -> kernel.Kernel:
     """Return the kernel, built from this machine's archive. Raises SetupError if it was built from another."""
     found = kernel.obtain(configuration)
     if found.folder.name != kernel.name(configuration):
-        raise SetupError(f"{found.folder} was not built from the sources on this machine, which would have to go with "
-                         "it: make packages where there is no package of dcflab and no prebuilt kernel")  # fmt: skip
+        raise SetupError(f"{found.folder} was not built from the sources on this machine, which must be in "
+                         "the package; use a machine without a package of dcflab and a prebuilt kernel")  # fmt: skip
     return found
 
 

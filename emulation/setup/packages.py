@@ -7,6 +7,7 @@ here; `distribution` has those of other distributions.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import glob
 import importlib.util
@@ -65,6 +66,16 @@ def files(pattern: str, package: str) -> Need:
 # Programs that some networks call, and people and their scripts. A run that calls a missing one is refused.
 REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring their own rules
 BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", "ovs-vswitchd", "iw", "ip", "ping")))
+
+SMALL = {
+    "iperf3",
+    "hostapd",
+    "wpasupplicant",
+    "iw",
+    "iproute2",
+    "iputils-ping",
+    "wireless-regdb",
+}  # set-up as root has them
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
 RUNNING = f"/lib/modules/{os.uname().release}"
@@ -148,13 +159,21 @@ def ensure(*groups: Group) -> None:
     obtain([need for group in groups for need in NEEDS[group]])
 
 
+def ensure_small() -> None:
+    """As root, install the small packages that some networks and scripts call; a run that needs none does without."""
+    small = [need for need in NEEDS[Group.PROMPT] if need.package in SMALL]
+    if os.geteuid() == 0 and shutil.which("apt-get") and (wanted := lacking(small)):
+        with contextlib.suppress(SetupError):  # what is missing is said by the caller
+            install([], wanted)
+
+
 def obtain(needs: Sequence[Need], why: str = "some packages are not installed") -> None:
     """Install what these needs lack, as `ensure` does; `why` begins the error message."""
     if not (wanted := lacking(needs)):
         return
     if packages := [package for package in wanted if package != distribution.NO_SOURCE]:
         if shutil.which("apt-get") is None:
-            raise SetupError(f"{why}; please install what Debian calls {', '.join(packages)}")
+            raise SetupError(f"{why}; please install the packages that Debian calls {', '.join(packages)}")
         if os.geteuid() == 0:
             install([], packages)
         elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
@@ -164,7 +183,7 @@ def obtain(needs: Sequence[Need], why: str = "some packages are not installed") 
     if (left := lacking(needs)) == [distribution.NO_SOURCE]:
         raise SetupError(distribution.HOW)
     if left:
-        raise SetupError(f"installed, but what was wanted of it is not there: {', '.join(left)}")
+        raise SetupError(f"the packages are installed, but this is still missing: {', '.join(left)}")
 
 
 def agreed(question: str) -> bool:
@@ -185,4 +204,4 @@ def install(become_root: list[str], packages: Sequence[str]) -> None:
         return
     subprocess.run([*apt, "update"], stdout=sys.stderr)
     if subprocess.run([*apt, *arguments], stdout=sys.stderr).returncode:
-        raise SetupError(f"apt-get failed; what it said is above. It was asked for:\n  {command(packages)}")
+        raise SetupError(f"apt-get failed; its output is above. The command was:\n  {command(packages)}")

@@ -60,8 +60,8 @@ def archive() -> Path:
     """Return Linux's archive. Raises SetupError if it is missing, or is a folder, which may contain anything."""
     found = kernel.archive()
     if found is None or not found.is_file():
-        raise SetupError("who hands on a built kernel hands on its source, and Linux's archive is not on this machine; "
-                         "install linux-source-6.12, or name the archive in $DCFLAB_LINUX_SOURCE")  # fmt: skip
+        raise SetupError("a package with a built kernel must contain its source, and Linux's archive is not on this "
+                         "machine; install linux-source-6.12, or set $DCFLAB_LINUX_SOURCE to the archive")  # fmt: skip
     return found
 
 

@@ -115,8 +115,8 @@ def running() -> Installed:
     """Return this machine's kernel. Raises SetupError if it has no radios without hardware."""
     release = os.uname().release
     if not path_of(HWSIM, release) and HWSIM not in built_in(release):
-        raise SetupError(f"this machine's kernel, {release}, has no {HWSIM}; Debian's linux-image-amd64 has it, its "
-                         "cloud flavour has not")  # fmt: skip
+        raise SetupError(f"this machine's kernel, {release}, has no {HWSIM}; Debian's linux-image-amd64 has it, "
+                         "but its cloud flavour does not")  # fmt: skip
     return Installed(release)
 
 
@@ -133,7 +133,7 @@ def find(wanted: str) -> Path:
     if "/" in wanted:
         image = Path(wanted).resolve()
         if not os.access(image, os.R_OK) or not image.is_file():
-            raise SetupError(f"there is no kernel {wanted}, or it is not for you to read")
+            raise SetupError(f"there is no kernel {wanted}, or you cannot read it")
         if not path_of(HWSIM, release_of(image)):
             raise SetupError(f"{wanted} is {release_of(image)}, of which {modules_of(release_of(image))} has no "
                              f"{HWSIM}: are its modules installed?")  # fmt: skip
@@ -156,7 +156,7 @@ def obtain(wanted: str) -> Stock:
     files = [image, modules_of(release) / "modules.dep", PYTHON, *map(program_path, PROGRAMS)]
     name = f"stock-{cache.key(Path(__file__).read_bytes(), *map(fingerprint, files))}"
     if not cache.find(name):
-        say(f"making {release} ready for lanes; this happens once, and takes some seconds")
+        say(f"making {release} ready for lanes; this happens once and takes some seconds")
     return Stock(release, cache.obtain(name, lambda folder: build(folder, image)))
 
 

@@ -17,7 +17,9 @@ class Shadowing(Section):
     """Log-normal shadowing: a constant deviation of the power between two places."""
 
     sigma: float = Field(ge=0, le=30, description="standard deviation of what both directions share, dB")
-    asymmetry: float = Field(0.0, ge=0, le=30, description="that of each direction's own part, dB")
+    asymmetry: float = Field(
+        0.0, ge=0, le=30, description="standard deviation of the difference between directions, dB"
+    )
     correlation: float | None = Field(
         None, gt=0, le=1e6, description="metres over which the correlation falls to 1/e; none: each pair by itself"
     )

@@ -17,9 +17,9 @@ class Kernel(Section):
     modules: Words = Field(
         (), description="folders of kernel modules of your own, for --tcp MODULE:NAME, --qdisc and --load"
     )
-    load: Words = Field((), description="kernel modules to load besides")
+    load: Words = Field((), description="more kernel modules to load")
     module_parameters: Annotated[dict[str, str], BeforeValidator(pairs)] = Field(
-        {}, description="MODULE.PARAMETER=VALUE[,...], set before anything starts"
+        {}, description="MODULE.PARAMETER=VALUE[,...], set before the network starts"
     )
     plugins: Words = Field(
         (), description="folders of your own with links/, routing/, applications/ or recorders/ in them"

@@ -16,7 +16,7 @@ MOST_VIEWS = 256 << 20  # bytes
 class Measurement(Section):
     """A run's length, seed and records."""
 
-    seconds: float = Field(120.0, gt=0, le=100_000, allow_inf_nan=False, description="how long to measure, in air time")
+    seconds: float = Field(120.0, gt=0, le=100_000, allow_inf_nan=False, description="seconds of air time to measure")
     seed: int = Field(1, ge=0, lt=2**63, description="another seed, another run; the same seed, the same run")
     trace: bool = Field(True, description="record every frame")
     tcp_trace: bool = Field(True, description="record each flow's window, phases and timeouts")
@@ -25,10 +25,10 @@ class Measurement(Section):
     )
     snap: int = Field(128, ge=80, le=2400, description="bytes of a frame that the trace keeps")
     views: Literal["auto", "yes", "no"] = Field(
-        "auto", description=f"keep what each station received; auto: if it has at most {MOST_VIEWS >> 20} MB"
+        "auto", description=f"keep what each station received; auto: up to {MOST_VIEWS >> 20} MB"
     )
     recorders: Words = Field(
-        (), description="recorders of your own, from --plugins, and adaptive_retries, which sets limits"
+        (), description="your own recorders from --plugins, and adaptive_retries, which sets retry limits"
     )
 
     @property

@@ -75,53 +75,57 @@ class Medium(Section):
     """How the air treats frames."""
 
     medium: Literal["dcf80211", "wmediumd", "wmediumd-compat"] = Field(
-        OURS, description="who decides over frames: our air, or wmediumd, or its model (docs/mediumd.md)"
+        OURS,
+        description="what decides which frames arrive: dcflab's air, wmediumd, or a model of it (docs/mediumd.md)",
     )
     wmediumd: str = Field("wmediumd", min_length=1, description="the program, with --medium wmediumd")
     like: Literal["standard", "ns2"] = Field(
-        "standard", description="ns2: the air of the seeds' simulator: sets what follows as ns-2 has it"
+        "standard", description="ns2: set the air's options as ns-2 has them (docs/like-ns2.md)"
     )
     propagation: Model = Field(
         TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"
     )
     shadowing: MaybeShadowing = Field(
         None,
-        description="log-normal: sigma=DB, and asymmetry=DB of each direction, correlation=METRES, seed=N of its own",
+        description="log-normal shadowing: sigma=DB[,asymmetry=DB][,correlation=METRES][,seed=N]",
     )
     fading: MaybeFading = Field(
         None,
-        description="of each frame at each receiver by itself: rayleigh, ricean with k=DB (6), lognormal with "
-        "sigma=DB (1)",
+        description="fading, drawn per frame and receiver: rayleigh, ricean with k=DB (6), lognormal with sigma=DB (1)",
     )
     ranges: Ranges | None = Field(
         None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
     )
     thresholds: Thresholds | None = Field(None, description="receive_dbm,sense_dbm,capture_db; instead of ranges")
     noise_dbm: float = Field(
-        -94.0, ge=FAINTEST_DBM, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
+        -94.0, ge=FAINTEST_DBM, le=0, description="noise power; by default kTB of 20 MHz with a noise figure of 7 dB"
     )
-    reception: Literal["capture", "sinr"] = Field("capture", description="ns-2's rule, or bit errors by rate and SINR")
+    reception: Literal["capture", "sinr"] = Field(
+        "capture", description="capture: ns-2's rule; sinr: bit errors by rate and SINR"
+    )
     bit_errors: Literal["nist", "table"] = Field(
-        "nist", description="of OFDM with sinr: NIST's equations (hard decisions), or ns-3's tables (soft ones)"
+        "nist", description="for OFDM with sinr: NIST's equations (hard decisions), or ns-3's tables (soft decisions)"
     )
-    per: MaybePer = Field(
-        None, description="packet error rates by power, of a file of wmediumd's, with sinr; instead of bit_errors"
-    )
+    per: MaybePer = Field(None, description="with sinr: a wmediumd file of packet error rates, instead of bit_errors")
     capture_db: float = Field(
-        10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="a frame survives what is this much weaker"
+        10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="how much stronger a frame must be than another to survive it"
     )
     detection_db: float = Field(
-        4.0, ge=-20, le=40, description="with sinr: so much above all others an OFDM preamble is noticed; DSSS despread"
+        4.0,
+        ge=-20,
+        le=40,
+        description="with sinr: by how much a preamble must exceed all other signals (DSSS: after despreading)",
     )
     eifs: Literal["off", "frame", "energy"] | None = Field(
-        None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
+        None,
+        description="EIFS after corrupted frames, or after any energy, as in ns-2; by default energy with capture",
     )
 
     sensing_ns: int | None = Field(
-        None, ge=0, lt=9000, description="sensing and turning, by default a quarter of a slot; ns-2 knows none: 0"
+        None, ge=0, lt=9000, description="time for sensing and turnaround; by default a quarter of a slot; ns-2 has 0"
     )
-    nav_reset: bool = Field(True, description="forget the NAV of an RTS that nothing followed; ns-2 does not")
-    rules: Words = Field((), description=f"ways of ns-2, each for itself: {', '.join(RULES)}")
+    nav_reset: bool = Field(True, description="reset the NAV if no frame follows an RTS; ns-2 does not")
+    rules: Words = Field((), description=f"single rules of ns-2: {', '.join(RULES)}")
 
     @model_validator(mode="before")
     @classmethod
@@ -152,10 +156,10 @@ class Medium(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.ranges and self.thresholds:
-            raise ValueError("ranges and thresholds say the same thing in two ways: give one of them")
+            raise ValueError("ranges and thresholds are two forms of the same setting; give one of them")
         if isinstance(self.propagation, Disc) and (self.shadowing or self.fading):
             raise ValueError(
-                "propagation disc: all that is heard arrives with the power that it takes: no shadowing or fading"
+                "propagation disc: all frames in range arrive at full power; leave out shadowing and fading"
             )
         self.effective_thresholds()
         return self

@@ -55,21 +55,21 @@ class Chosen(Section):
     own: Network | None = Field(None, description="a network that was built, and comes from no topology")
     topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
     parameters: dict[str, Any] = Field({}, description="the topology's own parameters", validate_default=True)
-    link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh|ocb")
+    link: str = Field("adhoc", pattern=r"^\w+$", description="how stations connect: adhoc|mesh|ocb")
     routing: Annotated[dict[str, Any], BeforeValidator(_routing)] = Field(
         {"kind": "static"},
-        description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|batman-adv|babel|hwmp|etx-frozen|..., "
+        description="routing: static|none|aodv|dsr|olsr|dsdv|batman-adv|babel|hwmp|etx-frozen|..., "
         "with options: KIND,NAME=VALUE",
     )
     application: Annotated[tuple[Application, ...], BeforeValidator(_applications)] = Field(
         (),
-        description="an application besides, between any two nodes; repeat it for several. Its settings are those of "
+        description="another application, between any two nodes; repeat it for several. Its settings are those of "
         "flows (tos, start_s, stop_s ...) and of its kind: docs/traffic.md",
     )
-    unreachable: bool = Field(False, description="allow flows whose ends no path connects")
+    unreachable: bool = Field(False, description="allow flows that have no path")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
         None,
-        description=f"who moves how: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE",
+        description=f"mobility model: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE",
     )
 
     @field_validator("topology")
@@ -78,7 +78,7 @@ class Chosen(Section):
         if info.data.get("own") is not None:
             return None
         if name is None:
-            raise ValueError("which network: a topology, or one of your own")
+            raise ValueError("no network: give a topology, or one of your own")
         return topologies.find(run_by(name, info.context) if topologies.is_file(name) else name).name
 
     @field_validator("routing")

@@ -282,7 +282,7 @@ class Disc(Propagation):
 
     def thresholds(self, ranges: Ranges | None) -> Thresholds:
         if ranges is not None:
-            raise ValueError("a disc has one range, its radius_m: leave the ranges out")
+            raise ValueError("a disc has one range, its radius_m; leave out the ranges")
         return Thresholds(self.tx_power_dbm, self.tx_power_dbm)
 
 
@@ -314,7 +314,7 @@ class SnrMatrix(Propagation):
 
     def thresholds(self, ranges: Ranges | None) -> Thresholds:
         if ranges is not None:
-            raise ValueError("an SNR matrix knows no metres: leave the ranges out")
+            raise ValueError("an SNR matrix has no distances; leave out the ranges")
         return Thresholds(self.cca_dbm, self.cca_dbm)
 
     def reach_m(self, power_dbm: float) -> int | None:
@@ -340,11 +340,11 @@ class Table(Propagation):
         _within(FAINTEST_DBM, STRONGEST_DBM, cca_dbm=self.cca_dbm)
 
     def received_dbm(self, distance: Floats) -> Floats:
-        raise ValueError("a table says what arrives by names, and not by distance")
+        raise ValueError("a table has powers by station, not by distance")
 
     def thresholds(self, ranges: Ranges | None) -> Thresholds:
         if ranges is not None:
-            raise ValueError("a table knows no metres: leave the ranges out")
+            raise ValueError("a table has no distances; leave out the ranges")
         return Thresholds(self.cca_dbm, self.cca_dbm)
 
     def reach_m(self, power_dbm: float) -> int | None:
@@ -374,7 +374,7 @@ def power_mdbm(power_dbm: Floats, floor_dbm: float) -> NDArray[np.int64]:
     """
     silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
     if (strongest := np.where(silent, -np.inf, power_dbm).max(initial=-np.inf)) > STRONGEST_DBM:
-        raise ValueError(f"{strongest:g} dBm arrive; the air takes {STRONGEST_DBM} dBm (10 W) at most")
+        raise ValueError(f"{strongest:g} dBm would arrive; the air accepts {STRONGEST_DBM} dBm (10 W) at most")
     return np.where(silent, SILENT, np.rint(np.where(silent, 0, power_dbm) * 1000).astype(np.int64))
 
 

@@ -28,7 +28,7 @@ class Radio(Section):
 
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
     rate_control: Literal["fixed", "minstrel"] = Field(
-        "fixed", description="that rate only, or the kernel's choice up to it, with its own retries"
+        "fixed", description="fixed: always --rate; minstrel: the kernel chooses a rate up to it"
     )
     basic_rates: Annotated[tuple[Rate, ...], BeforeValidator(split)] | None = Field(
         None, min_length=1, description="rates of control frames; by default 1 for DSSS, and 6, 12, 24 for OFDM"
@@ -38,16 +38,16 @@ class Radio(Section):
         "5745, 5765 to 5825, 5855, 5860 to 5925; at 5 GHz with OFDM's rates only, 6 Mb/s and more"
     )  # fmt: skip
     rts: Literal["full", "partial", "none"] = Field("none", description="RTS/CTS before all, long, or no frames")
-    short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")
-    long_retry: int = Field(4, ge=1, le=255, description="attempts at a frame after its RTS")
+    short_retry: int = Field(7, ge=1, le=255, description="attempts to send an RTS, or a frame without RTS")
+    long_retry: int = Field(4, ge=1, le=255, description="attempts to send a frame after its RTS")
     queue: int = Field(
-        50, ge=1, le=150, description="frames in a station's interface queue, drop-tail; with EDCA in each of four, 37"
+        50, ge=1, le=150, description="frames in a station's drop-tail queue; with EDCA, 37 in each of four"
     )
     edca: Literal["off", "kernel", "standard"] = Field(
-        "off", description="four access categories, with the kernel's parameters, or the standard's default ones"
+        "off", description="four access categories, with the parameters of the kernel or of the standard"
     )
     preamble: Literal["long", "short"] = Field(
-        "long", description="of DSSS and CCK frames: 192 us, or 96 at 2 Mb/s and above"
+        "long", description="preamble of DSSS and CCK frames: 192 us, or 96 us at 2 Mb/s and above"
     )
     beacon_tu: int | None = Field(
         None, ge=10, le=10_000, description="beacon interval in TU; by default 1000 if stations move, else 10000"

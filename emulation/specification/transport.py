@@ -52,22 +52,25 @@ class Transport(Section):
     """How flows send and acknowledge."""
 
     tcp: Words = Field(
-        ("newreno",), min_length=1, description=f"TCP, for all flows or one for each: {', '.join(tcp.NAMES)}"
+        ("newreno",),
+        min_length=1,
+        description=f"congestion control, one for all flows or one for each: {', '.join(tcp.NAMES)}",
     )
     tcp_like: Literal["linux", "ns2"] = Field(
-        "linux", description="ns2: TCP as the papers' simulator has it: sets the next four (docs/like-ns2.md)"
+        "linux", description="ns2: TCP as in ns-2; sets the next four options (docs/like-ns2.md)"
     )
     initial_window: Window = Field(
-        None, description="segments in the first flight, and after idleness; by default Linux's 10"
+        None, description="initial window in segments, also after idle time; by default Linux's 10"
     )
     rto_min_ms: Timer = Field(
-        None, description="the least retransmission timeout, to which Linux adds the round trip; by default its 200"
+        None,
+        description="minimum retransmission timeout, which Linux adds to the round-trip time; by default Linux's 200",
     )
     max_reordering: Reordering = Field(
-        None, description="duplicate ACKs that Linux may learn to wait for; by default 300. ns-2 has 3"
+        None, description="upper limit of the duplicate-ACK threshold, which Linux adapts; by default 300; ns-2 has 3"
     )
     small_queues: bool = Field(
-        True, description="TCP small queues: the window waits in the socket; in ns-2 it waits in the interface's"
+        True, description="TCP small queues: data waits in the socket; in ns-2 it waits in the interface queue"
     )
     ack: Literal["plain", "delayed"] = Field(
         "plain", description="an ACK for each segment, or the kernel's delayed ACK"
@@ -75,22 +78,24 @@ class Transport(Section):
     ackthin: Annotated[dict[str, int | str], BeforeValidator(_thinning)] | None = Field(
         None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
     )
-    thinned_flows: int | None = Field(None, ge=0, description="of so many flows, the first ones; by default of all")
+    thinned_flows: int | None = Field(
+        None, ge=0, description="thin the ACKs of the first N flows only; by default of all"
+    )
     qdisc: str | None = Field(
         None, description="a root qdisc at both ends of each flow, with its defaults: MODULE:KIND"
     )
     traffic: Annotated[dict[str, Any], BeforeValidator(_traffic)] = Field(
         {"kind": "bulk"},
-        description="what flows are: bulk|iperf3|udp|voice|request|web|..., with options: KIND,NAME=VALUE "
+        description="type of traffic: bulk|iperf3|udp|voice|request|web|..., with options: KIND,NAME=VALUE "
         "(docs/traffic.md)",
     )
-    bytes: Amount | None = Field(None, description="how much each flow sends; by default without end")
+    bytes: Amount | None = Field(None, description="bytes that each flow sends; by default unlimited")
     mss: SegmentSize = Field(1460, description="maximum segment size in bytes")
-    send_buffer: Buffer = Field(262_144, description="bytes")
-    receive_buffer: Buffer = Field(1_048_576, description="bytes")
+    send_buffer: Buffer = Field(262_144, description="send buffer in bytes")
+    receive_buffer: Buffer = Field(1_048_576, description="receive buffer in bytes")
     window_limit: WindowLimit = Field(
         None,
-        description="segments that a receiver lets be on their way, from 2 on; the papers' limit is 64 "
+        description="receive window in segments, 2 or more; the papers use 64 "
         "(a window of 1: --tcp cwl, docs/tc-modules.md)",
     )
 
@@ -119,11 +124,11 @@ class Transport(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.ackthin and self.qdisc:
-            raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
+            raise ValueError("ackthin is a root qdisc itself; leave out the qdisc")
         if self.thinned_flows is not None and not self.ackthin:
-            raise ValueError("thinned_flows says whose ACKs ackthin thins: it needs ackthin")
+            raise ValueError("thinned_flows needs ackthin")
         if self.ackthin and self.ack != "plain":
-            raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
+            raise ValueError("ackthin needs ack plain: one ACK per segment")
         return self
 
 

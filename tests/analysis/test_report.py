@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sample_runs
 from browser import CHROMIUM, look
+from rich.table import Table
 
 from analysis.figures.figures import OVER_TIME
 from analysis.pages import report
@@ -22,7 +23,8 @@ from analysis.routes.paths import Paths
 from analysis.routes.routes import NO_ROUTE, Routes
 from analysis.tables.claims import Claim, judge, order
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
-from analysis.tables.table import QUANTITIES, number, shown, study_tables, value
+from analysis.tables.meanings import meaning
+from analysis.tables.table import OF_ROUTING, OF_RUNS, QUANTITIES, number, shown, study_tables, value
 from analysis.tcp.in_flight import Series
 from analysis.tcp.senders import NO_SSTHRESH, Flow
 
@@ -68,12 +70,25 @@ def test_the_file(made: Report) -> None:
     assert {*PROGRAMS} >= {file.name for file in HERE.glob("*.js")}
 
 
+def goodput_first(table: Table) -> list[list[str]]:
+    """The rows of a printed table, as the report has them."""
+    rows = [[str(cell) for cell in row] for row in zip(*(column.cells for column in table.columns), strict=True)]
+    return sorted(rows, key=lambda row: not row[0].startswith("goodput"))
+
+
+def test_every_quantity_of_a_run_has_a_meaning() -> None:
+    """And no other word has one."""
+    assert [label for label in (QUANTITIES | OF_RUNS | OF_ROUTING).values() if not meaning(label)] == []
+    assert meaning("COL_ANY_ACK") != meaning("COL_ACK") and meaning("COL_NOTHING") == meaning("flow1") == ""
+
+
 def test_its_tables_are_those_that_are_printed(made: Report) -> None:
     head, _ = unpack(page(made))
     [table] = head["tables"]
     [printed] = made.findings.tables
     assert [column["name"] for column in table["columns"]] == [str(column.header) for column in printed.columns]
-    assert list(zip(*table["rows"], strict=True)) == [tuple(column.cells) for column in printed.columns]
+    assert table["rows"] == goodput_first(printed)
+    assert all(table["means"]), "each row is explained"
     row = next(row for row in table["rows"] if row[0] == "goodput, segments")
     means = [
         np.mean([run.goodput_segments for run in made.result.runs if run.variant == name]) for name in ("full", "none")
@@ -196,9 +211,7 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
         (tmp_path / "runs" / file).touch()
     said = look(page(replace(made, folder=str(tmp_path / "runs"))), SHOWS, tmp_path, "#theme=light", size)
     [table] = made.findings.tables
-    assert said["cells"] == [
-        cell for row in zip(*(column.cells for column in table.columns), strict=True) for cell in row[1:]
-    ]
+    assert said["cells"] == [cell for row in goodput_first(table) for cell in row[1:]]
     assert "a <study>" in said["text"] and "flow1 died" in said["text"] and "goodput: <No> > Partial" in said["text"]
     assert "./dcflab run study" in said["text"] and "net.ipv4.tcp_sack" in said["text"]
     assert said["curves"] == said["again"] == 6 and said["bars"] == 2 and said["drawn"]

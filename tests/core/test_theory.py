@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The DCF against what is known of it: maximum throughput, Bianchi's saturation throughput, seed 004's equation 1."""
+"""The DCF against what is known of it: maximum throughput, Bianchi's saturation throughput, paper 004's equation 1."""
 
 from math import factorial
 
@@ -144,7 +144,7 @@ def test_the_slot_after_a_busy_period(w: int, m: int, n: int) -> None:
 
 @pytest.mark.parametrize(("others", "cw"), [(1, 31), (1, 63), (3, 31)])
 def test_same_slot_probability(others: int, cw: int) -> None:
-    """Seed 004, equation 1: n + 1 stations whose backoffs begin together; at least two draw the same slot.
+    """Paper 004, equation 1: n + 1 stations whose backoffs begin together; at least two draw the same slot.
 
     The first draws of the air's own stations, over many seeds, within four standard deviations.
     """

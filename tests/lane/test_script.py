@@ -120,7 +120,7 @@ def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("rts='full'", "mine.py, line 6: start: a network has started already, and there is one air"),
+        ("rts='full'", "mine.py, line 6: start: a network has already started; stop it first"),
         ("tcp='mine:mine'", "mine.py, line 6: there is no kernel module mine; run SCRIPT.py --modules FOLDER"),
         ("module_parameters='tcp_vegas.alfa=3'", "tcp_vegas: there is no parameter 'alfa'; there are: alpha"),
     ],
@@ -145,7 +145,7 @@ def test_a_prompts_trace_can_be_looked_at_meanwhile_and_its_run_is_not_played_ag
     frames = int(re.match(r"\*\*\* (\d+) frames in .*/now.pcapng", stage.lines[3])[1])
     with PcapNgReader(str(stage.folder / "now.pcapng")) as packets:
         assert sum(1 for _ in packets) == frames > 300
-    with pytest.raises(Misuse, match="where somebody typed"):
+    with pytest.raises(Misuse, match="with input from a person"):
         replay(stage.folder)
 
 
@@ -175,7 +175,7 @@ def test_what_a_script_writes_of_its_runs_runs_nothing_here(stage, field):
     file = str(stage.folder / "theirs.py")
     named = {"motion": {"motion": {"model": file}}, "topology": {"topology": file, "own": None}}[field]
     error = stage.play(PAIR + FORGED.format(theirs=THEIRS, named=named)).error
-    assert isinstance(error, Failure) and "is a program, which is not run on the word of others" in str(error)
+    assert isinstance(error, Failure) and "is a program named by a file of somebody else; it is not run" in str(error)
     assert (stage.folder / "theirs.py").exists() and not (stage.folder / "ran").exists()
 
 

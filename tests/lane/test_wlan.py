@@ -133,7 +133,7 @@ def test_a_station_that_moves_is_handed_over(bench):
 
 
 def test_a_link_that_is_lost_is_mended(bench):
-    """Under the seeds' thresholds all that is received is good, so a client goes on when it hears nothing more."""
+    """Under the papers' thresholds all that is received is good, so a client goes on when it hears nothing more."""
     text = HANDOVER.replace(", thresholds=dict(receive_dbm=-85, sense_dbm=-95, capture_db=10)", "")
     events, delivered = map(
         json.loads, bench.script(text.replace("1200", "400").replace("(1190", "(380").replace("30)", "10)"))

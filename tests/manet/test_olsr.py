@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OLSR, by hand: timelines to the microsecond, the seeds' sets and outages, and what each message does."""
+"""OLSR, by hand: timelines to the microsecond, the papers' sets and outages, and what each message does."""
 
 import ctypes as c
 import itertools

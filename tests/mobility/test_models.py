@@ -264,7 +264,11 @@ def test_on_manhattan_who_always_or_never_turns_still_gets_on(turn):
 @pytest.mark.parametrize(
     ("model", "parameters", "said"),
     [
-        ("random_waypoint", {"vmax": 7}, "vmin: say which; seed 003 has one for a vmax of 2, 5, 10, 15, 20, not for 7"),
+        (
+            "random_waypoint",
+            {"vmax": 7},
+            "vmin: say which; paper 003 has one for a vmax of 2, 5, 10, 15, 20, not for 7",
+        ),
         ("random_waypoint", {"vmin": 11}, "vmin is 11 m/s and vmax 10: no speed is between"),
         ("random_waypoint", {"vmin": 0}, "greater than or equal to 0.001"),
         ("random_waypoint", {"area": "big"}, "an area is width x height"),

@@ -52,13 +52,13 @@ def test_nobody_is_written_at_or_below_0_for_ns2():
 def test_heights_are_written_if_there_are_any():
     high = Network(nodes={"a": Node(position=(1, 2, 3))}, motion={"a": [(1, (1, 2, 3)), (2, (1, 2, 4))]})
     assert bonnmotion.write(high) == "1.0 1.0 2.0 3.0 2.0 1.0 2.0 4.0\n"
-    with pytest.raises(ValueError, match="a changes its height, which in ns-2 no station does"):
+    with pytest.raises(ValueError, match="a changes its height, which ns-2's files cannot express"):
         setdest.write(high)
 
 
 @pytest.mark.parametrize("model", [bonnmotion, setdest])
 def test_what_a_format_cannot_say_is_refused(model):
-    with pytest.raises(ValueError, match=r"b comes and goes, for which .* have no word"):
+    with pytest.raises(ValueError, match=r"b comes and goes, which .* cannot express"):
         model.write(Network(nodes={"a": Node(), "b": Node()}, presence={"b": [(0, 1)]}))
 
 

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-# Hop count -> ca_increase_thresh (seed 003, tables 4.4 and B.1), and -> the window's limit (table 4.2; none beyond 15).
+# Hop count -> ca_increase_thresh (paper 003, tables 4.4 and B.1), and -> the window limit (table 4.2; none beyond 15).
 DSR = {4: 42, 5: 45, 6: 39, 7: 49, 8: 47, 9: 29, 10: 48, 11: 35, 12: 10, 13: 50, 14: 25, 15: 10}
 AODV = {4: 48, 5: 46, 6: 50, 7: 48, 8: 46, 9: 48, 10: 48, 11: 31, 12: 37, 13: 30, 14: 39, 15: 39}
 CHEN = {1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 2, 7: 3, 8: 3, 9: 3, 10: 3, 11: 4, 12: 4, 13: 4, 14: 5, 15: 5}
@@ -11,7 +11,7 @@ CHEN = {1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 2, 7: 3, 8: 3, 9: 3, 10: 3, 11: 4, 12: 
 
 @dataclass
 class Seed:
-    """Seed 003, algorithms 1 and 2, ACK by ACK; a threshold of None is Reno. Growth in whole segments, as Linux."""
+    """Paper 003, algorithms 1 and 2, ACK by ACK; a threshold of None is Reno. Growth in whole segments, as Linux."""
 
     cwnd: int
     ssthresh: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arithmetic of cwl: the module's own file in user space, against the seeds' rules and table typed in once more,
+"""The arithmetic of cwl: the module's own file in user space, against the papers' rules and table typed in once more,
 and against Reno."""
 
 from __future__ import annotations

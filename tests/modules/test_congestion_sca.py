@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arithmetic of ss, sca and ssca: the module's own file in user space, against the seeds' pseudo-code in plain
-Python, against Reno, and against the seeds' tables typed in once more."""
+"""The arithmetic of ss, sca and ssca: the module's own file in user space, against the papers' pseudo-code in plain
+Python, against Reno, and against the papers' tables typed in once more."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _way(numbers: list[str], dimensions: int) -> list[Waypoint]:
     each = 1 + dimensions
     if len(numbers) % each:
         written, other = ("t x y z", 2) if dimensions == 3 else ("t x y", 3)
-        raise ValueError(f"{len(numbers)} numbers are not so many {written}; perhaps dimensions={other}")
+        raise ValueError(f"{len(numbers)} numbers are no whole number of {written}; perhaps dimensions={other}")
     for first in range(0, len(numbers), each):
         at = number(numbers[first], 0, LONGEST)
         x, y, z = (*map(number, numbers[first + 1 : first + each]), *[0.0] * (3 - dimensions))
@@ -57,7 +57,7 @@ def write(network: Network) -> str:
     Raises ValueError for stations that come and go, which the format cannot express.
     """
     if network.presence:
-        raise ValueError(f"{next(iter(network.presence))} comes and goes, for which BonnMotion's files have no word")
+        raise ValueError(f"{next(iter(network.presence))} comes and goes, which BonnMotion's files cannot express")
     ways = [network.motion.get(name) or (Waypoint(0.0, node.position),) for name, node in network.nodes.items()]
     high = any(waypoint.position[2] for way in ways for waypoint in way)
     each = 4 if high else 3

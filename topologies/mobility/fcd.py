@@ -60,7 +60,7 @@ def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
         return {thing: thing for thing in things}
     if len(things) > len(nodes):
         raise ValueError(
-            f"{len(things)} come, and the network has {len(nodes)} nodes; first={len(nodes)} takes so many"
+            f"the trace has {len(things)} vehicles or persons, the network {len(nodes)} nodes; use first={len(nodes)}"
         )
     return dict(zip(things, nodes, strict=False))
 
@@ -91,7 +91,7 @@ class _Trace:
             if self.at_s is None:
                 raise ValueError(f"<{name}> outside of a <timestep>")
             if thing in self.now:
-                raise ValueError(f"{thing} is there twice in this timestep")
+                raise ValueError(f"{thing} is given twice in this timestep")
             x, y = (number(_said(attributes, axis)) for axis in "xy")
             self.now[thing] = Waypoint(self.at_s, (x, y, number(attributes.get("z", "0"))))
 

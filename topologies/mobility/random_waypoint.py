@@ -27,7 +27,9 @@ class Parameters(BaseModel):
 
     area: Area = Field("1500x300", description="metres, width x height")
     vmax: float = Field(10.0, ge=0.001, le=1000, description="highest speed, m/s")
-    vmin: float | None = Field(None, ge=0.001, le=1000, description="lowest speed, m/s; by default seed 003's for vmax")
+    vmin: float | None = Field(
+        None, ge=0.001, le=1000, description="lowest speed, m/s; by default paper 003's for vmax"
+    )
     pause: float = Field(0.0, ge=0, le=1e6, description="seconds at each point")
     start: Literal["uniform", "stationary"] = Field("uniform", description="where nodes are and how fast, at first")
 
@@ -42,7 +44,7 @@ class Parameters(BaseModel):
         lowest = SEEDS.get(self.vmax) if self.vmin is None else self.vmin
         if lowest is None:
             there = ", ".join(f"{vmax:g}" for vmax in SEEDS)
-            raise ValueError(f"vmin: say which; seed 003 has one for a vmax of {there}, not for {self.vmax:g}")
+            raise ValueError(f"vmin: say which; paper 003 has one for a vmax of {there}, not for {self.vmax:g}")
         if lowest > self.vmax:
             raise ValueError(f"vmin is {lowest:g} m/s and vmax {self.vmax:g}: no speed is between")
         return lowest, self.vmax

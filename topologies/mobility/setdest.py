@@ -99,7 +99,7 @@ def write(network: Network) -> str:
     Raises ValueError for what ns-2 cannot do: stations that change their height, or come and go.
     """
     if network.presence:
-        raise ValueError(f"{next(iter(network.presence))} comes and goes, for which ns-2's files have no word")
+        raise ValueError(f"{next(iter(network.presence))} comes and goes, which ns-2's files cannot express")
     ways = [network.motion.get(name) or (Waypoint(0.0, node.position),) for name, node in network.nodes.items()]
     corners = [[waypoint.position[axis] for way in ways for waypoint in way] for axis in (0, 1)]
     shift = [max(0, 1 - math.floor(min(corner))) if min(corner) <= 0 else 0 for corner in corners]
@@ -109,7 +109,7 @@ def write(network: Network) -> str:
         text.append(f"# shifted by {shift[0]}, {shift[1]} m")
     for node, (name, way) in enumerate(zip(network.nodes, ways, strict=True)):
         if len({waypoint.position[2] for waypoint in way}) > 1:
-            raise ValueError(f"{name} changes its height, which in ns-2 no station does")
+            raise ValueError(f"{name} changes its height, which ns-2's files cannot express")
         moved = [(at, (round(x + shift[0], 6), round(y + shift[1], 6)), z) for at, (x, y, z) in way]
         first = (*moved[0][1], moved[0][2])
         text += [f"$node_({node}) set {axis}_ {metres!r}" for axis, metres in zip("XYZ", first, strict=True)]

@@ -22,6 +22,7 @@ from analysis.results.result import Result, Run
 from analysis.tables import statistics
 from analysis.tables.brief import Source
 from analysis.tables.findings import Findings
+from analysis.tables.meanings import meaning
 from analysis.tables.table import by_case, number, shown, value
 from analysis.traces.trace import Array
 from emulation import files
@@ -91,14 +92,20 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def table(printed: "Table") -> dict[str, Any]:
-    """Return a printed table as data: its title, columns, rows, and the rows that a rule follows."""
+    """Return a printed table as data: title, columns, rows with meanings, and the rows that a rule follows. Rows of
+    goodput come first."""
     columns = [[str(cell) for cell in column.cells] for column in printed.columns]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    ends = [row.end_section for row in printed.rows]
+    order = sorted(range(len(rows)), key=lambda at: not rows[at][0].startswith("goodput"))
+    first = sum(row[0].startswith("goodput") for row in rows)
+    rules = {place for place, at in enumerate(order) if ends[at]} | ({first - 1} if 0 < first < len(rows) else set())
     return {
-        "title": str(printed.title or ""), "caption": str(printed.caption or ""),
+        "title": str(printed.title or ""), "meaning": meaning(str(printed.title or "")),
+        "caption": str(printed.caption or ""),
         "columns": [{"name": str(column.header), "right": column.justify == "right", "dim": column.style == "dim"}
                     for column in printed.columns],
-        "rows": [list(row) for row in zip(*columns, strict=True)],
-        "rules": [at for at, row in enumerate(printed.rows) if row.end_section],
+        "rows": [rows[at] for at in order], "rules": sorted(rules), "means": [meaning(rows[at][0]) for at in order],
     }  # fmt: skip
 
 

@@ -5,13 +5,13 @@
 const plots = [];
 let run = null;
 
-function tableOf({ title, caption, columns, rows, rules }) {
+function tableOf({ title, caption, columns, rows, rules, meaning, means = [] }) {
   const after = new Set(rules), look = (column) => [column.right && "right", column.dim && "dim"].filter(Boolean).join(" ") || null;
   const head = tag("tr", {}, ...columns.map((column) => tag("th", { scope: "col", class: look(column) }, column.name)));
   const body = rows.map((row, n) => tag("tr", { class: after.has(n) ? "rule" : null }, ...row.map((cell, at) =>
-    at ? tag("td", { class: look(columns[at]) }, cell) : tag("th", { scope: "row" }, cell))));
+    at ? tag("td", { class: look(columns[at]) }, cell) : tag("th", { scope: "row", title: means[n] || null, class: means[n] ? "means" : null }, cell))));
   const made = tag("table", {}, tag("thead", {}, head), tag("tbody", {}, ...body));
-  if (title) made.prepend(tag("caption", {}, title));
+  if (title) made.prepend(tag("caption", { title: meaning || null }, title));
   return tag("div", { class: "wide" }, made, ...(caption ? [tag("small", {}, caption)] : []));
 }
 

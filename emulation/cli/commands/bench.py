@@ -25,15 +25,20 @@ BENCHMARKS = {
 
 
 def callback(arguments: Sequence[str]) -> None:
-    """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
-    goodput under --like ns2, and with --tcp-like ns2; what stations that move
-    cost, or what they deliver; why ns-2's AODV loses more; who gets how much of a WLAN;
-    and, alone, how time and memory grow with the network.
+    """Compare with ns-2 and ns-3 on this machine. ARGUMENTS are one of these, and options.
 
-    ARGUMENTS: speed (the default), routing, like-ns2, tcp-like, mobile, manet,
-    aodv, wlan or scale;
-    --json prints the figures as JSON;
-    --repeats N says how often each is timed, or how many seeds are run.
+    \b
+    speed     time and memory of the same networks (the default)
+    scale     how time and memory grow with the network; dcflab alone
+    mobile    time for moving stations
+    manet     what moving stations deliver
+    routing   gains of slow congestion avoidance, by routing
+    aodv      why ns-2's AODV loses more
+    like-ns2  goodput under --like ns2
+    tcp-like  goodput under --tcp-like ns2
+    wlan      shares of a WLAN
+
+    --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.
     """
     what = "speed"
     if arguments and not arguments[0].startswith("-"):

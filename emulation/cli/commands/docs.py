@@ -24,9 +24,9 @@ SHOWN = 20  # lines of what is wrong
 
 
 def callback(out: Path, opens: bool, as_json: bool) -> None:
-    """Build the docs as a site, with search, which any browser reads from the disk: no server, no network."""
+    """Build the documentation as a web site with search. A browser reads it from the disk, without a server."""
     if out.exists() and not (out / BUILT).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise Misuse(f"{out}: is there already, and is no site; name another folder with --out")
+        raise Misuse(f"{out} exists and is not a site; give another folder with --out")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         made = Path(scratch, "site")
@@ -63,9 +63,9 @@ COMMAND = Command(
     "docs", ["docs", "docs --out /srv/lab/docs --no-open"],
     params=[
         click.Option(["--out"], type=click.Path(path_type=Path), default=Path("site"), metavar="FOLDER",
-                     show_default=True, help="the folder that is made, or made anew"),
+                     show_default=True, help="the folder to write the site to"),
         click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),
-        as_json("where it is, and how many pages, as JSON"),
+        as_json("its path and number of pages as JSON"),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

@@ -14,20 +14,20 @@ from emulation.lane.errors import Failure, Misuse
 
 
 def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:
-    """Draw the figures of a run folder's report as files: goodput and collisions, segments in flight, what TCP's
-    senders did, flows and routes over time; of a study with several cases, each quantity over the cases."""
+    """Write the figures of a run folder's report as files: goodput and collisions, segments in flight, TCP state, flows
+    and routes over time. For a study with several cases, draw each quantity over the cases."""
     from analysis.results.names import RESULT
 
     folder = out or run_folder
     if not (run_folder / RESULT).is_file():
         above = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{run_folder}: figures are of a whole run folder, with a {RESULT}{above}")
+        raise Misuse(f"{run_folder}: figures are made of a whole run folder, which has a {RESULT}{above}")
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is no folder")
     try:
         found = drawn(run_folder, folder, formats or FORMATS[:1])
     except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
         click.echo(json.dumps([{"file": str(file), "bytes": file.stat().st_size} for file in found], indent=1))
         return

@@ -30,7 +30,7 @@ def command(name: str) -> click.Command:
         *(option for option in options_of(name) if getattr(option, "group", None) == "Network"),
         *(option for option in options_of(name) if option.name == "seconds"),
         click.Option(["--seed"], type=click.IntRange(0, 2**63 - 1), metavar="N", default="1", show_default=True,
-                     help="the seed of the run whose motion it is"),
+                     help="the seed of the run"),
         click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", required=True,
                      help="FILE.setdest is for ns-2, FILE.movements for BonnMotion"),
     ]  # fmt: skip

@@ -14,13 +14,13 @@ from emulation.setup.package import Kind, package
 
 
 def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
-    """Pack what this machine has built, for machines that shall build nothing.
+    """Pack what this machine has built, for machines that build nothing.
 
     \b
     deb      a Debian package of the program and of all that it needs
     wheel    the same for pip, pipx and uv; Python's packages come from where these find them
     kernel   the kernel and its modules, which a checkout takes from $DCFLAB_KERNEL
-    sources  what these were made from: who hands on the others hands on this
+    sources  the sources of the others, which must be passed on with them
     """
     made = package(out, [Kind(kind) for kind in kinds or Kind], checks)
     for file in made:
@@ -32,10 +32,10 @@ COMMAND = Command(
     "package", ["package", "package --kind wheel --kind sources", "package --kind deb --checks --out /srv/lab"],
     params=[
         click.Option(["--out"], type=click.Path(path_type=Path, file_okay=False), default=Path("."), metavar="FOLDER",
-                     help="where it is put  [default: here]"),
+                     help="the folder to write to  [default: the current one]"),
         click.Option(["--kind", "kinds"], type=click.Choice([kind.value for kind in Kind]), multiple=True,
                      help="only this; repeat it for several  [default: all]"),
-        click.Option(["--checks"], is_flag=True, help="with the kernel in which modules are checked"),
+        click.Option(["--checks"], is_flag=True, help="include the debug kernel, for `module check`"),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from emulation.lanes import Lane
 
 
 def callback(run_folder: Path, as_json: bool, lane: Lane | None, trust: bool) -> None:
-    """Run a run folder again and say whether it came out the same, byte for byte."""
+    """Run a run folder again, and compare the results byte for byte."""
     from emulation.play.replay import replay
 
     verdict = replay(run_folder, lane, trust)

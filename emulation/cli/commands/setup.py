@@ -13,9 +13,9 @@ CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Gr
 
 
 def callback(wanted: tuple[str, ...]) -> None:
-    """Install and build now what runs in the virtual lane need, and all Python packages; and what is FOR other things.
+    """Install and build now what runs in the virtual lane need, and all Python packages. FOR names what else.
 
-    As root it installs packages, and what it builds serves everyone.
+    As root it installs packages, and its build serves all users.
     """
     from emulation.play.processes import Child
 

@@ -22,7 +22,7 @@ def callback(arguments: tuple[str, ...], quick: bool, changed: str | None) -> No
     from emulation.play.session import provide
 
     if not (CHECKOUT / "tests").is_dir():
-        raise Failure("the tests are not here: packages leave them out; this takes a checkout")
+        raise Failure("the tests are missing: packages do not contain them; run this in a checkout")
     provide(Group.TEST)
     chosen = (*(["--quick"] if quick else []), *([f"--changed={changed}"] if changed else []))
     become("pytest", *chosen, *(arguments or SIDE_BY_SIDE))

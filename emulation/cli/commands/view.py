@@ -20,9 +20,8 @@ from emulation.lane.errors import Failure, Misuse
 def callback(
     run_folder: Path, what: str | None, out: Path | None, opens: bool, as_json: bool, perfetto: Path | None
 ) -> None:
-    """Look at runs: the report of a run folder; or of one run, RUNS/NAME, the air on a timeline, with all frames,
-    collisions and who caused them, queues, backoff, and what TCP did meanwhile. Each is one file, which any browser
-    shows; it is made if it is not there."""
+    """Show the report of a run folder in the browser; or, of one run, RUNS/NAME, the timeline: all frames, collisions
+    and their causes, queues, backoff and TCP state. Each is one HTML file, which is made if it does not exist."""
     if perfetto:
         from emulation.play import view
 
@@ -58,7 +57,7 @@ def report(folder: Path, out: Path | None) -> Path:
 
     if not (folder / RESULT).is_file():
         above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{folder}: a report is of a whole run folder, with a {RESULT}{above}")
+        raise Misuse(f"{folder}: a report is made of a whole run folder, which has a {RESULT}{above}")
     made = out or folder / REPORT
     if out:
         out.write_text(page(report_again(folder)))
@@ -92,7 +91,7 @@ def in_the_run(folder: Path) -> Iterator[Path]:
         with at_once(folder) as half:
             yield half
     except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
 
 
 def older(made: Path, of: Path) -> bool:
@@ -125,7 +124,7 @@ PARAMS = [
     click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),
     click.Option(["--perfetto"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
                  help="FILE.json or FILE.json.gz instead, for ui.perfetto.dev"),
-    as_json("where it is, and how large, as JSON"),
+    as_json("its path and size as JSON"),
 ]  # fmt: skip
 GROUP = "Look"
 COMMAND = Command("view", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -276,7 +276,7 @@ class Bench:
             if any(one.module == name and one.report and one.report.findings for one in self.done):
                 with suppress(OSError):
                     tree.remove(str(folder))
-                self.leave_out(Stage.COMPARE, "mend what was found first", name)
+                self.leave_out(Stage.COMPARE, "fix the findings first", name)
                 continue
             *before, module = in_order(self.built[self.ordinary], name)
             with self.working(f"beside {wish.against}", 1) as working:

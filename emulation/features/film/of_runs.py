@@ -18,7 +18,7 @@ OPTION = click.Option(["--film"], is_flag=True, help="make a film of each run, o
 def check(tasks: Sequence[Task]) -> None:
     """Raises Misuse if films are requested for runs that record no frames."""
     if not all(task.specification.measurement.trace for task in tasks):
-        raise Misuse("--film: --no-trace leaves nothing that a film could be made of")
+        raise Misuse("--film needs a trace; leave out --no-trace")
 
 
 def after(folders: Iterable[Path]) -> list[Path]:

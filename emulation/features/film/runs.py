@@ -32,7 +32,7 @@ def of_run(where: Path, trust: Trust = NOBODY) -> Film:
     Misuse without a trace, Damaged if malformed, OSError if unreadable."""
     plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
-        raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
+        raise Misuse(f"{where}: there is no {TRACE}, which a film needs; run it again without --no-trace")
     told = None
     if MANET_TRACE in lane["recorders"]:
         told = routes.read(where / ROUTING_TRACE, lane)

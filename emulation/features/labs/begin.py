@@ -19,16 +19,17 @@ WRITTEN = "handout.md"
 LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
 
 
-def begin(found: Found, who: Student, folder: Path) -> Path:
-    """Make the folder; returns its sheet. Raises Misuse if it is there, OSError if it cannot be written."""
+def begin(found: Found, who: Student, folder: Path, called: Path | None = None) -> Path:
+    """Make the folder; returns its sheet. `called` is its path in handout and sheet, if the student will have it
+    elsewhere. Raises Misuse if it exists, OSError if it cannot be written."""
     if folder.exists():
-        raise Misuse(f"{folder} is there already: go on in it, or name another with --out")
+        raise Misuse(f"{folder} exists; continue there, or give another folder with --out")
     folder.mkdir(parents=True)
     for file in found.files:
         shutil.copyfile(file, folder / file.name)
-    (folder / WRITTEN).write_text(handout(found, who, folder))
+    (folder / WRITTEN).write_text(handout(found, who, called or folder))
     sheet = folder / SHEET
-    sheet.write_text(blank(found, who, str(folder)))
+    sheet.write_text(blank(found, who, str(called or folder)))
     return sheet
 
 

@@ -184,7 +184,7 @@ def number(given: Any, unit: str) -> float:
     text = str(given)
     if isinstance(given, bool | list | dict) or not NUMBER.fullmatch(text) or len(text) > 30:
         point = " with a point, and commas between thousands only" if "," in text else ""
-        raise Misuse(f"a number is asked for{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
+        raise Misuse(f"the answer is a number{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
     return float(text.replace(",", ""))
 
 
@@ -193,7 +193,7 @@ def letters(given: Any, count: int) -> set[str]:
     text = "".join(map(str, given)) if isinstance(given, list) else str(given)
     chosen = set(re.sub(r"[\s,;+&]", "", text.lower()))
     if not chosen or len(text) > 60 or not chosen <= set(LETTERS[:count]):
-        raise Misuse(f"letters are asked for, from a to {LETTERS[count - 1]}")
+        raise Misuse(f"the answer is one or more letters from a to {LETTERS[count - 1]}")
     return chosen
 
 
@@ -201,7 +201,7 @@ def frame_number(given: Any) -> int:
     """The number of a frame. Raises Misuse."""
     text = str(given)
     if isinstance(given, bool) or not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
-        raise Misuse("the number of a frame is asked for, as Wireshark's first column has it, or the timeline")
+        raise Misuse("the answer is the number of a frame, as in Wireshark's first column or the timeline")
     return int(text)
 
 

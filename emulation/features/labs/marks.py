@@ -5,6 +5,7 @@ changed, be it the sheet or the lab."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from emulation.play.junit import Case, Outcome, Suite
 from emulation.play.lab import KERNEL, PROGRAMS, Lab, digest
 from labs import SHEET, Found, Frame, Number, Program
 
-FILE = "marks.json"
+FILE, TABLE = "marks.json", "marks.csv"
 FEWEST_ALIKE = 2  # numbers, to which nobody comes by chance
 
 
@@ -139,6 +140,29 @@ def before(folder: Path, found: Found) -> Marks:
     if kept.lab != found.name:
         raise Misuse(f"{file} is of the lab {kept.lab}: mark each lab in a folder of its own")
     return kept
+
+
+def table(folder: Path, marks: Marks) -> Path:
+    """Write the marks for a spreadsheet: a row for each sheet, with its points and how each answer stands."""
+    judged = [mark.marked for mark in marks.sheets.values() if mark.marked]
+    questions = list(dict.fromkeys(answer.question for one in judged for answer in one.answers))
+    half, alike = folder / f"{TABLE}.new", marks.alike()
+    with half.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["student", "sheet", "seed", "points", "of", *questions, "remark"])
+        for name, mark in marks.sheets.items():
+            remark = mark.broken or (f"same numbers as {', '.join(alike[name])}" if name in alike else "")
+            marked = mark.marked
+            states = {answer.question: str(answer.state) for answer in marked.answers} if marked else {}
+            of = [marked.student, name, marked.seed, marked.points, marked.of] if marked else ["", name, "", "", ""]
+            rows.writerow(map(plain, [*of, *(states.get(each, "") for each in questions), remark]))
+    half.replace(folder / TABLE)
+    return folder / TABLE
+
+
+def plain(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula: students choose their names."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 def write(folder: Path, marks: Marks) -> None:

@@ -76,9 +76,9 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
                 raise
         raise Misuse(why(error, what)) from None
     except (OSError, ValueError):
-        raise Misuse(f"{what} left nothing behind") from None
+        raise Misuse(f"{what} wrote no result") from None
     if not isinstance(said, dict):
-        raise Misuse(f"{what} left something else than what came of it")
+        raise Misuse(f"{what} wrote something that is not its result")
     return said
 
 

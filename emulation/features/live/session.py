@@ -116,7 +116,7 @@ class Session:
         """In the lane's thread: what its program is to do next. Raises BackError, OSError, and LaneError for a question
         that is not that of our program."""
         if self.sent == END:
-            raise LaneError(Reason.PROGRAM, "it was told to end, and asks what to do next")
+            raise LaneError(Reason.PROGRAM, "it was told to end, but asks for more input")
         with readable(self.trace.parent):
             self._heard(json.loads(question))
         self.sent = self._next()

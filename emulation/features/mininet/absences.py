@@ -64,7 +64,7 @@ class HardwareIntf(Intf):
     """What a script calls Intf by itself is one of the machine's: refused."""
 
     def __init__(self, name: str, *_: Any, **__: Any) -> None:
-        refuse(f"Intf({name!r})", "a lane has none of the machine's interfaces; addLink makes those of nodes")
+        refuse(f"Intf({name!r})", "a lane has no interfaces of the machine; addLink makes those of nodes")
 
 
 class snr:

@@ -30,7 +30,7 @@ class Shell(prompt.Shell):
 
     def __init__(self, net: Mininet, read: Callable[[str], str | None]) -> None:
         if not net.lab:
-            raise Misuse("CLI(net): the network is not there yet: write it after net.build() or net.start()")
+            raise Misuse("CLI(net): the network is not built yet; call it after net.build() or net.start()")
         super().__init__(net.lab, read)
         self.asks = net.asks
         self.mininet, self.paused = net, dict[str, tuple[Way, int]]()
@@ -132,7 +132,7 @@ class Shell(prompt.Shell):
         distance sta1 sta2
         """
         if len(words := line.split()) != 2:
-            raise ValueError("distance: between which two?")
+            raise ValueError("distance: give two nodes")
         a, b = map(self.mine, words)
         output(f"The distance between {a.name} and {b.name} is {a.get_distance_to(b):.2f} meters\n")
 

@@ -129,7 +129,7 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
 def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bool = False) -> dict[str, Any]:
     """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Misuse."""
     if "error_prob" in params and not by_links:
-        note("error_prob: it counts with wmediumd_mode=error_prob only")
+        note("error_prob: it has an effect only with wmediumd_mode=error_prob")
     check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}
 
@@ -138,7 +138,7 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
     """Let an interface be on a link among peers."""
     if mode := settings.get("mode"):
         if cls is ITSLink and mode == "p":
-            note("mode='p': 802.11p's 10 MHz channels are not there: 20 MHz, at 802.11a's rates")
+            note("mode='p': 802.11p's 10 MHz channels are not modelled; the channel has 20 MHz and 802.11a's rates")
             mode = "a"
         intf.mode = mode_of(intf.name, mode)
     elif cls is ITSLink:

@@ -75,10 +75,10 @@ class Medium:
                 f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
             )
             instead = "write one mode for all, or 'b' and 'g' at access points"
-            raise Misuse(f"one air has one PHY, and here are several ({who}): {instead}")
+            raise Misuse(f"all radios of a network share one PHY, but there are several ({who}): {instead}")
         for intf in self.radios():
             if intf.mode != modes[0] and intf.params.get("mode") and (intf.mode, modes[0]) != ("b", "g"):
-                note(f"{intf.name}: mode={intf.mode!r}: it follows its access point, to mode {modes[0]}")
+                note(f"{intf.name}: mode={intf.mode!r}: it follows its access point and uses mode {modes[0]}")
         return modes[0]
 
     def is_old(self, intf: WIntf) -> bool:
@@ -89,7 +89,7 @@ class Medium:
         """A node's setting, if its radios are not of the network's mode. Raises Misuse."""
         old = {self.is_old(intf) for intf in node.wintfs.values()}
         if len(old) > 1:
-            raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': write one mode for those of a node")
+            raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': use one mode for all radios of a node")
         return {"rate": MODES["b"]} if True in old else {}
 
     def options(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Medium:
                 arrive = 1 - float(made.settings.get("error_prob", 0))
                 rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
         if not rows:
-            raise Misuse("wmediumd_mode=error_prob: say it of links: addLink(sta1, ap1, error_prob=0.01)")
+            raise Misuse("wmediumd_mode=error_prob: set it for links: addLink(sta1, ap1, error_prob=0.01)")
         return {"propagation": {"model": "table", "file": {"quantity": "delivery", "rows": rows}}}
 
     def propagation(self, freq: int) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Medium:
         if self.model == "twoRayGround":
             heights = {intf.antennaHeight for intf in self.radios()} or {1.0}
             if len(heights) > 1:
-                raise Misuse("antennaHeight: under twoRayGround all antennas are of one height")
+                raise Misuse("antennaHeight: with twoRayGround all antennas have the same height")
             model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
             return {"propagation": model}
         if self.model == "ITU":
@@ -194,7 +194,7 @@ class Medium:
     def changed(self, intf: WIntf) -> None:
         """A radio is to send otherwise from now on. Raises Misuse."""
         if self.by_links:
-            raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
+            raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power has no effect")
         if intf.node.lane:
             lane = intf.node.lane
             lane.net.heard_anew(lane, lane.with_settings(**self.settings_of(intf)))
@@ -202,7 +202,7 @@ class Medium:
     def received_dbm(self, a: Node, b: Node) -> float:
         """What of a's first radio arrives at b, without shadowing. Raises Misuse."""
         if self.by_links:
-            raise Misuse(f"{a.name}: with wmediumd_mode=error_prob no powers are known")
+            raise Misuse(f"{a.name}: with wmediumd_mode=error_prob there are no powers")
         model = self.specification().medium.propagation
         apart = distances([a.position, b.position])[0, 1]
         stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
@@ -228,4 +228,4 @@ def say_of(link: str, mode: str | None) -> None:
     """What `link=` and `wmediumd_mode=` mean here."""
     if link == "TCLink" or mode not in (None, "interference", "error_prob"):
         word = f"wmediumd_mode={mode}" if mode else f"link={link}"
-        note(f"{word}: radios are on the lab's own air, as with interference: the DCF, by positions ({PAGE})")
+        note(f"{word}: radios use dcflab's own air (the DCF, by positions), as with interference ({PAGE})")

@@ -175,7 +175,7 @@ class Mobility:
 
     def early(self, call: str) -> None:
         if self.net.built:
-            raise Misuse(f"{call}: motion is planned when the network is built: write it before net.build()")
+            raise Misuse(f"{call}: motion is planned when the network is built; call it before net.build()")
 
     def set_model(self, **said: Any) -> None:
         self.early("setMobilityModel")
@@ -277,7 +277,7 @@ class Mobility:
             if begin_s + at >= end_s or len(found) >= MOST_LEGS:
                 break
         if len(found) >= MOST_LEGS and self.stop_s is None:
-            note(f"setMobilityModel: after its {MOST_LEGS}th leg a node stands")
+            note(f"setMobilityModel: after its {MOST_LEGS}th leg a node stops")
         return apart(cut(found, end_s))
 
     def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:

@@ -120,7 +120,7 @@ class Mininet:
     def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
         """A node of a class, of which there is a table of keywords. Raises Misuse."""
         if self.built:
-            raise Misuse(f"{name}: the network is there: add nodes before net.build()")
+            raise Misuse(f"{name}: the network is already built; add nodes before net.build()")
         if name in self.nameToNode:
             raise Misuse(f"there is a node {name} already")
         cls, fixed = kinds.class_of(name, cls, usual)
@@ -178,10 +178,10 @@ class Mininet:
                 cls: Any = None, **params: Any) -> Link:  # fmt: skip
         """A wire between two; what a radio is on (cls=adhoc …); or a station's access point."""
         if self.built:
-            raise Misuse("addLink: the network is there: add links before net.build()")
+            raise Misuse("addLink: the network is already built; add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
         if controller := next((each for each in (a, b) if each and each.kind == "controller"), None):
-            raise Misuse(f"addLink: {controller} is a controller, which has no links: leave it out")
+            raise Misuse(f"addLink: {controller} is a controller, which has no links; leave it out")
         over_air = b is None or (link.pair(a, b) and params.pop("link", "") != "wired")
         usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
         found, fixed = link.class_of(cls, usual, over_air)
@@ -191,7 +191,9 @@ class Mininet:
         settings = link.settings_of(found, call, params, self.medium.by_links)
         if issubclass(found, link.Wireless) and found.role != "infrastructure":
             if (intf := a.wintf(params.get("intf"))).link:
-                raise Misuse(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")
+                raise Misuse(
+                    f"{call}: {intf} is already on a link; a radio has one link; use wlans= for several radios"
+                )
             link.tune(intf, found, settings)
             self.route_by(settings, call)
             made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)
@@ -240,7 +242,7 @@ class Mininet:
                 raise Misuse(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
             before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
             if before not in (None, self.routing):
-                raise Misuse(f"{call}: proto={proto!r}: all stations have one: {before} was said before")
+                raise Misuse(f"{call}: proto={proto!r}: all stations have one: {before} is already set")
             note(f"proto={proto!r}: {why}")
 
     # Its life
@@ -333,7 +335,7 @@ class Mininet:
     def setAssociationCtrl(self, ac: str = "ssf") -> None:
         """Let the strongest signal (ssf) or the least load (llf) decide who is on which access point."""
         if self.lab:
-            raise Misuse("setAssociationCtrl: the network is there: write it before net.build()")
+            raise Misuse("setAssociationCtrl: the network is already built; call it before net.build()")
         self.controlled = True
         self.watch(AssociationControl(self, ac))
 
@@ -402,7 +404,7 @@ class Mininet:
     def ends(self, hosts: Sequence[Any] | None, call: str) -> list[Node]:
         """Between whom: by default all that have an address. Raises Misuse."""
         if not self.lab:
-            raise Misuse(f"{call}: the network is not there yet: write it after net.build() or net.start()")
+            raise Misuse(f"{call}: the network is not built yet; call it after net.build() or net.start()")
         chosen = list(hosts) if hosts else [*self.hosts, *self.stations, *self.cars]
         found: list[Node] = [self[one] if isinstance(one, str) else one for one in chosen]
         return [node for node in found if node.IP()] if not hosts else found
@@ -466,7 +468,7 @@ class Mininet:
         offered. Raises Misuse."""
         nodes = self.ends(hosts, "iperf")
         if len(nodes) < 2:
-            raise Misuse("iperf: between which two?")
+            raise Misuse("iperf: give two nodes")
         client, server = (nodes[0], nodes[-1]) if not hosts else nodes[:2]
         if l4Type not in ("TCP", "UDP"):
             raise Misuse(f"iperf: l4Type {l4Type!r}: there are TCP and UDP")

@@ -161,7 +161,7 @@ class Node:
         if self.lane:
             return self.lane
         if named := next((name for name in self.net.interfaces() if name in what), None):
-            raise Misuse(f"{self.name}.{what}: {named} is not there yet: write it after net.build()")
+            raise Misuse(f"{self.name}.{what}: {named} does not exist yet; call it after net.build()")
         if not self.early:
             self.early = lane.Node(self.name)
             self.early.make()
@@ -178,7 +178,7 @@ class Node:
     def sendCmd(self, *args: Any, **kwargs: Any) -> None:
         """Begin a command; `waitOutput` or `monitor` have what it says."""
         if self.waiting:
-            raise Misuse(f"{self.name}: {self.lastCmd!r} is still running: waitOutput() comes first")
+            raise Misuse(f"{self.name}: {self.lastCmd!r} is still running; call waitOutput() first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         command = " ".join(map(str, words))
         if command.startswith(OVS):

@@ -35,7 +35,7 @@ class Telemetry:
             raise Misuse(f"telemetry: there is no data_type {data_type!r}; there are: {', '.join(KINDS)}")
         self.nodes: list[Node] = list(nodes)
         if not self.nodes or not all(isinstance(node, Node) for node in self.nodes):
-            raise Misuse(f"telemetry: of which nodes? nodes={nodes!r}: write nodes=[sta1, sta2]")
+            raise Misuse(f"telemetry: nodes={nodes!r}: write nodes=[sta1, sta2]")
         self.kind, self.single = data_type, single
         self.files: dict[str, TextIO] = {}
         self.loop: Loop | None = None

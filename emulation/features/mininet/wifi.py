@@ -84,7 +84,7 @@ class Mininet_wifi(Mininet):
 
     def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
         if self.lab:
-            raise Misuse("setPropagationModel: the network is there: write it before net.build()")
+            raise Misuse("setPropagationModel: the network is already built; call it before net.build()")
         self.medium.set_model(model, **params)
 
     def associate(self, intf: WIntf, ap: WIntf) -> None:

@@ -21,14 +21,14 @@ def of_sweeps() -> list[click.Option]:
     return [
         jobs(),
         click.Option(["--dask"], metavar="ADDRESS",
-                     help="play on the workers of this Dask scheduler, tcp://HOST:PORT (docs/sweeps.md)"),
+                     help="run on the workers of this Dask scheduler, tcp://HOST:PORT (docs/sweeps.md)"),
         store(),
     ]  # fmt: skip
 
 
 def store() -> click.Option:
     return click.Option(["--store"], type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-                        help="where results are looked up and kept  [default: results, in the cache]")  # fmt: skip
+                        help="the folder of stored results  [default: results, in the cache]")  # fmt: skip
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -
     try:
         _play(sweep, place, check, found)
     except KeyboardInterrupt:
-        say(f"{len(sweep.missing)} of {of_all} runs are left; the same command goes on with them")
+        say(f"{len(sweep.missing)} of {of_all} runs are left; run the same command to continue")
         raise
 
 

@@ -80,7 +80,7 @@ class There:
         from distributed.scheduler import KilledWorker
 
         if future.status in ("cancelled", "lost"):
-            raise Failure(f"the scheduler at {self.address} is gone; the same command goes on with what is left")
+            raise Failure(f"the scheduler at {self.address} is gone; run the same command to continue")
         try:
             found: Found = future.result()
         except KilledWorker:

@@ -25,9 +25,9 @@ def plan_medium(
     medium = specification.medium
     fading = medium.fading
     if moving:
-        raise Misuse("medium: under wmediumd nobody moves, as it is told where stations are once: leave out motion")
+        raise Misuse("medium: wmediumd gets positions only once, at the start; leave out motion")
     if fading and fading.model != "lognormal":
-        raise Misuse(f"medium: wmediumd knows no {fading.model} fading; it has lognormal, of whole dB")
+        raise Misuse(f"medium: wmediumd has no {fading.model} fading; it has lognormal, of whole dB")
     config = configuration(
         stations_of({"links": links, "nodes": nodes, "air": air}), air, round(fading.sigma or 1) if fading else 0
     )

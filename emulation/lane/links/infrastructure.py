@@ -224,7 +224,7 @@ class Link(links.Link):
     def refused(self, interface: Interface, why: str) -> None:
         """Report that a client cannot connect. Raises NetlinkError."""
         said = f"{interface.node.name} cannot connect to {self.of(interface)['ssid']}: {why}"
-        raise NetlinkError(errno.EACCES, f"{said}; unreachable starts all the same")
+        raise NetlinkError(errno.EACCES, f"{said}; use unreachable to start anyway")
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
         """Switch an interface on. hostapd and wpa_supplicant notice this themselves, and its rates stay set."""

@@ -46,7 +46,9 @@ def borrowed(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LaneError(Reason.NOT_STARTED, "another lane host is there, and a kernel has room for one") from None
+            raise LaneError(
+                Reason.NOT_STARTED, "another lane of kind host is running, and a kernel has room for one"
+            ) from None
         give_back()
         try:
             load(own, others)

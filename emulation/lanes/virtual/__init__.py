@@ -47,7 +47,7 @@ def run(
     `kernel_arguments` are added to the kernel's command line.
     """
     if not os.access(kernel, os.X_OK):
-        raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
+        raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to fix it")
     kernel, place = kernel.resolve(), memory_folder(memory_mb or MEMORY_MB)
     memory_mb = memory_mb or (MOST_MB if command[0] in SCRIPTS else MEMORY_MB)
     folder = run_folder.resolve()

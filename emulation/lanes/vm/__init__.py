@@ -59,9 +59,9 @@ class Vm:
         `kernel_arguments` are added to the kernel's command line.
         """
         if (found := shutil.which(QEMU)) is None:
-            raise LaneError(Reason.NOT_STARTED, f"there is no {QEMU}; ./dcflab doctor says how to mend it")
+            raise LaneError(Reason.NOT_STARTED, f"there is no {QEMU}; ./dcflab doctor says how to fix it")
         if not os.access(kernel, os.R_OK):
-            raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
+            raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to fix it")
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
         machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock)
         memory_mb = max(memory_mb or 0, MEMORY_MB)

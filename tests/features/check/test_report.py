@@ -152,5 +152,5 @@ def test_a_new_module_is_called_as_it_should(tmp_path: Path, kind: str) -> None:
     assert '= "mine",' in file.read_text()
     assert "CHANGE" in file.read_text()
     assert "template" not in file.read_text()
-    with pytest.raises(Misuse, match="is there already"):
+    with pytest.raises(Misuse, match="exists"):
         new.make(name, kind, tmp_path)

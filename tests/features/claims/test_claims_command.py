@@ -38,8 +38,8 @@ def test_all_are_listed() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [("C99", "there is no claim 'C99'; there are: C1, C2"), ("C1 --all", "leave out their numbers"),
-     ("--hours 1", "--hours is for --all"), ("--seeds 1", "--seeds is for claims that are named"),
+    [("C99", "there is no claim 'C99'; there are: C1, C2"), ("C1 --all", "leave out the numbers"),
+     ("--hours 1", "--hours needs --all"), ("--seeds 1", "--seeds needs the numbers of claims"),
      ("C1 --most-seeds 7", "7")],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(arguments: str, said: str) -> None:
@@ -84,7 +84,7 @@ def test_nothing_is_lost_when_it_is_stopped(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         _, said = running.communicate()
     assert running.returncode == 130, said
-    assert "runs are left; the same command goes on with them" in said
+    assert "runs are left; run the same command to continue" in said
     assert len(list(tmp_path.glob("store/*/*.json.gz"))) >= found
     done = claims(tmp_path, "--all", "--hours", "0")
     assert done.returncode == 0 and "the time is up" in done.stderr

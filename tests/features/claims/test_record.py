@@ -28,7 +28,7 @@ from experiments import Cause, Column, Study
 
 GOODPUT, DROPS = "goodput_segments", "queue_drops"
 STUDY = Study(
-    "rts-cts", "made up (seed 000)", "string", {"stations": 3, "seconds": 10}, {"full": {"rts": "full"}, "none": {}},
+    "rts-cts", "made up (paper 000)", "string", {"stations": 3, "seconds": 10}, {"full": {"rts": "full"}, "none": {}},
     [Claim("C1", "more without", order(GOODPUT, "none", "full")),
      Claim("C4", "no drops", [Check(Of("none", DROPS), "=", 0)]),
      Claim("mine", "of nobody", [Check(Of("full", "air_s"), ">", 0)])],
@@ -405,14 +405,11 @@ def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[
     bench = Bench.__new__(Bench)
     bench.place, bench.schedule = Here(2), Schedule(claims(), "now", cli.tasks)
     bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
-    first = (
-        "dcflab: 816 runs of 2 studies are to be made: about 18 min, a guess: nothing like 700 of them was run here "
-        "before"
-    )
+    first = "dcflab: 816 runs of 2 studies to do: about 18 min, a guess: nothing like 700 of them was run here before"
     assert capsys.readouterr().err == f"{first}\n"
     bench.announce([Planned(102, 120.0, 0)], 816)  # type: ignore[list-item]
     assert capsys.readouterr().err == (
-        "dcflab: 102 runs are to be made: about 2 min. What they leave open is looked at again, with up to 24 seeds: "
+        "dcflab: 102 runs to do: about 2 min. What they leave open is looked at again, with up to 24 seeds: "
         "816 runs in all, about 16 min, at most\n"
     )
     bench.announce([Planned(800, 1000.0, 700)], 0)  # type: ignore[list-item]

@@ -199,7 +199,7 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words", "status", "said"),
     [
-        ({"result.json": None}, (), 2, "a whole run folder, with a result.json$"),
+        ({"result.json": None}, (), 2, "a whole run folder can be exported, which has a result.json$"),
         ({"result.json": None, "full-1/plan.json": ""}, (), 1, "its runs are not finished"),
         ({"result.json": "{"}, (), 1, "result.json: Expecting"),
         ({"result.json": '{"version": 2}'}, (), 1, "result.json: it has version 2; this program reads version 3"),

@@ -70,7 +70,7 @@ def test_a_moment_that_is_not_in_it(at_s: float, out: str, said: str) -> None:
     [
         (["film", "RUNS"], "has 2 runs; name one: "),
         (["film", "RUNS/full-1", "--no-ranges"], "for a picture, with --at"),
-        (["run", "string", "--no-trace", "--film"], "--no-trace leaves nothing"),
+        (["run", "string", "--no-trace", "--film"], "leave out --no-trace"),
     ],
 )
 def test_what_cannot_be(arguments: list[str], said: str, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_lab_is_begun_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     seed = read(labs.find("hidden-terminal"), there).student.seed
     handout = (there / "handout.md").read_text()
     assert f"run hidden-terminal-ada-l/network.py --seed {seed} " in handout and "--seed 1 " not in handout
-    with pytest.raises(click.UsageError, match="is there already"):
+    with pytest.raises(click.UsageError, match="exists"):
         CliRunner().invoke(
             cli, ["lab", "hidden-terminal", "--student", "Ada L."], catch_exceptions=False, standalone_mode=False
         )

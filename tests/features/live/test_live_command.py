@@ -173,10 +173,10 @@ def test_a_port_that_is_taken_is_said(prepared: Prepared, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    (["string", "--no-trace"], "without a trace"),
+    (["string", "--no-trace"], "leave out --no-trace"),
     (["nothing"], "there is no topology"),
     (["string", "--lane", "vm"], "only in the lane virtual"),
-    (["string", "--medium", "wmediumd-compat"], "without a trace"),
+    (["string", "--medium", "wmediumd-compat"], "leave out --no-trace"),
 ])  # fmt: skip
 def test_what_cannot_be_looked_at_is_refused_before_anything_starts(options: list[str], said: str) -> None:
     done = subprocess.run([*COMMAND, *options], capture_output=True, text=True)

@@ -196,7 +196,7 @@ def test_the_network_survives_every_mistake(bench):
     assert lines.count("stations: sta1 sta2 sta3") == len(typed)
     assert lines[0] == "*** iperf: for how many seconds? above 0, at most 100,000; not soon"
     assert "*** wait: for how many seconds? above 0, at most 100,000; not 1e9" in lines
-    assert lines.count("*** move: where to? X,Y or X,Y,Z, in metres") == 1
+    assert lines.count("*** move: give X,Y or X,Y,Z, in metres") == 1
 
 
 def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench):
@@ -239,7 +239,7 @@ def test_things_are_changed_and_seen_at_work(bench):
     assert [(move["node"], move["to"], move["speed"]) for move in moves] == [
         ("sta3", [700.0, 0.0, 0.0], None), ("sta3", [400.0, 0.0, 0.0], None), ("sta3", [500.0, 0.0, 0.0], 20.0)
     ]  # fmt: skip
-    assert lines[after + 7] == "*** switch: which node, on or off?"
+    assert lines[after + 7] == "*** switch: give a node, and on or off"
     assert [line for line in lines if "packets transmitted" in line] == [
         "1 packets transmitted, 0 received, 100% packet loss", "1 packets transmitted, 1 received, 0% packet loss"
     ]  # fmt: skip

@@ -120,19 +120,19 @@ def test_an_address_of_old_kernels_is_taken_for_the_one_it_means() -> None:
             f'type = "path_loss"; model_name = "free_space"; isnodeaps = (1, 0, 0); {PLACES}',
             "it:6: model.isnodeaps changes nothing: a frame has the power of who sends it",
         ),
-        ('type = "prob"; band = 2;', "it:6: model.band means nothing with type 'prob', and is ignored"),
+        ('type = "prob"; band = 2;', "it:6: model.band has no meaning with type 'prob', and is ignored"),
         (
             'type = "snr";\ndefault_prob = 1.0;',
-            "it:7: model.default_prob means nothing with type 'snr', and is ignored",
+            "it:7: model.default_prob has no meaning with type 'snr', and is ignored",
         ),
         (
             f'type = "path_loss"; model_name = "free_space"; {PLACES}\nxg = 0.0;',
-            "it:7: model.xg means nothing with type 'path_loss', and is ignored",
+            "it:7: model.xg has no meaning with type 'path_loss', and is ignored",
         ),
         ('type = "snr"; links = ((0, 0, 1));', "it:6: model.links a link from a station to itself means nothing"),
         (
             'type = "snr"; links = ((0, 1, 1), (0, 1, 2));',
-            "it:6: model.links this link was said before; the last one holds",
+            "it:6: model.links this link is given twice; the last one counts",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_what_means_nothing_is_named(model: str, said: str) -> None:
 
 def test_groups_that_mean_nothing_are_named() -> None:
     found = parse(f"ifaces: {{ {IDS} count = 3; }};\nprob: {{ }};", "it")
-    assert [line.partition(" means")[0] for line in found.warnings] == ["it:2: prob", "it:1: ifaces.count"]
+    assert [line.partition(" has")[0] for line in found.warnings] == ["it:2: prob", "it:1: ifaces.count"]
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,12 @@ def test_groups_that_mean_nothing_are_named() -> None:
         (
             "",
             'type = "path_loss"; model_name = "itu"; tx_powers = (1.0, 1.0, 1.0);',
-            "it:5: model.positions is missing, which path_loss needs",
+            "it:5: model.positions is missing; path_loss needs it",
         ),
         (
             "",
             f'type = "path_loss"; model_name = "log_distance"; {PLACES}',
-            "it:5: model.path_loss_exp is missing, which log_distance needs",
+            "it:5: model.path_loss_exp is missing; log_distance needs it",
         ),
         (
             "",
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said_with_its_line(ifaces: str, model: str, said: str)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("model: {};", "it:1: there is no group ifaces, which names the stations"),
+        ("model: {};", "it:1: the group ifaces, which names the stations, is missing"),
         ("ifaces: {};", "it:1: ifaces.ids is missing: the addresses of the stations"),
         ("ifaces = 1;", "it:1: ifaces is a group: { … }"),
         ("ifaces: { ids = []; };", "it:1: ifaces.ids: 1 to 250 stations, not 0"),
@@ -213,7 +213,7 @@ def test_what_is_wrong_is_said_with_its_line(ifaces: str, model: str, said: str)
         ),
         (
             'ifaces: { ids = ["02:00:00:00:00:0a",\n"02:00:00:00:00:0A"]; };',
-            "it:2: ifaces.ids: 02:00:00:00:00:0a was named before",
+            "it:2: ifaces.ids: 02:00:00:00:00:0a is given twice",
         ),
     ],
 )

@@ -91,7 +91,7 @@ def test_libconfigs_ways_of_writing(text: str, found: object) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a = 1;\nb = 2;\na = 3;", "it:3: a was said before, in line 1"),
+        ("a = 1;\nb = 2;\na = 3;", "it:3: a was already set in line 1"),
         ("a = 1;\nb =", "it:2: b: a value is expected, not the end of the file"),
         ("x = {\na = 1;\n", "it:3: the group of line 1 has no end: } is missing"),
         ("a = (1\n2)", "it:2: a: , or ) is expected, not '2'"),

@@ -60,8 +60,8 @@ def test_nobody_keeps_a_trace() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"motion": "line,node=sta1,speed=1"}, "under wmediumd nobody moves"),
-        ({"fading": "rayleigh"}, "wmediumd knows no rayleigh fading"),
+        ({"motion": "line,node=sta1,speed=1"}, "leave out motion"),
+        ({"fading": "rayleigh"}, "wmediumd has no rayleigh fading"),
     ],
 )
 def test_what_wmediumd_cannot_is_refused(options: dict[str, Any], said: str) -> None:

@@ -28,8 +28,8 @@ def test_wmediumds_command_lines_are_understood() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "which configuration? -c FILE"),
-        (["-d", "-c", "x"], "-d is without a configuration"),
+        ([], "no configuration; give one with -c FILE"),
+        (["-d", "-c", "x"], "-d takes no configuration"),
         (["-c", "x", "-l", "8"], "-l is a number from 0 to 7, not '8'"),
         (["-c", "x", "y"], "what is 'y'?"),
         (["-z"], "option -z not recognized"),
@@ -68,4 +68,4 @@ def test_only_root_is_the_medium(
     (tmp_path / "lab.cfg").write_text(GOOD)
     assert main(["-c", str(tmp_path / "lab.cfg")]) == 1
     said = capsys.readouterr().err
-    assert "only root" in said and "lab.cfg:1: ifaces.band means nothing, and is ignored" in said
+    assert "only root" in said and "lab.cfg:1: ifaces.band has no meaning, and is ignored" in said

@@ -49,13 +49,13 @@ def callback(
     merge: tuple[Path, ...], report: Path | None, as_json: bool, junit: Path | None, jobs: int | None,
     dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
-    """List the papers' claims and what became of each; test those that are named, or all."""
+    """List the papers' claims and their verdicts, or test some or all of them."""
     if of_all and numbers:
-        raise Misuse("--all tests all claims: leave out their numbers")
+        raise Misuse("--all tests all claims; leave out the numbers")
     if hours is not None and not of_all:
-        raise Misuse("--hours is for --all")
+        raise Misuse("--hours needs --all")
     if seeds and not numbers:
-        raise Misuse("--seeds is for claims that are named")
+        raise Misuse("--seeds needs the numbers of claims")
     there = experiments.numbered()
     possible(junit)
     possible(report, "--report")
@@ -102,7 +102,7 @@ def callback(
         listing(claims)
     if failed:
         first, why = next(iter(failed.items()))
-        raise Failure(f"{len(failed)} runs failed: {first}: {why}; the same command tries them again")
+        raise Failure(f"{len(failed)} runs failed: {first}: {why}; run the same command to try them again")
 
 
 class Bench:
@@ -142,7 +142,7 @@ class Bench:
         left = {key(unit): unit for unit in self.schedule.units(experiments.numbered())}
         weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
         seconds = self.schedule.cost_s(left.values()) / max(self.place.jobs, 1)
-        say(f"to look once more at all that is not decided takes about {duration(seconds)}, a guess")
+        say(f"one more test of all undecided claims takes about {duration(seconds)}, a guess")
         try:
             while left:
                 name = min(left, key=lambda name: weights[name])
@@ -158,7 +158,7 @@ class Bench:
                     if other[0] == name[0] or other not in weights
                 }  # fmt: skip
         except TimeUp:
-            say("the time is up; the same command goes on")
+            say("the time is up; run the same command to continue")
 
     def announce(self, sweeps: Sequence[Sweep], most: int) -> None:
         """Say how many runs a look takes in all, and how long, before the first of them; and how many, at `most`, all
@@ -172,7 +172,7 @@ class Bench:
         what = f", a guess: nothing like {guessed:,} of them was run here before" if guessed else ""
         more = (f". What they leave open is looked at again, with up to {self.schedule.most} seeds: {most:,} runs in "
                 f"all, about {duration(seconds * most / missing)}, at most") * (most > missing)  # fmt: skip
-        say(f"{missing:,} runs{of} are to be made: about {duration(seconds)}{what}{more}")
+        say(f"{missing:,} runs{of} to do: about {duration(seconds)}{what}{more}")
 
     def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
         """The runs that one study needs for these claims and seeds; None if there are all, or nothing is played."""
@@ -292,13 +292,14 @@ COMMAND = Command(
     "claims", ["claims", "claims C46 C47", "claims C1 --seeds 101..120", "claims --all --hours 8 --write"],
     params=[
         click.Argument(["numbers"], nargs=-1),
-        click.Option(["--all", "of_all"], is_flag=True, help="test all, what is most undecided first"),
-        click.Option(["--hours"], type=HOURS, help="of --all: for how long at most  [default: until all is decided]"),
-        click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="look once, at these seeds"),
+        click.Option(["--all", "of_all"], is_flag=True, help="test all claims, the most undecided first"),
+        click.Option(["--hours"], type=HOURS,
+                     help="with --all: stop after this many hours  [default: until all are decided]"),
+        click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="judge once, with these seeds"),
         click.Option(["--most-seeds"], type=click.Choice([str(look) for look in LOOKS]), default=str(MOST),
                      show_default=True, callback=lambda ctx, param, value: int(value),
-                     help="the last look, for what is not decided before"),
-        click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and its pages"),
+                     help="stop at this many seeds, even if a claim is undecided"),
+        click.Option(["--write"], is_flag=True, help="continue from docs/claims.json, and write it and its pages"),
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
                      metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
         click.Option(["--report"], type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.html",

@@ -48,7 +48,7 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
     try:
         found, lacking = write(run_folder, folder, to, names or list(TABLES))
     except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
         files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
                  for name, file, rows in found]  # fmt: skip
@@ -66,10 +66,10 @@ def check(folder: Path) -> None:
     if (folder / RESULT).is_file():
         return
     if any(folder.glob("*/plan.json")):
-        raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; if they were stopped, --resume "
-                      "goes on with them")  # fmt: skip
+        raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; to continue them, run "
+                      "the same command with --resume")  # fmt: skip
     above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-    raise Misuse(f"{folder}: what is exported is a whole run folder, with a {RESULT}{above}")
+    raise Misuse(f"{folder}: only a whole run folder can be exported, which has a {RESULT}{above}")
 
 
 def write(
@@ -139,7 +139,7 @@ EXAMPLES = [
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
     click.Option(["--to"], type=click.Choice(["csv", "parquet", *OF_RUNS]), default="csv", show_default=True,
-                 help="as which kind of files"),
+                 help="the format of the files"),
     click.Option(["--table", "names"], type=click.Choice(list(TABLES)), multiple=True,
                  help="only this one; repeat it for several  [default: all]"),
     click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR",

@@ -47,9 +47,10 @@ PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
     click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
                  help="FILE.html; with --at, FILE.svg, FILE.pdf or FILE.png  [default: in the run's folder]"),
-    click.Option(["--at", "at_s"], type=float, metavar="SECONDS", help="a picture of this moment, not a film"),
+    click.Option(["--at", "at_s"], type=float, metavar="SECONDS",
+                 help="make a picture of this moment, in seconds, instead of a film"),
     click.Option(["--ranges/--no-ranges"], default=None,
-                 help="draw how far stations reach  [default: if they are few]"),
+                 help="draw the ranges of the stations  [default: if there are few stations]"),
     trust(),
 ]  # fmt: skip
 GROUP = "Look"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ import labs
 from emulation.cli import own
 from emulation.cli.command import Command, as_json, as_junit, jobs, trust
 from emulation.cli.groups import Group
-from emulation.features.labs import begin, marks, sheet
+from emulation.features.labs import begin, marks, roster, sheet
 from emulation.features.labs.judge import Answer, Marked, State, judge
 from emulation.features.labs.marks import Mark
 from emulation.lane.errors import Misuse
@@ -41,14 +40,16 @@ class Labs(Group):
     """`lab`: without a word the labs there are; with one, that lab."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(ctx.command_path, "[NAME [OPTIONS] | check NAME ANSWERS [OPTIONS]]")
+        formatter.write_usage(
+            ctx.command_path, "[NAME [OPTIONS] | class NAMES.csv [OPTIONS] | check NAME ANSWERS [OPTIONS]]"
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["check", *labs.names()]
+        return ["check", "class", *labs.names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "check":
-            return CHECK
+        if cmd_name in (CHECK.name, CLASS.name):
+            return CHECK if cmd_name == CHECK.name else CLASS
         return of_lab(cmd_name) if cmd_name in labs.names() or labs.is_path(cmd_name) else None
 
     def resolve_command(
@@ -91,11 +92,11 @@ def of_lab(name: str) -> click.Command:
     def callback(student: str | None, out: Path | None, as_json: bool) -> None:
         one = found(name)
         if student is None and out:
-            raise Misuse("--out is for who begins: say --student NAME, too")
+            raise Misuse("--out needs --student NAME")
         if student is None:
             return show(one, as_json)
         who = sheet.student(one, student)
-        folder = out or Path(f"{one.name}-{re.sub(r'[^a-z0-9]+', '-', who.name.casefold()).strip('-') or who.seed}")
+        folder = out or Path(roster.folder_name(one, who))
         answers = begin.begin(one, who, folder)
         if as_json:
             click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.numbers(who)}))
@@ -132,10 +133,11 @@ def show(one: Found, as_json: bool) -> None:
 
 
 def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int | None, trust: bool) -> None:
-    """Judge a sheet of answers, and the programs beside it; or all sheets of a folder.
+    """Mark a sheet of answers with its programs, or all sheets of a folder.
 
-    ANSWERS is a sheet, a student's folder, or a folder of either. What is right is worked out by running the lab under
-    the student's seed. It exits with 1 while anything of a sheet is not right, and if a sheet of several is broken.
+    ANSWERS is a sheet, a student's folder, or a folder of either. The right answers come from a run of the lab with the
+    student's seed. For a folder it writes marks.csv and marks.json there. The exit status is 1 while an answer of a
+    sheet is not right, or if one of several sheets is broken.
     """
     if labs.is_path(name) and own.strangers(program := str(Path(name, labs.FILE))):
         own.vouch(program, "lab", trust)
@@ -191,8 +193,9 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
     try:
         kept = marks.mark(lab, one, folder, jobs, heard)
     except KeyboardInterrupt:
-        click.echo(f"what was judged is kept in {folder / marks.FILE}; the same command goes on", err=True)
+        click.echo(f"the marks so far are in {folder / marks.FILE}; run the same command to continue", err=True)
         raise
+    written = marks.table(folder, kept)
     if junit:
         xml.write(junit, marks.suites(kept))
     broken = [mark for mark in kept.sheets.values() if mark.broken]
@@ -206,7 +209,7 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
         for student, names in kept.twice().items():
             click.echo(f"{student}: several sheets: {', '.join(names)}")
         full = f", {len(broken)} broken" if broken else ""
-        click.echo(f"{len(kept.sheets)} sheets{full}; {folder / marks.FILE} has all of it")
+        click.echo(f"{len(kept.sheets)} sheets{full}; table: {written}; details: {folder / marks.FILE}")
     sys.exit(1 if broken else 0)
 
 
@@ -218,6 +221,37 @@ def row(name: str, mark: Mark) -> str:
     return f"{name}: {mark.marked.student}: {mark.marked.points} of {mark.marked.of}: {states}"
 
 
+def hand_out(names: Path, only: tuple[str, ...], out: Path, as_json: bool) -> None:
+    """Make the folders of a whole class: for each lab and each name of NAMES.csv one to hand out.
+
+    NAMES.csv has a name per line, or a column with the heading "name". Each folder has the handout in HTML with the
+    student's own numbers and questions, the network, and an empty sheet of answers. It has no answers. Run it again to
+    add students; existing folders are kept. To mark: ./dcflab lab check LAB FOLDER/LAB writes marks.csv.
+    """
+    class_ = roster.names(names)
+    chosen = [found(name) for name in only or labs.names()]
+    made = roster.make(chosen, class_, out)
+    if as_json:
+        click.echo(json.dumps({"new": [str(each) for each in made.new], "kept": [str(each) for each in made.kept]}))
+        return
+    kept = f", {len(made.kept)} kept as they are" if made.kept else ""
+    click.echo(f"{len(class_)} names, {len(chosen)} labs: {len(made.new)} new folders{kept} in {out}/")
+    click.echo(f"hand out {out}/LAB/LAB-NAME/ (to print: {roster.PAGE}); collect the folders or their {SHEET} there")
+    click.echo(f"to mark: ./dcflab lab check {chosen[0].name} {shlex.quote(str(out / chosen[0].name))}")
+
+
+CLASS = Command(
+    "class", ["lab class names.csv", "lab class names.csv --lab hidden-terminal --out monday"],
+    params=[
+        click.Argument(["names"], type=click.Path(path_type=Path), metavar="NAMES.csv"),
+        click.Option(["--lab", "only"], metavar="LAB", multiple=True,
+                     help="only this lab; repeat it for several  [default: all]"),
+        click.Option(["--out"], type=click.Path(path_type=Path, file_okay=False), default=Path("class"),
+                     metavar="FOLDER", show_default=True, help="the folder of the class"),
+        as_json("the folders as JSON"),
+    ],
+    callback=hand_out, help=hand_out.__doc__,
+)  # fmt: skip
 CHECK = Command(
     "check", ["lab check hidden-terminal hidden-terminal-ada", "lab check hidden-terminal sheets --junit marks.xml"],
     params=[
@@ -244,5 +278,5 @@ GROUP = "Teach"
 COMMAND = Labs(
     "lab", invoke_without_command=True, params=[as_json("the labs as JSON")], callback=_callback,
     help="List the labs of a course, start one, hand it out, or mark answers.",
-    examples=["lab", "lab hidden-terminal", "lab hidden-terminal --student ada", *CHECK.examples],
+    examples=["lab", "lab hidden-terminal", "lab hidden-terminal --student ada", *CLASS.examples, *CHECK.examples],
 )  # fmt: skip

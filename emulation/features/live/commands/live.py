@@ -44,7 +44,8 @@ def command(name: str) -> click.Command:
 
     params = [
         *options_of(name), seeds(), out(), *lane(),
-        click.Option(["--port"], type=click.IntRange(0, 65535), default=0, help="of the page  [default: a free one]"),
+        click.Option(["--port"], type=click.IntRange(0, 65535), default=0,
+                     help="the port of the page  [default: a free one]"),
         click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
         click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
     ]  # fmt: skip
@@ -64,7 +65,7 @@ def play(
     with misuse():
         asked = standing(asked_for(what, {**chosen, "seed": seeds[0]}))
     if not asked.measurement.trace:
-        raise Misuse("live: without a trace, and an air that keeps one, there is nothing to be seen")
+        raise Misuse("live: the page shows the trace; leave out --no-trace, and use the medium dcf80211")
     task = checked(Task(asked))
     lab = provide_for([task], lane)
     folder = new_folder(out, title)
@@ -105,7 +106,7 @@ def serving(session: Session, port: int) -> Iterator[Server]:
     try:
         server = Server(session, port)
     except OSError as error:
-        raise Failure(f"live: port {port}: {error.strerror}; --port 0 takes any that is free") from None
+        raise Failure(f"live: port {port}: {error.strerror}; use --port 0 for a free one") from None
     with server:
         yield server
 
@@ -136,7 +137,7 @@ def tell(address: str, folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"address": address, "folder": str(folder)}))
     else:
-        click.echo(f"{address}\nOpen it in a browser of this machine. Ctrl-C, or its End, ends the network.")
+        click.echo(f"{address}\nOpen it in a browser on this machine. Ctrl-C, or the page's End, ends the network.")
     sys.stdout.flush()
 
 

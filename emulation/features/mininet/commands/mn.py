@@ -31,14 +31,14 @@ WORDS = [
     Option(["--custom", "own"], type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
            help="a file that defines topos = {'name': Class}"),
     Option(["--link"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(LINKS)}: tc,bw=10,delay=2ms"),
-    Option(["--controller"], metavar="KIND", help="nobody is controlled: switches and access points bridge"),
-    Option(["--mac"], is_flag=True, help="hardware addresses 00:00:00:00:00:01 and on"),
-    Option(["--arp"], is_flag=True, help="everybody knows everybody's hardware address"),
-    Option(["--ipbase", "ipBase"], metavar="ADDRESS/N", help="where addresses begin  [default: 10.0.0.0/8]"),
+    Option(["--controller"], metavar="KIND", help="accepted and ignored: switches and access points are bridges"),
+    Option(["--mac"], is_flag=True, help="set the MAC addresses to 00:00:00:00:00:01 and following"),
+    Option(["--arp"], is_flag=True, help="set all ARP entries in advance"),
+    Option(["--ipbase", "ipBase"], metavar="ADDRESS/N", help="the base of the IP addresses  [default: 10.0.0.0/8]"),
     Option(["--plot"], is_flag=True, help="make a film of it, and a picture"),
-    Option(["--test"], type=click.Choice(TESTS), help="try that, instead of a prompt"),
+    Option(["--test"], type=click.Choice(TESTS), help="run this test instead of a prompt"),
     Option(["-v", "--verbosity"], type=click.Choice(["debug", "info", "output", "warning", "error", "critical"]),
-           default="info", help="from which level on something is said"),
+           default="info", help="the log level"),
 ]  # fmt: skip
 NOTHING = [
     Option([flag], is_flag=True, expose_value=False, hidden=True)
@@ -55,7 +55,7 @@ OTHERWISE = {
 
 def _clean(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        click.echo("dcflab: there is nothing to clean: what a network had is gone when it ends, however it ends")
+        click.echo("dcflab: there is nothing to clean up: a network leaves nothing behind when it ends")
         context.exit()
 
 
@@ -67,7 +67,7 @@ def _otherwise(_: click.Context, parameter: click.Parameter, value: object) -> N
 
 ANSWERED = [
     Option(["-c", "--clean"], is_flag=True, expose_value=False, is_eager=True, callback=_clean,
-           help="nothing is ever left to clean: say so"),
+           help="accepted: nothing is ever left to clean up"),
     *(Option([flag], is_flag=flag == "--nat", expose_value=False, hidden=True, callback=_otherwise)
       for flag in OTHERWISE),
     Option(["-x", "--xterms"], is_flag=True, expose_value=False, hidden=True, callback=_otherwise),
@@ -77,7 +77,7 @@ ANSWERED = [
 def callback(
     seeds: list[int], out: Path | None, lane: Lane, own: Path | None, ipBase: str | None, **asked: Any
 ) -> None:
-    """Make a network of Mininet's or Mininet-WiFi's kind, and open a prompt in it, or try something."""
+    """Run a network with the options of Mininet's own `mn`, and open a prompt in it or run a test."""
     asked = {**asked, "own": own.read_text() if own else "", **({"ipBase": ipBase} if ipBase else {})}
     if own:
         require_all_packages()

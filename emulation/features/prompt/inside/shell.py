@@ -259,7 +259,7 @@ class Shell(cmd.Cmd):
         counters sta2
         """
         if not self.net.air:
-            raise ValueError("there is no air that counts")
+            raise ValueError("this medium keeps no counters")
         chosen = [self.node(line).name] if line else list(self.net.nodes)
         print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTED))
         for station in self.net.air.report()["stations"]:
@@ -274,7 +274,7 @@ class Shell(cmd.Cmd):
         air sta2
         """
         if not self.net.air or self.net.plan.get("medium"):
-            raise ValueError("there is no air that can be asked")
+            raise ValueError("this medium cannot be asked")
         chosen, now_ns = [self.node(line).name] if line else list(self.net.nodes), time.monotonic_ns()
         print(f"{'':9}{'does':>9}{'for, us':>10}{'holds':>7}{'NAV, us':>10}{'CW':>6}{'slots':>7}")
         for name, look in zip(self.net.air.names, self.net.air.look(), strict=True):
@@ -345,7 +345,7 @@ class Shell(cmd.Cmd):
         name, where, speed = [*line.split(None, 2), "", "", ""][:3]
         node, numbers = self.node(name), where.split(",")
         if len(numbers) not in (2, 3):
-            raise ValueError("move: where to? X,Y or X,Y,Z, in metres" + f"; not {where}" * bool(where))
+            raise ValueError("move: give X,Y or X,Y,Z, in metres" + f"; not {where}" * bool(where))
         place = ",".join(numbers + ["0"] * (len(numbers) == 2))
         if speed:
             node.move(place, float(speed))
@@ -360,7 +360,7 @@ class Shell(cmd.Cmd):
         """
         name, _, how = line.partition(" ")
         if how not in ("on", "off"):
-            raise ValueError("switch: which node, on or off?")
+            raise ValueError("switch: give a node, and on or off")
         self.net.switch(self.node(name), on=how == "on")
 
     def say_heard(self, node: Node) -> None:
@@ -377,7 +377,7 @@ class Shell(cmd.Cmd):
         capture before.pcapng
         """
         if not line or "/" in line:
-            raise ValueError("capture: into which file of the run folder?")
+            raise ValueError("capture: give the name of a file in the run folder")
         self.net.capture(line)
 
     def do_routes(self, line: str) -> None:

@@ -34,7 +34,8 @@ SCHEDULER = Command(
     "scheduler", ["dask scheduler", "dask scheduler --host 10.1.0.7"],
     params=[
         click.Option(["--host"], default="127.0.0.1", show_default=True, help="the address at which to listen"),
-        click.Option(["--port"], type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any"),
+        click.Option(["--port"], type=click.IntRange(0, 65535), default=PORT, show_default=True,
+                     help="the port; 0 takes a free one"),
     ],
     callback=be_scheduler, help=be_scheduler.__doc__,
 )  # fmt: skip
@@ -42,8 +43,9 @@ WORKER = Command(
     "worker", [f"dask worker tcp://lab7:{PORT}"],
     params=[
         click.Argument(["address"]),
-        click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]"),
-        click.Option(["--host"], help="the address at which to listen  [default: that which reaches the scheduler]"),
+        click.Option(["--jobs"], type=click.IntRange(1, 256),
+                     help="number of lanes in parallel  [default: one per CPU]"),
+        click.Option(["--host"], help="the address at which to listen  [default: the one that reaches the scheduler]"),
     ],
     callback=be_worker, help=be_worker.__doc__,
 )  # fmt: skip

@@ -28,7 +28,7 @@ COMMAND = Command(
     "results", ["results", "results --prune 100"],
     params=[
         click.Option(["--prune"], type=click.FloatRange(0), metavar="MB",
-                     help="remove what was not used for longest, until so much is left"),
+                     help="remove the least recently used results until this many megabytes remain"),
         where(),
     ],
     callback=callback, help=callback.__doc__,

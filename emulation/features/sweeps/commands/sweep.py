@@ -118,7 +118,7 @@ def named(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]
         options = {name.replace("-", "_"): value for name, value in point.items() if name != "name"}
         name = str(point.get("name", ", ".join(f"{name} {said(value)}" for name, value in options.items())))
         if name in found:
-            raise Misuse(f"{path}: points: {name!r} is there twice")
+            raise Misuse(f"{path}: points: {name!r} is given twice")
         found[name] = options
     return found
 

@@ -30,7 +30,7 @@ class Capture:
             self.source = os.open(Recorder.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             shutil.rmtree(self.folder)
-            raise OSError(error.errno, f"-p: {Recorder.channel}: {error.strerror}; debugfs is to be mounted") from None
+            raise OSError(error.errno, f"-p: {Recorder.channel}: {error.strerror}; mount debugfs") from None
         self.copied = open(self.folder / Recorder.file, "wb", buffering=0)  # noqa: SIM115
         loop.watch(self.source, select.EPOLLIN, self._copy)
 

@@ -99,11 +99,11 @@ def parse(words: Sequence[str]) -> Arguments:
     if found.only:
         return found
     if rest:
-        raise Misuse(f"what is {rest[0]!r}? A configuration is named by -c")
+        raise Misuse(f"what is {rest[0]!r}? a configuration is given with -c")
     if found.dynamic and found.config:
-        raise Misuse("-d is without a configuration: leave out -c, or -d")
+        raise Misuse("-d takes no configuration; leave out -c or -d")
     if not found.dynamic and not found.config:
-        raise Misuse("which configuration? -c FILE")
+        raise Misuse("no configuration; give one with -c FILE")
     return found
 
 

@@ -71,7 +71,7 @@ def _configuration(top: Setting) -> Configuration:
     found = Configuration(Stations())
     groups = _group(top, "the file")
     if "ifaces" not in groups:
-        raise top.place.refuse("there is no group ifaces, which names the stations")
+        raise top.place.refuse("the group ifaces, which names the stations, is missing")
     if "path_loss" in groups and "model" not in groups:
         groups["model"] = _of_before(groups["path_loss"])
     _unknown(found, groups, ("ifaces", "model", "path_loss"), "")
@@ -104,7 +104,7 @@ def _ids(found: Configuration, ids: Setting) -> None:
             address = bytes([address[0] & ~SECOND]) + address[1:]
             _warn(found, each, each.value, f"is how kernels before 4.1 named {name_of(address)}, and taken for that")
         if found.stations.find(address):
-            raise each.place.refuse(f"ifaces.ids: {name_of(address)} was named before")
+            raise each.place.refuse(f"ifaces.ids: {name_of(address)} is given twice")
         found.stations.all.append(Station(address))
     if not 1 <= len(found.stations.all) <= MOST:
         raise ids.place.refuse(f"ifaces.ids: 1 to {MOST} stations, not {len(found.stations.all)}")
@@ -122,7 +122,7 @@ def _model(found: Configuration, setting: Setting) -> None:
     kind = _word(setting, model, "type", TYPES)
     for name in NEEDED.get(kind, ()):
         if name not in model:
-            raise setting.place.refuse(f"model.{name} is missing, which {kind} needs")
+            raise setting.place.refuse(f"model.{name} is missing; {kind} needs it")
     known = [*COMMON, *OF_TYPE[kind]]
     stations.mode = {"snr": Mode.SNR, "path_loss": Mode.PATH_LOSS}.get(kind, Mode.PROB)
     if "fading_coefficient" in model:
@@ -174,7 +174,7 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     loss = Loss(_word(setting, model, "model_name", [loss.value for loss in Loss]))
     own = OF_LOSS[loss]
     if "path_loss_exp" in own and "path_loss_exp" not in model:
-        raise setting.place.refuse(f"model.path_loss_exp is missing, which {loss.value} needs")
+        raise setting.place.refuse(f"model.path_loss_exp is missing; {loss.value} needs it")
     parameters: dict[str, float] = {}
     for name in own:
         if name in model:
@@ -199,7 +199,7 @@ def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrore
             _warn(found, link, name, "a link from a station to itself means nothing")
             continue
         if (a, b) in said:
-            _warn(found, link, name, "this link was said before; the last one holds")
+            _warn(found, link, name, "this link is given twice; the last one counts")
         said[a, b] = value
     if mirrored:
         for (a, b), value in list(said.items()):
@@ -281,7 +281,7 @@ def _unknown(
 ) -> None:
     for name, setting in settings.items():
         if name not in known:
-            _warn(found, setting, prefix + name, f"means nothing{where}, and is ignored")
+            _warn(found, setting, prefix + name, f"has no meaning{where}, and is ignored")
 
 
 def _warn(found: Configuration, setting: Setting, name: str, what: str) -> None:

@@ -150,7 +150,7 @@ class Edge:
         except OSError as error:
             if error.errno != errno.ENOBUFS:
                 raise
-            self.say(WARNING, "frames were lost: this machine is too slow for what is on the air")
+            self.say(WARNING, "frames were lost: this machine is too slow for this traffic")
         self._arm()
 
     def _take(self, kind: int, body: bytes) -> None:

@@ -153,7 +153,7 @@ class _Parser:
                 raise self.next.place.refuse(f"{name.text}: = or : is expected, not {self.next}")
             self.take()
             if name.text in found:
-                raise name.place.refuse(f"{name.text} was said before, in line {found[name.text].place.line}")
+                raise name.place.refuse(f"{name.text} was already set in line {found[name.text].place.line}")
             found[name.text] = self.value(name.text, depth)
             if self.is_mark(";", ","):
                 self.take()

@@ -90,10 +90,10 @@ class Server:
                 self.heard(done)
                 connection.sendall(done.answer)
         except UnknownError as error:
-            self.say(WARNING, f"control socket: {error}; the client is let go")
+            self.say(WARNING, f"control socket: {error}; the client is disconnected")
             self._drop(descriptor)
         except OSError as error:
-            self.say(WARNING, f"control socket: {error.strerror or error}; the client is let go")
+            self.say(WARNING, f"control socket: {error.strerror or error}; the client is disconnected")
             self._drop(descriptor)
 
     def _drop(self, descriptor: int) -> None:

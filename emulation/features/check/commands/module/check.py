@@ -66,7 +66,7 @@ class Hops(click.ParamType[list[int], str]):
     type=Seeds(),
     default="1..3",
     show_default=True,
-    help="of the workout and the comparison: 1..5, 1,4,9",
+    help="seeds of the workout and the comparison: 1..5, 1,4,9",
 )
 @click.option(
     "--cycles",
@@ -76,19 +76,21 @@ class Hops(click.ParamType[list[int], str]):
     help="how often it is loaded and unloaded",
 )
 @click.option("--hops", type=Hops(), default="3..8", show_default=True, help="lengths of the strings to compare on")
-@click.option("--module", metavar="NAME", help="of a folder that builds several: only this one")
+@click.option("--module", metavar="NAME", help="check only this module of a folder that builds several")
 @click.option(
-    "--kernels", metavar="RELEASE[,...]", help="of the installed stock headers: only these; none: no stock kernel"
+    "--kernels",
+    metavar="RELEASE[,...]",
+    help="build for these of the installed kernel headers only; none: for no stock kernel",
 )
 @click.option(
     "--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
     help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="what checkpatch says is a finding, too")
+@click.option("--strict", is_flag=True, help="count the findings of checkpatch, too")
 @click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
 @click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
 @click.option(
-    "--gdb", is_flag=True, help="do it again under gdb, and stop where the debug kernel finds the first mistake"
+    "--gdb", is_flag=True, help="repeat it under gdb, and stop at the first error that the debug kernel finds"
 )
 @click.option("--json", "as_json", is_flag=True, help="print report.json instead of tables")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
@@ -105,7 +107,7 @@ def check(
     With --lane vm, all of that is done in the distribution's kernel. Exits with 1 if anything was found.
     """
     if gdb and as_json:
-        raise click.UsageError("--gdb talks to a person and --json to a program: give one of them")
+        raise click.UsageError("--gdb and --json cannot be combined; give one of them")
     if lane.name not in IN_LANES:
         raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
     if gdb and lanes.stock(lane) is not None:
@@ -113,11 +115,11 @@ def check(
     possible(junit)
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
-        raise click.UsageError("nothing is left to be done: every stage is skipped")
+        raise click.UsageError("every stage is skipped; leave out a --skip")
     if kernel_source:
         os.environ[OWN_SOURCE] = str(kernel_source.resolve())
         if archive() is None:
-            raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a tree of Linux")
+            raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a source tree of Linux")
     stock = picked(kernels)
     comparable(against)
     subject = find(path, module)
@@ -139,7 +141,7 @@ def check(
             click.echo((folder / "report.json").read_text(), nl=False)
         else:
             show(checked, Console(width=None if sys.stdout.isatty() else 120))
-            click.echo(f"{folder}/report.md has all of it")
+            click.echo(f"{folder}/report.md has the whole report")
         if gdb:
             click.echo(bench.stop_at_finding(), nl=False)
     sys.exit(1 if checked.findings else 0)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A class: a list of names as CSV, and for each lab and student a folder to hand out, with a handout in HTML that has
+the student's own numbers and questions. The folders are what `lab check` marks."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.features.labs import begin
+from emulation.features.labs.sheet import LETTERS, Student, form, in_order, student, worth
+from emulation.lane.errors import Misuse
+from labs import Choice, Found
+
+NAMED = ("name", "student")  # what heads the column of names
+MOST_NAMES, MOST_BYTES = 2000, 1 << 20
+PAGE = "handout.html"
+LOOK = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em }
+h1, h2 { line-height: 1.2 } header { border-bottom: 1px solid #bbb; margin-bottom: 1.5em } small { color: #555 }
+pre { background: #f3f3f3; padding: .7em 1em; white-space: pre-wrap } code { font: 14px/1.4 ui-monospace, monospace }
+blockquote { border-left: 3px solid #bbb; margin: 1em 0; padding: 0 1em } img { max-width: 100% }
+table { border-collapse: collapse } td, th { border: 1px solid #bbb; padding: .2em .6em }
+ol.questions > li { margin: 1em 0 }
+@media print { body { margin: 0; max-width: none } pre, li { break-inside: avoid } }"""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a class got: folders that are new, and those that were there before."""
+
+    new: Sequence[Path]
+    kept: Sequence[Path]
+
+
+def names(path: Path) -> list[str]:
+    """The names in a CSV file: of the column with the heading `name` or `student`, or else of the first column.
+    Raises Misuse."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read(MOST_BYTES + 1)
+    except UnicodeDecodeError:
+        raise Misuse(f"{path}: it is not UTF-8; save it as CSV in UTF-8") from None
+    except OSError as error:
+        raise Misuse(f"{path}: {error.strerror}") from None
+    if len(text) > MOST_BYTES:
+        raise Misuse(f"{path}: it has more than {MOST_BYTES >> 20} MB")
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
+    heads = [cell.casefold() for cell in rows[0]] if rows else []
+    column = next((heads.index(head) for head in NAMED if head in heads), None)
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows, 1):
+        name = row[column or 0] if len(row) > (column or 0) else ""
+        if not name or (number == 1 and column is not None):
+            continue
+        if name.casefold() in found:
+            raise Misuse(f"{path}:{number}: {name} is given twice; add what tells the two apart, as a number")
+        found[name.casefold()] = name
+    if not 0 < len(found) <= MOST_NAMES:
+        raise Misuse(f"{path}: it has {len(found)} names; 1 to {MOST_NAMES} are possible, one per line")
+    return list(found.values())
+
+
+def folder_name(found: Found, who: Student) -> str:
+    """What to call a student's folder of a lab."""
+    return f"{found.name}-{re.sub(r'[^a-z0-9]+', '-', who.name.casefold()).strip('-') or who.seed}"
+
+
+def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
+    """Make the folders of all labs for these names, as OUT/LAB/LAB-NAME; those that exist are kept as they are. Raises
+    Misuse before anything is made, OSError."""
+    planned: dict[Path, tuple[Found, Student]] = {}
+    for found in labs:
+        for name in class_:
+            who = student(found, name)
+            folder = out / found.name / folder_name(found, who)
+            if folder in planned:  # names that differ only in letters that no folder has
+                folder = folder.with_name(f"{folder.name}-{who.seed}")
+            planned[folder] = (found, who)
+    new, kept = [], []
+    for folder, (found, who) in planned.items():
+        if folder.exists():
+            kept.append(folder)
+            continue
+        begin.begin(found, who, folder, called=Path(folder.name))
+        (folder / PAGE).write_text(page(found, who, Path(folder.name)))
+        new.append(folder)
+    return Made(new, kept)
+
+
+def page(found: Found, who: Student, folder: Path) -> str:
+    """The handout as a page of its own, with the drawing and the questions in it, to print or to show."""
+    from markdown_it import MarkdownIt
+
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(begin.handout(found, who, folder))
+    body = re.sub(r'src="([\w.-]+\.svg)"', lambda image: f'src="{_drawing(found.folder / image[1])}"', body)
+    own = ", ".join(f"{name} {value}" for name, value in begin.numbers(who).items())
+    title = html.escape(f"{found.lab.title}: {who.name}")
+    questions = "".join(f"<li>{_question(found, number, who)}</li>" for number in range(len(found.lab.questions)))
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{LOOK}</style>'
+        f"<header><p><b>{html.escape(who.name)}</b>: your numbers are {html.escape(own)}. "
+        f"Write your answers into <code>{html.escape(str(folder))}/answers.toml</code>.</p></header>"
+        f'{body}<h2>Questions</h2><ol class="questions">{questions}</ol></html>\n'
+    )
+
+
+def _question(found: Found, number: int, who: Student) -> str:
+    question = found.lab.questions[number]
+    said = f"{html.escape(question.asks)} <small>({html.escape(form(question) + worth(question))})</small>"
+    if isinstance(question, Choice):
+        choices = zip(LETTERS, in_order(question, who), strict=False)
+        said += "".join(f"<br>{letter}) {html.escape(sentence)}" for letter, sentence in choices)
+    return f"<code>{html.escape(question.name)}</code>: {said}"
+
+
+def _drawing(path: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prose is plain: the linter (`tests/prose.py`) finds nothing in help texts, in messages and in the pages that are
+done. `tests/prose_pages.txt` lists the pages that are not; `./dcflab python tests/test_prose.py` writes it again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `prose`, also as a program
+import prose
+
+NOT_YET = Path(__file__).with_name("prose_pages.txt")
+LONG = "The station " + "waits for a slot and then " * 7 + "sends."
+
+
+def listed() -> set[str]:
+    """The pages that are not yet clean."""
+    lines = (line.strip() for line in NOT_YET.read_text().splitlines())
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(prose.ROOT))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("It repeats the study of seed 003.", "'seed 003': write paper"),
+        ("The seeds' simulator is ns-2.", "the papers'"),
+        ("Who overhears is told of it by hand.", "told of"),
+        ("To ask for the time is none.", "'To ask for time is none'".replace("for time", "for the time")),
+        ("With so many stations it stops.", "so many"),
+        ("How much each flow sends: without end.", "unlimited"),
+        ("Doctor says how to mend it.", "'mend': write fix"),
+        ("The frame is spoilt.", "corrupted"),
+        ("What hangs on a result?", "depends on"),
+        ("Two stations besides.", "'besides': write also"),
+        ("The the frame is lost.", "lexical illusion"),
+        ("It needs advance planning.", "redundancy"),
+        (LONG, "a sentence of 45 words"),
+    ],
+)
+def test_the_linter_refuses(text: str, said: str) -> None:
+    found = [str(problem) for problem in prose.check([("here", text)])]
+    assert any(said in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A station waits until the medium is idle for a DIFS. Then it counts its backoff down.",
+        "The paper says 19.9 %, and the run 12.6 %.",
+        "Use --seeds 1..5 for a verdict; one seed gives none.",
+        LONG.replace("slot and then", "slot. Then it"),
+    ],
+)
+def test_plain_sentences_pass(text: str) -> None:
+    assert prose.check([("here", text)]) == []
+
+
+def test_code_and_markup_are_not_prose() -> None:
+    page = (
+        "<!-- so many -->\n# A title\n\nText with `so many` words, and [a link](seed-000.md).\n\n"
+        "    so many = 1\n\n```python\nso_many = 'told of'\n```\n\n| a | so many |\n|---|---|\n\n- one of so many\n"
+    )
+    found = [(part.line, part.text) for part in prose.parts(page)]
+    assert found == [(2, "A title"), (4, "Text with CODE words, and a link."), (12, "a"), (12, "so many"),
+                     (15, "one of so many")]  # fmt: skip
+
+
+def test_a_page_has_short_lines(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"The word is {'x' * 140}.\n\n| A cell with {'x' * 140} |\n")
+    assert [one.said for one in prose.page(page)] == ["a line of 153 characters (at most 120)"]
+
+
+def test_a_message_is_found_in_the_source() -> None:
+    """With what is filled in, and through what joins strings."""
+    said = dict(prose.messages())
+    assert any("there is no topology X0; there are: X1" in text for text in said.values())
+    assert len(said) > 500
+
+
+def test_help_texts_and_messages_are_plain() -> None:
+    assert [str(problem) for problem in prose.texts()] == []
+
+
+@pytest.mark.parametrize("path", prose.pages(), ids=name)
+def test_pages_are_plain(path: Path) -> None:
+    """But for those that are listed as not done."""
+    if name(path) in listed():
+        pytest.skip("not done yet")
+    assert [str(problem) for problem in prose.page(path)] == []
+
+
+def test_the_pages_that_are_listed_are_there() -> None:
+    assert listed() <= {name(path) for path in prose.pages()}
+
+
+if __name__ == "__main__":
+    left = [name(path) for path in prose.pages() if prose.page(path)]
+    head = "# Pages in which the linter finds something. Remove a page when it is done.\n"
+    NOT_YET.write_text(head + "".join(f"{one}\n" for one in left))

@@ -81,9 +81,9 @@ def play(
         try:
             play_in(folder, replace(lab, lane=Lanes(lane, session)), script, title, as_json, (), Listener(line=say))
         except SystemExit as ended:
-            left = (
-                f"what it left is in {folder}/" if folder.exists() else "no time had passed in it, so it left nothing"
-            )
+            left = f"its results are in {folder}/; for the report, run ./dcflab view {folder}"
+            if not folder.exists():
+                left = "no time had passed in it, so there are no results"
             session.over(left if not ended.code else "its program failed: the terminal says why")
             raise
         except BaseException as error:

@@ -34,7 +34,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "DAA and CWL": ("string", {"ackthin": "daa", "tcp": "cwl", "rts": "full"}),
     "every third ACK": ("string", {"ackthin": "skip,skip=2,start=5"}),
     "SCA": ("string", {"tcp": "sca", "module_parameters": "tcp_sca.ca_increase_thresh=4", "rts": "full"}),
-    "paper 002's S3": ("string", {"tcp": "dcr", "short_retry": 14, "long_retry": 8, "queue": 20, "spacing": 80,
+    "seed 002's S3": ("string", {"tcp": "dcr", "short_retry": 14, "long_retry": 8, "queue": 20, "spacing": 80,
                                  "propagation": "free-space", "rts": "partial",
                                  "ranges": {"transmission_m": 100, "carrier_sense_m": 100}}),
     "11 Mb/s": ("string", {"rate": 11, "rts": "full"}),

@@ -27,7 +27,7 @@ class Parameters(BaseModel):
 
     file: File = Field(description="an FCD trace of SUMO, in metres (not --fcd-output.geo), also in .gz")
     begin: float = Field(0.0, ge=0, le=LONGEST, description="the trace's second at which the run begins")
-    first: int | None = Field(None, ge=1, description="take so many: those that come first")
+    first: int | None = Field(None, ge=1, description="at most this many: those that come first")
 
 
 def move(p: Parameters, network: Network, seconds: float, random: Random) -> Motion:

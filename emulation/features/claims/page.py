@@ -41,11 +41,12 @@ HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 {text}
 
 """
-ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi. Each is judged twice: *as published*,
-under the paper's own MAC rules, routing and TCP as far as Linux can be set so; and *today*, under the standard's DCF
-and Linux as it comes. [studies.md](studies.md#the-claims-of-the-papers) says how; [what-holds.md](what-holds.md) sums
-it up. This page is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write`
-makes both, and `./dcflab claims --report FILE.html` the same as one file."""
+ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi. Each is judged twice.
+*As published* is under the paper's own MAC rules, routing and TCP, as far as Linux can be set so.
+*Today* is under the standard's DCF and unmodified Linux.
+[studies.md](studies.md#the-claims-of-the-papers) says how; [what-holds.md](what-holds.md) sums it up.
+This page is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write` makes
+both, and `./dcflab claims --report FILE.html` the same as one file."""
 VERDICTS = {
     Verdict.REPRODUCED: "the findings come out, and the numbers",
     Verdict.IN_KIND: "the findings come out, the numbers do not",

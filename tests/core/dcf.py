@@ -33,6 +33,25 @@ class Phy(c.Structure):
     ]  # fmt: skip
 
 
+class TxVector(c.Structure):
+    _fields_ = [
+        ("format", c.c_uint8), ("mcs", c.c_uint8), ("streams", c.c_uint8), ("ltf", c.c_uint8),
+        ("width_mhz", c.c_uint16), ("guard_ns", c.c_uint16), ("ldpc", c.c_bool), ("padding_us", c.c_uint8),
+    ]  # fmt: skip
+
+
+class Mode(c.Structure):
+    _fields_ = [
+        ("format", c.c_uint8), ("curve", c.c_uint8), ("reference", c.c_uint8), ("encoders", c.c_uint8),
+        ("numerator", c.c_uint8), ("denominator", c.c_uint8), ("padding_us", c.c_uint8), ("rate", c.c_uint16),
+        ("preamble_ns", c.c_uint32), ("symbol_ns", c.c_uint32), ("bits", c.c_uint32), ("coded", c.c_uint32),
+        ("bits_short", c.c_uint32), ("coded_short", c.c_uint32),
+    ]  # fmt: skip
+
+
+FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
+
+
 class Config(c.Structure):
     _fields_ = [
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
@@ -165,6 +184,8 @@ def library() -> c.CDLL:
         ("dcf_events", u64, [p]),
         ("dcf_airtime_ns", c.c_uint32, [c.POINTER(Phy), u16, c.c_uint32, c.c_bool]),
         ("dcf_response_rate", u16, [c.POINTER(Phy), u16]),
+        ("mode_make", c.c_int, [c.POINTER(Mode), c.POINTER(TxVector)]),
+        ("mode_txtime_ns", c.c_uint32, [c.POINTER(Mode), c.c_uint32, c.c_bool]),
         ("dcf_classify", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_categorise", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_ratio_mdb", c.c_int32, [u64, u64]),

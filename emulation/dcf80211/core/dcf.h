@@ -14,7 +14,7 @@
  * can happen that the kernel must learn of. Slots, SIFS, NAV and overheard
  * frames in between cost no timer.
  *
- * One file a noun: phy (durations), timeline (events in order), medium (carrier
+ * One file a noun: mode (in which way, and how long), phy (intervals, and how answers are sent), timeline (events in order), medium (carrier
  * sense), reception (what is followed, and spoilt), tuning (what a station listens
  * to), neighbours (who hears a transmission), motion (where
  * stations are, and what arrives over a distance), fading (of each signal by

@@ -49,6 +49,23 @@ class Mode(c.Structure):
     ]  # fmt: skip
 
 
+class Limits(c.Structure):
+    _fields_ = [("bytes", c.c_uint32), ("ppdu_ns", c.c_uint32), ("mpdus", c.c_uint16), ("spacing_ns", c.c_uint16)]
+
+
+class Ampdu(c.Structure):
+    _fields_ = [("n", c.c_uint16), ("start", c.c_uint32), ("len", c.c_uint32)]
+
+
+class Session(c.Structure):
+    _fields_ = [("limits", Limits), ("window", c.c_uint16), ("start", c.c_uint16), ("tries", c.c_uint8)]
+
+
+class Scoreboard(c.Structure):
+    _fields_ = [("next", c.c_void_p), ("from", c.c_uint16), ("tid", c.c_uint8), ("window", c.c_uint16),
+                ("start", c.c_uint16), ("got", c.c_uint64 * 4)]  # fmt: skip
+
+
 FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
 
 
@@ -186,6 +203,25 @@ def library() -> c.CDLL:
         ("dcf_response_rate", u16, [c.POINTER(Phy), u16]),
         ("mode_make", c.c_int, [c.POINTER(Mode), c.POINTER(TxVector)]),
         ("mode_txtime_ns", c.c_uint32, [c.POINTER(Mode), c.c_uint32, c.c_bool]),
+        ("ampdu_with", Ampdu, [c.POINTER(Ampdu), c.POINTER(Mode), c.c_uint32, c.c_uint32]),
+        ("ampdu_psdu_len", c.c_uint32, [c.POINTER(Ampdu), c.POINTER(Mode)]),
+        ("ampdu_fits", c.c_bool, [c.POINTER(Ampdu), c.POINTER(Mode), c.POINTER(Limits), c.c_uint32]),
+        ("scoreboard_begin", None, [c.POINTER(Scoreboard), u16, u16]),
+        ("scoreboard_has", c.c_bool, [c.POINTER(Scoreboard), u16]),
+        ("scoreboard_mark", c.c_bool, [c.POINTER(Scoreboard), u16]),
+        ("scoreboard_move", None, [c.POINTER(Scoreboard), u16]),
+        ("scoreboard_bitmap", c.c_uint32, [c.POINTER(Scoreboard), c.c_char_p]),
+        (
+            "dcf_make_block_ack",
+            c.c_uint32,
+            [c.c_char_p, c.c_char_p, c.c_char_p, u16, c.c_uint8, u16, c.c_char_p, c.c_uint32],
+        ),
+        ("dcf_make_request", c.c_uint32, [c.c_char_p, c.c_char_p, c.c_char_p, u16, c.c_uint8, u16]),
+        ("dcf_is_request", c.c_bool, [c.c_char_p, c.c_uint32]),
+        ("dcf_is_block_ack", c.c_bool, [c.c_char_p, c.c_uint32]),
+        ("dcf_block_tid", c.c_uint8, [c.c_char_p]),
+        ("dcf_block_start", u16, [c.c_char_p]),
+        ("dcf_block_acks", c.c_bool, [c.c_char_p, c.c_uint32, u16]),
         ("dcf_classify", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_categorise", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_ratio_mdb", c.c_int32, [u64, u64]),

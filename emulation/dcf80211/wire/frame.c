@@ -229,3 +229,81 @@ u32 dcf_make_ack(u8 *out, const u8 *ra, u16 duration_us)
 {
 	return make_control(out, 0xd4, ra, duration_us);
 }
+
+u8 dcf_tid(const u8 *frame, u32 len)
+{
+	u32 at = DCF_HDR_LEN;
+
+	if (len < DCF_HDR_LEN || (frame[0] & (FC_TYPE | FC_QOS)) != (FC_DATA | FC_QOS))
+		return 0;
+	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
+		at += DCF_ALEN;
+	return at < len ? frame[at] & 0x0f : 0;
+}
+
+enum { FC_BAR = 0x84, FC_BLOCK_ACK = 0x94 };
+enum { BLOCK_CONTROL = 16, BLOCK_START = 18, BLOCK_BITMAP = 20 };
+#define COMPRESSED 0x04 /* BA Type (9.3.1.8.1) */
+#define BITMAP_256 0x04 /* fragment number (9.3.1.8.2) */
+
+static u32 make_block(u8 *out, u8 subtype, const u8 *ra, const u8 *ta, u16 duration_us, u8 tid, u16 start, u8 fragment)
+{
+	u32 len = make_control(out, subtype, ra, duration_us);
+
+	memcpy(out + len, ta, DCF_ALEN);
+	out[BLOCK_CONTROL] = COMPRESSED;
+	out[BLOCK_CONTROL + 1] = tid << 4;
+	out[BLOCK_START] = start << 4 | fragment;
+	out[BLOCK_START + 1] = start >> 4;
+	return BLOCK_BITMAP;
+}
+
+u32 dcf_make_block_ack(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us, u8 tid, u16 start, const u8 *bitmap, u32 bytes)
+{
+	u32 len = make_block(out, FC_BLOCK_ACK, ra, ta, duration_us, tid, start, bytes == 32 ? BITMAP_256 : 0);
+
+	memcpy(out + len, bitmap, bytes);
+	return len + bytes;
+}
+
+u32 dcf_make_request(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us, u8 tid, u16 start)
+{
+	return make_block(out, FC_BAR, ra, ta, duration_us, tid, start, 0);
+}
+
+static bool is_block(const u8 *frame, u32 len, u8 subtype)
+{
+	return len >= BLOCK_BITMAP && frame[0] == subtype && (frame[BLOCK_CONTROL] & 0x1e) == COMPRESSED;
+}
+
+bool dcf_is_request(const u8 *frame, u32 len)
+{
+	return is_block(frame, len, FC_BAR);
+}
+
+static u32 bitmap_bytes(const u8 *frame)
+{
+	return (frame[BLOCK_START] & 0x0f) == BITMAP_256 ? 32 : 8;
+}
+
+bool dcf_is_block_ack(const u8 *frame, u32 len)
+{
+	return is_block(frame, len, FC_BLOCK_ACK) && len >= BLOCK_BITMAP + bitmap_bytes(frame);
+}
+
+u8 dcf_block_tid(const u8 *frame)
+{
+	return frame[BLOCK_CONTROL + 1] >> 4;
+}
+
+u16 dcf_block_start(const u8 *frame)
+{
+	return frame[BLOCK_START] >> 4 | frame[BLOCK_START + 1] << 4;
+}
+
+bool dcf_block_acks(const u8 *frame, u32 len, u16 sequence)
+{
+	u16 at = (sequence - dcf_block_start(frame)) & 0xfff;
+
+	return dcf_is_block_ack(frame, len) && at < 8 * bitmap_bytes(frame) && frame[BLOCK_BITMAP + at / 8] >> at % 8 & 1;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ampdu.h"
+
+static u32 ampdu_pad(u32 len)
+{
+	return (len + 3) & ~3U;
+}
+
+/* So many bytes pass in the start spacing at the rate of the data, whole delimiters of them (10.12.3). */
+static u32 spacing_bytes(const struct dcf_mode *mode, u32 spacing_ns)
+{
+	u64 per = 8ULL * mode->symbol_ns;
+
+	return ampdu_pad(((u64)spacing_ns * mode->bits + per - 1) / per);
+}
+
+struct ampdu ampdu_with(const struct ampdu *a, const struct dcf_mode *mode, u32 spacing_ns, u32 len)
+{
+	u32 start = ampdu_pad(a->len), soonest = a->start + spacing_bytes(mode, spacing_ns);
+
+	if (a->n && start < soonest) /* delimiters of no MPDU lie between */
+		start = soonest;
+	return (struct ampdu){ .n = a->n + 1, .start = start, .len = start + AMPDU_DELIMITER + len };
+}
+
+u32 ampdu_psdu_len(const struct ampdu *a, const struct dcf_mode *mode)
+{
+	return a->n == 1 && mode->format < DCF_VHT ? a->len - AMPDU_DELIMITER : a->len;
+}
+
+bool ampdu_fits(const struct ampdu *a, const struct dcf_mode *mode, const struct dcf_limits *limits, u32 most_ns)
+{
+	u32 ns;
+
+	if (a->n > limits->mpdus || a->n > AMPDU_MPDUS || a->len > limits->bytes)
+		return false;
+	ns = mode_txtime_ns(mode, ampdu_psdu_len(a, mode), false);
+	return ns <= limits->ppdu_ns && ns <= most_ns;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A-MPDUs: where each MPDU lies in its PSDU, and how many fit. IEEE 802.11-2020,
+ * 9.7 (delimiters, padding), 10.12 (start spacing, lengths). Offsets are bytes of
+ * the PSDU; lengths of MPDUs include their FCS.
+ */
+#ifndef DCF_AMPDU_H
+#define DCF_AMPDU_H
+
+#include "mode.h"
+
+#define AMPDU_DELIMITER 4
+#define AMPDU_MPDUS 256
+
+/* What the receiver can take, and what the sender's policy is. */
+struct dcf_limits {
+	u32 bytes; /* of the A-MPDU: 65,535 at most in HT, 1,048,575 in VHT, 6,500,631 in HE */
+	u32 ppdu_ns; /* of the PPDU, preamble included; no more than MODE_MAX_NS */
+	u16 mpdus; /* in one PPDU */
+	u16 spacing_ns; /* between the starts of two MPDUs (Minimum MPDU Start Spacing) */
+};
+
+/* An A-MPDU so far. All zero: there is none yet. */
+struct ampdu {
+	u16 n;
+	u32 start; /* of the last MPDU's delimiter */
+	u32 len; /* without padding after the last */
+};
+
+/* The same with one more MPDU. */
+struct ampdu ampdu_with(const struct ampdu *a, const struct dcf_mode *mode, u32 spacing_ns, u32 len);
+/* Its PSDU: one MPDU alone has a delimiter in VHT and later only. */
+u32 ampdu_psdu_len(const struct ampdu *a, const struct dcf_mode *mode);
+/* Is it within all limits, and does its PPDU take no longer than @most_ns? */
+bool ampdu_fits(const struct ampdu *a, const struct dcf_mode *mode, const struct dcf_limits *limits, u32 most_ns);
+
+#endif

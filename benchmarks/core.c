@@ -16,9 +16,9 @@ static u16 again[DCF_MAX_STATIONS * 4];
 static int n_again;
 static u64 done_frames;
 
-static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power)
+static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power)
 {
-	(void)edge, (void)to, (void)f, (void)rate, (void)power;
+	(void)edge, (void)to, (void)f, (void)mode, (void)power;
 }
 
 static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
@@ -43,7 +43,7 @@ static void send(u16 from, u16 stations, u64 now)
 	f->bytes[4] = f->bytes[10] = 2;
 	f->bytes[9] = from + 1 < stations ? from + 1 : from - 1;
 	f->bytes[15] = from;
-	f->stage[0] = (struct dcf_stage){ .rate = 20, .count = 1, .rts = true };
+	f->stage[0] = (struct dcf_stage){ .mode = 1, .count = 1, .rts = true };
 	dcf_enqueue(dcf, from, f, now);
 }
 

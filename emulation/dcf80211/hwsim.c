@@ -120,18 +120,18 @@ void hwsim_forget(struct air *air)
 	air->report = NULL;
 }
 
-static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	u8 *at = put_attr(message_begin(bytes, CMD_FRAME), ATTR_RECEIVER, receiver, ETH_ALEN);
 
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
-	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
+	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(mode, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, message_dbm(power_mdbm));
 	return put_u32(at, ATTR_FREQ, f->freq);
 }
 
 /* Write directly into a buffer of hwsim's, if no message waits for one and it is large enough. */
-static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	struct air *air = edge;
 	const u8 *receiver = air->radio[to].addr;
@@ -142,7 +142,7 @@ static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rat
 
 	at = list_empty(&air->backlog) && !air->hushed ? vdev_take(air, QUEUE_RX, &head, &size) : NULL;
 	if (at && MESSAGE_ROOM + f->len <= size) {
-		size = message_end(at, put_reception(at, receiver, f, rate, power_mdbm));
+		size = message_end(at, put_reception(at, receiver, f, mode, power_mdbm));
 		return vdev_give(air, QUEUE_RX, head, size);
 	}
 	if (at)
@@ -150,7 +150,7 @@ static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rat
 	else if (air->waiting < MOST_WAITING)
 		message = message_new(MESSAGE_ROOM + f->len);
 	if (message)
-		message_wait(air, message, put_reception(message->bytes, receiver, f, rate, power_mdbm));
+		message_wait(air, message, put_reception(message->bytes, receiver, f, mode, power_mdbm));
 	else
 		air->lost_messages++;
 }
@@ -236,7 +236,7 @@ static void take_frame(struct air *air, const struct message *m, u64 now)
 	air->report = NULL;
 	if (station < 0) {
 		air->unknown_radios++;
-	} else if (!m->stage[0].rate || m->len < DCF_HDR_LEN || m->len > DCF_MAX_LEN) {
+	} else if (!m->stage[0].count || m->len < DCF_HDR_LEN || m->len > DCF_MAX_LEN) {
 		if (!air->refused_frames++)
 			pr_err(DCF80211_NAME ": refused a frame of station %d: only the legacy rates of 802.11a/b/g are modelled; fix the rates (iw dev DEV set bitrates legacy-2.4 ...) or disable HT\n",
 			       station);

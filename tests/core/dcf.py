@@ -66,6 +66,7 @@ class Scoreboard(c.Structure):
                 ("start", c.c_uint16), ("got", c.c_uint64 * 4)]  # fmt: skip
 
 
+RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)  # 100 kb/s: the modes that each air has
 FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
 
 
@@ -105,7 +106,7 @@ class Errors(c.Structure):
 
 
 class Stage(c.Structure):
-    _fields_ = [("rate", c.c_uint16), ("count", c.c_uint8), ("rts", c.c_bool), ("cts_to_self", c.c_bool),
+    _fields_ = [("mode", c.c_uint16), ("count", c.c_uint8), ("rts", c.c_bool), ("cts_to_self", c.c_bool),
                 ("short_preamble", c.c_bool)]  # fmt: skip
 
 
@@ -199,8 +200,6 @@ def library() -> c.CDLL:
         ("dcf_stop", None, [p, u64, c.c_uint32]),
         ("dcf_counters", c.POINTER(Counters), [p, u16]),
         ("dcf_events", u64, [p]),
-        ("dcf_airtime_ns", c.c_uint32, [c.POINTER(Phy), u16, c.c_uint32, c.c_bool]),
-        ("dcf_response_rate", u16, [c.POINTER(Phy), u16]),
         ("mode_make", c.c_int, [c.POINTER(Mode), c.POINTER(TxVector)]),
         ("mode_txtime_ns", c.c_uint32, [c.POINTER(Mode), c.c_uint32, c.c_bool]),
         ("ampdu_with", Ampdu, [c.POINTER(Ampdu), c.POINTER(Mode), c.c_uint32, c.c_uint32]),
@@ -235,6 +234,13 @@ def library() -> c.CDLL:
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments
     return lib
+
+
+def airtime_ns(phy: Phy, rate: int, length: int, short_preamble: bool) -> int:
+    """TXTIME of an MPDU at a legacy rate."""
+    mode = (Mode * len(RATES)).in_dll(library(), "mode_legacy")[RATES.index(rate)]
+    silence = phy.signal_extension_ns if FORMATS[mode.format] == "ofdm" else 0
+    return int(library().mode_txtime_ns(mode, length, short_preamble)) + silence
 
 
 def dsss(**changes: int) -> Phy:
@@ -388,8 +394,8 @@ class Core:
         content += sequence.to_bytes(2, "little") + qos + body
         buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
         frame = Frame(bytes=buffer, len=len(content), freq=freq, no_ack=no_ack)
-        for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):
-            frame.stage[i] = Stage(stage_rate, count, rts, cts_to_self, short_preamble)
+        for i, (each, count) in enumerate(stages or [(rate, 1)]):
+            frame.stage[i] = Stage(RATES.index(each), count, rts, cts_to_self, short_preamble)
         self.frames[c.addressof(frame)] = (frame, buffer)
         self.run(max(at - 1, 0))
         self.now = at

@@ -168,10 +168,10 @@ void trace_record(void *edge, const void *head, u32 head_len, const void *body, 
 	(void)edge, (void)head, (void)head_len, (void)body, (void)body_len;
 }
 
-static void count_delivery(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+static void count_delivery(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	deliveries++;
-	hwsim_deliver(edge, to, f, rate, power_mdbm);
+	hwsim_deliver(edge, to, f, mode, power_mdbm);
 }
 
 static void address(u8 *addr, u64 station)

@@ -35,9 +35,9 @@ static void read_all(const u8 *bytes, u32 len)
 		read_bytes += *bytes++;
 }
 
-static void deliver(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm)
+static void deliver(void *edge, u16 to, const struct dcf_frame *frame, u16 mode, s32 power_mdbm)
 {
-	(void)edge, (void)to, (void)rate, (void)power_mdbm;
+	(void)edge, (void)to, (void)mode, (void)power_mdbm;
 	read_all(frame->bytes, frame->len);
 }
 
@@ -84,7 +84,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	f->no_ack = !draw(8);
 	for (i = 0; i < 1 + (int)draw(DCF_STAGES); i++)
 		f->stage[i] = (struct dcf_stage){
-			.rate = PICK(u16, 10, 20, 55, 110, 60, 120, 240, 540, 540, 540),
+			.mode = PICK(u16, 0, 1, 2, 3, 4, 6, 8, 11, 11, 11, DCF_RATES),
 			.count = draw(3) + !!draw(50),
 			.rts = !draw(3), .cts_to_self = !draw(4), .short_preamble = draw(2),
 		};

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dcf import dsss, library
+from dcf import airtime_ns as core_ns
+from dcf import dsss
 
 from analysis.taps.phy import airtime_ns
 
@@ -16,7 +17,7 @@ LENGTHS = (14, 20, 28, 100, 1000, 1536, 2304)
 
 def both(rate: int, length: int, short: bool = False, extension_ns: int = 0) -> float:
     """In us; the core and the taps say the same."""
-    core = library().dcf_airtime_ns(dsss(signal_extension_ns=extension_ns), rate, length, short)
+    core = core_ns(dsss(signal_extension_ns=extension_ns), rate, length, short)
     taps = airtime_ns(np.array([rate]), np.array([length]), np.array([short]), extension_ns)
     assert [core] == taps.tolist()
     return float(core / 1000)

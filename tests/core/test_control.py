@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dcf import NEVER, US, Config, Core, Errors, Link, Phy, dsss, library, tcp
+from dcf import NEVER, RATES, US, Config, Core, Errors, Link, Phy, airtime_ns, dsss, library, tcp
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -15,7 +15,6 @@ from emulation.specification.propagation import FAINTEST_DBM, HIGHEST_CAPTURE_DB
 N = 3
 u8, u16, u32, u64 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32, 64))
 s32 = st.integers(-(2**31), 2**31 - 1)
-RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
 
 
 def often(*sound: int, wild: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
@@ -97,7 +96,7 @@ def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() ->
     """Else a station owes two answers at once, or none of them and waits; or sends over what is still on its way."""
     air = Core([[0] * N] * N)
     lengths, shortest = range(14, 200), 24 * US
-    assert shortest == min(air.lib.dcf_airtime_ns(dsss(), rate, n, True) for rate in RATES for n in lengths)
+    assert shortest == min(airtime_ns(dsss(), rate, n, True) for rate in RATES for n in lengths)
     for sifs, sound in ((3999, False), (4000, True), (shortest - 1, True), (shortest, False), (10**6, False)):
         air.config.phy = dsss(sifs_ns=sifs)
         assert (air.lib.dcf_check(air.config) == 0) == sound

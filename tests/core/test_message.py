@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes as c
 import struct
 
-from dcf import Message, address, library
+from dcf import RATES, Message, address, library
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -70,12 +70,12 @@ def test_a_frame_comes_out_as_it_went_in(content: bytes, order: list[int]) -> No
     assert (kind, transmitter, frame_bytes) == (FRAME, address(3), content)
     assert (m.flags, m.freq, m.cookie) == (2, 2412, 2**63 + 7)
     assert [list(rate) for rate in m.rates] == [[1, 7], [0, 0], [-1, 0], [-1, 0]]
-    stages = [(s.rate, s.count, s.rts, s.cts_to_self, s.short_preamble) for s in m.stage]
+    stages = [(s.count and RATES[s.mode], s.count, s.rts, s.cts_to_self, s.short_preamble) for s in m.stage]
     assert stages == [(20, 7, True, False, True), (10, 1, False, True, False), *[(0, 0, False, False, False)] * 2]
 
 
 def test_at_5_ghz_the_first_rate_is_6_mbps() -> None:
-    assert read(message(CMD_FRAME, *frame((0, 1), freq=5180)))[1].stage[0].rate == 60
+    assert read(message(CMD_FRAME, *frame((0, 1), freq=5180)))[1].stage[0].mode == RATES.index(60)
 
 
 def test_rates_that_are_not_modelled_leave_no_first_stage() -> None:
@@ -85,7 +85,7 @@ def test_rates_that_are_not_modelled_leave_no_first_stage() -> None:
         frame((1, 1), (3, 1), flags=(0, HT, 0, 0)), frame((1, 1), (0, 1), (100, 1)),
     ):  # fmt: skip
         kind, m, *_ = read(message(CMD_FRAME, *attributes))
-        assert (kind, m.stage[0].rate, m.cookie) == (FRAME, 0, 2**63 + 7)
+        assert (kind, m.stage[0].count, m.cookie) == (FRAME, 0, 2**63 + 7)
 
 
 def test_addresses_come_and_go() -> None:

@@ -214,10 +214,11 @@ void access_reset_nav(struct dcf *dcf, struct dcf_station *s)
 static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
-	u64 cts = dcf_airtime_ns(phy, dcf_response_rate(phy, tx->rate), CTS_LEN, tx->short_preamble);
+	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
+	u64 cts = dcf_airtime_ns(phy, &mode_legacy[dcf_response(phy, mode)], CTS_LEN, tx->short_preamble);
 
 	timeline_set(dcf, s->index, EV_NAV_RESET,
-		     dcf->now + 2 * phy->sifs_ns + cts + dcf_plcp_ns(tx->rate, tx->short_preamble) + 2 * phy->slot_ns);
+		     dcf->now + 2 * phy->sifs_ns + cts + mode_preamble_ns(mode, tx->short_preamble) + 2 * phy->slot_ns);
 }
 
 void access_hear_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)

@@ -17,8 +17,9 @@ u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
 void bits_spend(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
-	u64 plcp_end = rx->start + dcf_plcp_ns(rx->tx->rate, rx->tx->short_preamble);
-	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, rx->tx->rate);
+	const struct dcf_mode *data = mode_of(dcf, rx->tx->mode), *header = &mode_legacy[dcf_is_ofdm(data) ? 4 : 0];
+	u64 plcp_end = rx->start + mode_preamble_ns(data, rx->tx->short_preamble);
+	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, data);
 	u64 until = dcf_min(dcf->now, silent);
 	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, bits_besides(s, rx->link.power_aw, dcf->config.noise_aw));
 	u64 from = rx->chunk_start, edge;
@@ -26,12 +27,12 @@ void bits_spend(struct dcf *dcf, struct dcf_station *s)
 	/* The preamble and header go at the lowest rate of the frame's modulation. */
 	for (; from < until; from = edge) {
 		bool plcp = from < plcp_end;
-		u16 rate = !plcp ? rx->tx->rate : dcf_rate_is_ofdm(rx->tx->rate) ? 60 : 10;
+		const struct dcf_mode *mode = plcp ? header : data;
 		u64 bits_q8;
 
 		edge = plcp ? dcf_min(until, plcp_end) : until;
-		bits_q8 = (edge - from) * rate * 256 / 10000;
-		rx->spent_q40 += dcf_lambda_q40(&dcf->errors[dcf_rate_index(rate)], sinr) * bits_q8 >> 8;
+		bits_q8 = (edge - from) * mode->bits * 256 / mode->symbol_ns;
+		rx->spent_q40 += (__uint128_t)dcf_lambda_q40(&dcf->errors[mode->curve], sinr) * bits_q8 >> 8;
 	}
 	rx->chunk_start = dcf->now;
 }

@@ -167,18 +167,30 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 	return true;
 }
 
-bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
+bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors)
 {
-	int i = dcf_rate_index(rate);
 	u32 p;
 
-	if (i < 0 || !errors->step_mdb || errors->step_mdb > 100000 || errors->points > DCF_LAMBDA_POINTS)
+	if (curve >= MODE_CURVES || !errors->step_mdb || errors->step_mdb > 100000 || errors->points > DCF_LAMBDA_POINTS)
 		return false;
 	for (p = 0; p < errors->points; p++)
 		if (errors->lambda_q40[p] >> 40) /* a bit is at least right half the time: below ln 2 */
 			return false;
-	dcf->errors[i] = *errors;
+	dcf->errors[curve] = *errors;
 	return true;
+}
+
+bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
+{
+	int i = dcf_rate_index(rate);
+
+	return i >= 0 && dcf_set_curve(dcf, i, errors);
+}
+
+void dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
+{
+	dcf->modes = modes;
+	dcf->n_modes = count;
 }
 
 void dcf_run(struct dcf *dcf, u64 until)

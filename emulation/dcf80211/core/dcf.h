@@ -29,7 +29,6 @@
 #define DCF_H
 
 #include "../wire/frame.h"
-#include "../wire/rate.h"
 #include "../types.h"
 #include "phy.h"
 
@@ -248,7 +247,7 @@ struct dcf;
 
 struct dcf_ops {
 	/* @frame arrived well at station @to, with this power. */
-	void (*deliver)(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm);
+	void (*deliver)(void *edge, u16 to, const struct dcf_frame *frame, u16 mode, s32 power_mdbm);
 	/* @station is done with @frame, and no signal of it is on its way any more: it belongs to the caller again. */
 	void (*done)(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why);
 	/* A trace record: @head of @head_len bytes, then @body, then zeros up to a multiple of 8. */
@@ -297,7 +296,11 @@ static inline bool dcf_check_link(const struct dcf_link *link)
 }
 
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
+/* Of a legacy rate, in 100 kb/s; and of any curve of a mode. */
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
+bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors);
+/* The modes besides the legacy rates, whose places come after these. They are the caller's, and stay. Before the first frame. */
+void dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count);
 /* With capture a station receives nothing that it does not sense. */
 bool dcf_check_thresholds(const struct dcf *dcf, u64 rx_aw, u64 cs_aw);
 /* From which power on this station receives and senses, in place of the configuration's. What arrives there now is gone. */

@@ -18,27 +18,37 @@ static bool wants_ack(const struct dcf_frame *f)
 	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));
 }
 
-static u64 exchange_airtime(const struct dcf *dcf, u16 rate, u32 len, bool short_preamble)
+static u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short_preamble)
 {
-	return dcf_airtime_ns(&dcf->config.phy, rate, len, short_preamble);
+	return dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, mode), len, short_preamble);
+}
+
+/* In which mode a frame in that mode is answered. */
+static u16 response_mode(const struct dcf *dcf, u16 mode)
+{
+	return dcf_response(&dcf->config.phy, mode_of(dcf, mode));
 }
 
 static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return exchange_airtime(dcf, stage_of(f)->rate, f->len + FCS_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, stage_of(f)->mode, f->len + FCS_LEN, stage_of(f)->short_preamble);
 }
 
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return exchange_airtime(dcf, dcf_response_rate(&dcf->config.phy, stage_of(f)->rate), ACK_LEN,
-				stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), ACK_LEN, stage_of(f)->short_preamble);
+}
+
+static u16 protecting_mode(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	return dcf_protecting(&dcf->config.phy, mode_of(dcf, stage_of(f)->mode), f->freq);
 }
 
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
 {
 	if (dcf->config.retry_by_stages)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
-		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].rate);
+		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].count);
 	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
 	if (!rts && stage_of(f)->rts && !s->unasked)
 		return f->lrc + 1 >= s->long_limit;
@@ -49,8 +59,7 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool ask
 {
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
-	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
-	u16 to_self = dcf_protecting_rate(&dcf->config.phy, stage->rate, f->freq);
+	u16 mode = response_mode(dcf, stage->mode), to_self = protecting_mode(dcf, f);
 	u64 all = data_airtime(dcf, f);
 
 	if (!wants_ack(f))
@@ -58,7 +67,7 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool ask
 	if (!asks)
 		return all + sifs + response;
 	if (stage->rts)
-		all += exchange_airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
+		all += exchange_airtime(dcf, mode, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
 	else if (stage->cts_to_self)
 		all += exchange_airtime(dcf, to_self, CTS_LEN, stage->short_preamble) + sifs;
 	return all + sifs + response;
@@ -69,7 +78,7 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
 	       s->phase == BURST   ? (s->goes_on ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
-				     exchange_airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
+				     exchange_airtime(dcf, s->owed_mode, ACK_LEN, s->owed_short_preamble);
 }
 
 /*
@@ -112,7 +121,7 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 	tx->len = f->len;
 	tx->kind = f->kind;
 	tx->receiver = f->receiver;
-	tx->rate = stage_of(f)->rate;
+	tx->mode = stage_of(f)->mode;
 	tx->short_preamble = stage_of(f)->short_preamble;
 	s->phase = SENDING_DATA;
 	medium_send(dcf, s, tx);
@@ -120,7 +129,7 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 }
 
 static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
-			 u16 receiver, u16 duration, u16 rate, bool short_preamble, struct dcf_frame *f)
+			 u16 receiver, u16 duration, u16 mode, bool short_preamble, struct dcf_frame *f)
 {
 	struct transmission *tx = medium_next_tx(s);
 
@@ -128,7 +137,7 @@ static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind k
 	tx->bytes = tx->control;
 	tx->kind = kind;
 	tx->receiver = receiver;
-	tx->rate = rate;
+	tx->mode = mode;
 	tx->short_preamble = short_preamble;
 	tx->len = kind == DCF_RTS ? dcf_make_rts(tx->control, ra, ta, duration) :
 		  kind == DCF_CTS ? dcf_make_cts(tx->control, ra, duration) :
@@ -144,7 +153,7 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 	struct dcf_frame *f = held_frame(s);
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
-	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
+	u16 mode = response_mode(dcf, stage->mode);
 	const u8 *ta = f->bytes + 10;
 
 	if (f->used[f->at_stage] < 255)
@@ -157,10 +166,10 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 	if (stage->rts) {
 		f->rts_tries++;
 		send_control(dcf, s, DCF_RTS, dcf_addr1(f->bytes), ta, f->receiver,
-			     dcf_duration_us(sifs + response + sifs + after), rate, stage->short_preamble, f);
+			     dcf_duration_us(sifs + response + sifs + after), mode, stage->short_preamble, f);
 	} else {
-		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after),
-			     dcf_protecting_rate(&dcf->config.phy, stage->rate, f->freq), stage->short_preamble, f);
+		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after), protecting_mode(dcf, f),
+			     stage->short_preamble, f);
 	}
 }
 
@@ -243,7 +252,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
 	const struct dcf_frame *f = held_frame(s);
-	u16 rate;
+	u16 mode;
 
 	if (s->phase != SENDING_RTS && s->phase != SENDING_DATA)
 		return; /* a CTS or an ACK for somebody else's exchange */
@@ -255,10 +264,10 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 	}
 	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
 	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.7, 10.3.2.9) */
-	rate = dcf_response_rate(phy, stage_of(f)->rate);
+	mode = response_mode(dcf, stage_of(f)->mode);
 	timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now + phy->sifs_ns + (dcf_rule(dcf, DCF_FIXED_TIMEOUTS) ?
 		     response_airtime(dcf, f) + 2 * NS2_DELAY_NS :
-		     phy->slot_ns + dcf_plcp_ns(rate, stage_of(f)->short_preamble)));
+		     phy->slot_ns + mode_preamble_ns(mode_of(dcf, mode), stage_of(f)->short_preamble)));
 }
 
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
@@ -269,7 +278,7 @@ void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
 /* The CTS that is about to be sent leaves time for DATA, SIFS and an ACK. */
 static void await_data(struct dcf *dcf, struct dcf_station *s)
 {
-	u64 cts = exchange_airtime(dcf, s->owed_rate, CTS_LEN, s->owed_short_preamble);
+	u64 cts = exchange_airtime(dcf, s->owed_mode, CTS_LEN, s->owed_short_preamble);
 	u64 ack = dcf->config.phy.sifs_ns + cts;
 
 	s->awaits_data = dcf->now + cts + dcf_max(s->owed_duration * US, ack) - ack + 2 * NS2_DELAY_NS;
@@ -290,7 +299,7 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 		return access_update(dcf, s);
 	if (s->owed_kind == DCF_CTS && dcf_rule(dcf, DCF_AWAIT_DATA))
 		await_data(dcf, s);
-	send_control(dcf, s, s->owed_kind, s->owed_ra, NULL, s->owed_to, s->owed_duration, s->owed_rate,
+	send_control(dcf, s, s->owed_kind, s->owed_ra, NULL, s->owed_to, s->owed_duration, s->owed_mode,
 		     s->owed_short_preamble, NULL);
 }
 
@@ -302,7 +311,7 @@ static void exchange_owe(struct dcf *dcf, struct dcf_station *s, const struct tr
 	memcpy(s->owed_ra, tx->bytes + 10, DCF_ALEN); /* its transmitter address */
 	s->owed_to = tx->from;
 	s->owed_duration = duration;
-	s->owed_rate = dcf_response_rate(&dcf->config.phy, tx->rate);
+	s->owed_mode = response_mode(dcf, tx->mode);
 	s->owed_short_preamble = tx->short_preamble;
 	/* By fixed timeouts a station still waits for an answer of its own. */
 	timeline_set(dcf, s->index, EV_SIFS, dcf->config.phy.sifs_ns +
@@ -313,8 +322,8 @@ static void exchange_owe(struct dcf *dcf, struct dcf_station *s, const struct tr
 /* What remains of the Duration of @tx when its answer is over (9.3.1.3, 9.3.1.4). */
 static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 answer_len)
 {
-	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate), duration = dcf_get_duration(tx->bytes);
-	u64 answer = exchange_airtime(dcf, rate, answer_len, tx->short_preamble);
+	u16 mode = response_mode(dcf, tx->mode), duration = dcf_get_duration(tx->bytes);
+	u64 answer = exchange_airtime(dcf, mode, answer_len, tx->short_preamble);
 	u16 gone = dcf_duration_us(dcf->config.phy.sifs_ns + answer);
 
 	return duration > gone ? duration - gone : 0;
@@ -382,7 +391,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	}
 	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;
 	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes)))) {
-		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
+		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->mode, rx->link.power_mdbm);
 		if (mine && wants_ack(tx->frame))
 			exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
 	}

@@ -152,7 +152,7 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
 
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
 {
-	u32 duration = dcf_airtime_ns(&dcf->config.phy, tx->rate, tx->len + FCS_LEN, tx->short_preamble);
+	u32 duration = dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, tx->mode), tx->len + FCS_LEN, tx->short_preamble);
 	const struct neighbour *neighbours;
 	u16 i, n;
 

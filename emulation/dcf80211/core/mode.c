@@ -111,7 +111,7 @@ enum mode_refusal mode_make(struct dcf_mode *m, const struct dcf_txvector *v)
 	per_subcarrier = mcs_table[v->mcs].bits * v->streams;
 	*m = (struct dcf_mode){
 		.format = v->format,
-		.curve = DCF_RATES + (v->ldpc ? 10 : 0) + v->mcs,
+		.curve = (v->ldpc ? MODE_LDPC : MODE_BCC) + v->mcs,
 		.reference = mcs_table[v->mcs].reference,
 		.numerator = mcs_table[v->mcs].numerator,
 		.denominator = mcs_table[v->mcs].denominator,

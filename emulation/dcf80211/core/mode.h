@@ -16,6 +16,10 @@
 #define MODE_MAX_NS (5484 * US)
 #define MODE_STREAMS 4
 #define MODE_MCS 12
+/* Error tables: of the legacy rates, of BCC by MCS up to 9, of LDPC by MCS. */
+#define MODE_BCC DCF_RATES
+#define MODE_LDPC (MODE_BCC + 10)
+#define MODE_CURVES (MODE_LDPC + MODE_MCS)
 
 enum dcf_format { DCF_DSSS, DCF_OFDM, DCF_HT, DCF_VHT, DCF_HE, DCF_FORMATS };
 

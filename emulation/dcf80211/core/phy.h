@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The PHY's clock: how long a frame is on the air, and the intervals between
- * frames. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM),
- * 18.5.3 (ERP). All times are nanoseconds; rates are in units of 100 kb/s.
+ * What the stations of one air share: intervals between frames, and in which
+ * mode a frame is answered. All times are nanoseconds; rates are in units of
+ * 100 kb/s.
  */
 #ifndef DCF_PHY_H
 #define DCF_PHY_H
 
-#include "../wire/rate.h"
+#include "mode.h"
 
 /* Lengths of the control frames with their FCS (9.3.1). */
 #define RTS_LEN 20
@@ -33,25 +33,39 @@ struct dcf_phy {
 	u32 sensing_ns;
 };
 
-bool dcf_rate_is_ofdm(u16 rate);
+static inline bool dcf_is_ofdm(const struct dcf_mode *mode)
+{
+	return mode->format != DCF_DSSS; /* HT and later are OFDM, too */
+}
+
 /* How much of the end of a frame is silent. */
-u32 dcf_silence_ns(const struct dcf_phy *phy, u16 rate);
-/* The PLCP preamble and header, sent before the MPDU (RXSTART comes at its end). */
-u32 dcf_plcp_ns(u16 rate, bool short_preamble);
-/* How much of it takes a receiver to notice it, if it does: aCCATime (15.3.3, 16.3.3; 17.3.10.6). */
-u32 dcf_detect_ns(u16 rate);
-/* TXTIME of an MPDU of @len bytes, FCS included, or 0 for a rate there is not. */
-u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_preamble);
+static inline u32 dcf_silence_ns(const struct dcf_phy *phy, const struct dcf_mode *mode)
+{
+	return dcf_is_ofdm(mode) ? phy->signal_extension_ns : 0;
+}
+
+/* How much of its preamble it takes a receiver to notice a frame, if it does: aCCATime (15.3.3, 16.3.3; 17.3.10.6). */
+static inline u32 dcf_detect_ns(const struct dcf_mode *mode)
+{
+	return (dcf_is_ofdm(mode) ? 4 : 15) * US;
+}
+
+/* TXTIME of a PSDU of @len bytes. */
+static inline u32 dcf_airtime_ns(const struct dcf_phy *phy, const struct dcf_mode *mode, u32 len, bool short_preamble)
+{
+	return mode_txtime_ns(mode, len, short_preamble) + dcf_silence_ns(phy, mode);
+}
+
 /*
- * The rate of the RTS, CTS or ACK that goes with a frame at @rate: the highest
- * basic rate of its modulation not above it, else a mandatory one (10.7.6.5.2).
+ * The legacy rate, by its place, of the RTS, CTS, ACK or block ACK that goes with a frame: the highest basic rate of its
+ * modulation not above it, else a mandatory one (10.7.6.5.2); a frame of HT and later counts as its reference rate (10.7.11).
  */
-u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate);
+u16 dcf_response(const struct dcf_phy *phy, const struct dcf_mode *mode);
 /*
- * The rate of a CTS to itself before a frame at @rate: at 2.4 GHz OFDM is protected from stations that know DSSS only, so it
+ * That of a CTS to itself: at 2.4 GHz OFDM is protected from stations that know DSSS only, so it
  * is their highest basic rate not above the frame's, or their lowest (10.26.2). @freq is in MHz.
  */
-u16 dcf_protecting_rate(const struct dcf_phy *phy, u16 rate, u32 freq);
+u16 dcf_protecting(const struct dcf_phy *phy, const struct dcf_mode *mode, u32 freq);
 
 static inline u32 dcf_difs_ns(const struct dcf_phy *phy)
 {
@@ -61,7 +75,7 @@ static inline u32 dcf_difs_ns(const struct dcf_phy *phy)
 /* EIFS = SIFS + an ACK at the lowest rate that the PHY must know + DIFS (10.3.2.3.7). @freq is in MHz. */
 static inline u32 dcf_eifs_ns(const struct dcf_phy *phy, u32 freq)
 {
-	return phy->sifs_ns + dcf_airtime_ns(phy, rate_lowest(freq), ACK_LEN, false) + dcf_difs_ns(phy);
+	return phy->sifs_ns + dcf_airtime_ns(phy, &mode_legacy[rate_lowest(freq)], ACK_LEN, false) + dcf_difs_ns(phy);
 }
 
 /* Duration/ID counts whole microseconds (9.2.4.2). */

@@ -4,14 +4,14 @@
  */
 #include "state.h"
 
-static bool queue_acceptable(const struct dcf_frame *f)
+static bool queue_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	int i;
 
-	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate || !f->freq)
+	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].count || !f->freq)
 		return false;
 	for (i = 0; i < DCF_STAGES; i++)
-		if (f->stage[i].rate && (dcf_rate_index(f->stage[i].rate) < 0 || !f->stage[i].count))
+		if (f->stage[i].count && !mode_there(dcf, f->stage[i].mode))
 			return false;
 	return true;
 }
@@ -52,9 +52,9 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	frame->at_stage = frame->stage_tries = 0;
 	memset(frame->used, 0, sizeof(frame->used));
 	a = &s->access[frame->category];
-	first = queue_acceptable(frame) && goes_first(a, frame);
-	if (!queue_acceptable(frame) || (a->queued > s->queue_limit && !first)) {
-		why = queue_acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
+	first = queue_acceptable(dcf, frame) && goes_first(a, frame);
+	if (!queue_acceptable(dcf, frame) || (a->queued > s->queue_limit && !first)) {
+		why = queue_acceptable(dcf, frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
 		trace_end(dcf, s, frame, why);
 		dcf->ops->done(dcf->edge, s->index, frame, why);
 		return;

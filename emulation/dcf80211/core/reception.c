@@ -24,7 +24,7 @@ void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 
 /* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
 static void reception_notice(struct dcf *dcf, struct dcf_station *s)
 {
-	u64 start = s->rx.start + dcf_plcp_ns(s->rx.tx->rate, s->rx.tx->short_preamble);
+	u64 start = s->rx.start + mode_preamble_ns(mode_of(dcf, s->rx.tx->mode), s->rx.tx->short_preamble);
 
 	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT) &&
 	    !dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
@@ -47,7 +47,7 @@ static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transm
 		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
 		if (rx->worst_aw)
 			reception_spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
-		timeline_set(dcf, s->index, EV_DETECT, dcf->now + dcf_detect_ns(tx->rate));
+		timeline_set(dcf, s->index, EV_DETECT, dcf->now + dcf_detect_ns(mode_of(dcf, tx->mode)));
 	} else if (rx->is_frame) {
 		reception_notice(dcf, s);
 	}
@@ -57,7 +57,7 @@ void reception_detect(struct dcf *dcf, struct dcf_station *s)
 {
 	const struct dcf_config *c = &dcf->config;
 	struct reception *rx = &s->rx;
-	u32 ratio = dcf_rate_is_ofdm(rx->tx->rate) ? c->detect_ofdm_milli : c->detect_dsss_milli;
+	u32 ratio = dcf_is_ofdm(mode_of(dcf, rx->tx->mode)) ? c->detect_ofdm_milli : c->detect_dsss_milli;
 	u64 others_aw = bits_besides(s, rx->link.power_aw, 0);
 
 	if ((__uint128_t)rx->link.power_aw * 1000 >= (__uint128_t)others_aw * ratio)

@@ -83,7 +83,7 @@ struct transmission {
 	u8 control[16];
 	u32 len; /* without FCS */
 	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
-	u16 rate, freq;
+	u16 mode, freq;
 	u8 kind;
 	bool short_preamble;
 	u16 heard, gone; /* how far in the list of neighbours */
@@ -166,7 +166,7 @@ struct dcf_station {
 	bool unasked; /* this one is: it was sent without RTS */
 	u8 owed_kind;
 	u8 owed_ra[DCF_ALEN];
-	u16 owed_duration, owed_rate, owed_to;
+	u16 owed_duration, owed_mode, owed_to;
 	bool owed_short_preamble;
 
 	u8 short_limit, long_limit;
@@ -205,8 +205,20 @@ struct dcf {
 	struct dcf_address *address; /* open addressing */
 	bool fades;
 	u64 gain_q32[DCF_FADES + 1];
-	struct dcf_errors errors[DCF_RATES];
+	struct dcf_errors errors[MODE_CURVES];
+	const struct dcf_mode *modes; /* beside the legacy ones: the caller's */
+	u16 n_modes;
 };
+
+static inline bool mode_there(const struct dcf *dcf, u16 mode)
+{
+	return mode < DCF_RATES + dcf->n_modes;
+}
+
+static inline const struct dcf_mode *mode_of(const struct dcf *dcf, u16 mode)
+{
+	return mode < DCF_RATES ? &mode_legacy[mode] : &dcf->modes[mode - DCF_RATES];
+}
 
 static inline bool dcf_rule(const struct dcf *dcf, enum dcf_rule rule)
 {
@@ -238,7 +250,7 @@ bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind
 bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
 
 /* medium.c */
-/* @tx->kind, rate, len, bytes, frame, receiver, short_preamble are filled in. */
+/* @tx->kind, mode, len, bytes, frame, receiver, short_preamble are filled in. */
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx);
 static inline struct transmission *medium_next_tx(struct dcf_station *s)
 {

@@ -22,7 +22,7 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 		.msdu = f ? f->msdu : 0,
 		.station = tx->from,
 		.receiver = tx->receiver,
-		.rate = tx->rate,
+		.rate = mode_of(dcf, tx->mode)->rate,
 		.freq = tx->freq,
 		.len = tx->len + FCS_LEN,
 		.kept = dcf_min(tx->len, dcf->config.snap),

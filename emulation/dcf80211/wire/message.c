@@ -64,17 +64,17 @@ static void read_stages(struct message *m, const u8 *rate_flags)
 	for (i = 0; i < DCF_STAGES && m->rates[i].idx >= 0; i++) {
 		const u8 *at = rate_flags ? rate_flags + RATE_FLAGS_SIZE * i : NULL;
 		u16 flags = at ? at[1] | at[2] << 8 : 0;
-		u16 rate = flags & RC_HT_VHT ? 0 : rate_from_hwsim(m->rates[i].idx, m->freq);
+		int place = flags & RC_HT_VHT ? -1 : rate_from_hwsim(m->rates[i].idx, m->freq);
 
 		m->stage[i] = (struct dcf_stage){
-			.rate = rate,
+			.mode = place < 0 ? 0 : place,
 			.count = m->rates[i].count ? m->rates[i].count : 1,
 			.rts = flags & RC_RTS_CTS,
 			.cts_to_self = flags & RC_CTS_PROTECT,
 			.short_preamble = flags & RC_SHORT_PREAMBLE,
 		};
-		if (!rate)
-			m->stage[0].rate = 0;
+		if (place < 0)
+			m->stage[0].count = 0;
 	}
 }
 

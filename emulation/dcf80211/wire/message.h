@@ -45,7 +45,7 @@ struct message {
 	u32 len, flags, freq;
 	u64 cookie;
 	struct tx_rate rates[DCF_STAGES]; /* as received */
-	struct dcf_stage stage[DCF_STAGES]; /* stage[0].rate 0: a rate that is not modelled */
+	struct dcf_stage stage[DCF_STAGES]; /* stage[0].count 0: a rate that is not modelled */
 };
 
 /* Parse @bytes; pointers in @m point into them. MESSAGE_BROKEN: a known message that is incomplete. */

@@ -10,18 +10,16 @@ static bool is_5_ghz(u32 freq)
 	return freq > 4000;
 }
 
-u16 rate_from_hwsim(s8 idx, u32 freq)
+int rate_from_hwsim(s8 idx, u32 freq)
 {
 	int i = is_5_ghz(freq) ? idx + CCK_RATES : idx;
 
-	return idx >= 0 && i < DCF_RATES ? dcf_rates[i] : 0;
+	return idx >= 0 && i < DCF_RATES ? i : -1;
 }
 
-u8 rate_to_hwsim(u16 rate, u32 freq)
+u8 rate_to_hwsim(u16 place, u32 freq)
 {
-	int i = dcf_rate_index(rate);
-
-	return is_5_ghz(freq) && i >= CCK_RATES ? i - CCK_RATES : i;
+	return is_5_ghz(freq) && place >= CCK_RATES ? place - CCK_RATES : place;
 }
 
 u16 rate_lowest(u32 freq)

@@ -12,11 +12,11 @@
 #define DCF_RATES 12
 extern const u16 dcf_rates[DCF_RATES];
 
-/* One of the kernel's rate stages: @count attempts at @rate. */
+/* One of the kernel's rate stages: @count attempts in @mode. */
 #define DCF_STAGES 4
 struct dcf_stage {
-	u16 rate; /* 100 kb/s; 0: there is no such stage */
-	u8 count;
+	u16 mode; /* place in the air's table, which the legacy rates begin */
+	u8 count; /* 0: there is no such stage */
 	bool rts, cts_to_self, short_preamble;
 };
 
@@ -32,13 +32,13 @@ static inline int dcf_rate_index(u16 rate)
 }
 
 /*
- * Convert between rates and hwsim's indices, which begin at the band's first
- * rate. @freq is in MHz. 0: no such rate.
+ * Convert between places in the table and hwsim's indices, which begin at the
+ * band's first rate. @freq is in MHz. -1: no such rate.
  */
-u16 rate_from_hwsim(s8 idx, u32 freq);
-u8 rate_to_hwsim(u16 rate, u32 freq);
+int rate_from_hwsim(s8 idx, u32 freq);
+u8 rate_to_hwsim(u16 place, u32 freq);
 
-/* Return the band's lowest rate, which all its stations support: 1 Mb/s at 2.4 GHz, 6 Mb/s at 5 GHz. */
+/* Return the place of the band's lowest rate, which all its stations support: 1 Mb/s at 2.4 GHz, 6 Mb/s at 5 GHz. */
 u16 rate_lowest(u32 freq);
 
 #endif

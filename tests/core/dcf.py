@@ -11,7 +11,7 @@ import ctypes as c
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,7 +58,8 @@ class Ampdu(c.Structure):
 
 
 class Session(c.Structure):
-    _fields_ = [("limits", Limits), ("window", c.c_uint16), ("start", c.c_uint16), ("tries", c.c_uint8)]
+    _fields_ = [("limits", Limits), ("window", c.c_uint16), ("start", c.c_uint16), ("next", c.c_uint16),
+                ("tries", c.c_uint8)]  # fmt: skip
 
 
 class Scoreboard(c.Structure):
@@ -117,6 +118,7 @@ class Frame(c.Structure):
 Frame._fields_ = [
     ("next", c.POINTER(Frame)), ("bytes", c.POINTER(c.c_uint8)), ("queued_ns", c.c_uint64), ("last_tx", c.c_uint64),
     ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
+    ("session", c.POINTER(Session)), ("in", c.c_void_p * 2), ("request", c.c_bool), ("planned", c.c_bool),
     ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16),
     ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
@@ -186,6 +188,10 @@ def library() -> c.CDLL:
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64)]),
         ("dcf_set_thresholds", c.c_bool, [p, u16, u64, u64]),
+        ("dcf_set_modes", None, [p, c.POINTER(Mode), u16]),
+        ("dcf_set_curve", c.c_bool, [p, c.c_uint8, c.POINTER(Errors)]),
+        ("dcf_begin_scoreboard", c.c_bool, [p, u16, c.POINTER(Scoreboard), u16, c.c_uint8, u16, u16]),
+        ("dcf_end_scoreboard", None, [p, u16, c.POINTER(Scoreboard)]),
         ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
         ("dcf_set_table", c.c_bool, [p, c.POINTER(Table)]),
         ("dcf_set_reach", c.c_bool, [p, u16, c.POINTER(Reach)]),
@@ -306,6 +312,21 @@ class End:
     category: int
 
 
+@dataclass(frozen=True)
+class Mpdu:
+    """One of a PPDU of several."""
+
+    id: int
+    station: int
+    place: int
+    kind: str
+    msdu: int
+    offset: int
+    length: int
+    sequence: int
+    attempt: int
+
+
 class Core:
     """One air. `power[i][j]` in attowatts says how j hears i; delays in ns likewise."""
 
@@ -314,7 +335,8 @@ class Core:
                  rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
                  short: int = 7, long: int = 4, queue: int | None = None, punctual: bool = False,
                  edca: bool = False, rules: Collection[str] = (),
-                 detect: tuple[int, int] = (2512, 229)) -> None:  # fmt: skip
+                 detect: tuple[int, int] = (2512, 229), modes: Sequence[Mode] = (),
+                 freq: int = 2412) -> None:  # fmt: skip
         self.lib, n = library(), len(power)
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
@@ -324,6 +346,8 @@ class Core:
         self.tx: list[Tx] = []
         self.rx: list[Rx] = []
         self.end: list[End] = []
+        self.mpdus: list[Mpdu] = []
+        self.lost: list[tuple[int, int, int, str, int]] = []  # transmission, station, place in it, outcome, culprit
         self.marks: list[tuple[int, int]] = []
         self.raw = bytearray()
         self.delivered: list[tuple[int, int, bytes]] = []
@@ -338,9 +362,12 @@ class Core:
         if refusal := self.lib.dcf_check(self.config):
             raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
         self.lib.dcf_init(self.memory, self.config, self.ops, None)
+        self.modes = (Mode * len(modes))(*modes)
+        self.lib.dcf_set_modes(self.memory, self.modes, len(modes))
+        self.sessions: dict[tuple[int, int, int], tuple[Session, Scoreboard]] = {}
         for i in range(n):
             self.limits = short, long, queue or (37 if edca else 50)
-            self.tune(i, 2412)
+            self.tune(i, freq)
             assert self.lib.dcf_set_address(self.memory, i, address(i))
             for j in range(n):
                 if i != j and power[i][j]:
@@ -401,6 +428,49 @@ class Core:
         self.now = at
         self.lib.dcf_enqueue(self.memory, station, frame, at)
 
+    def agree(self, station: int, to: int, *, window: int = 64, start: int = 0, tries: int = 30, tid: int = 0,
+              limits: Limits | None = None) -> Session:  # fmt: skip
+        """Block ACK between two stations, both halves."""
+        session = Session(limits or Limits(6_500_631, 5_484_000, 256, 0), window, start, start, tries)
+        board = Scoreboard()
+        assert self.lib.dcf_begin_scoreboard(self.memory, to, board, station, tid, window, start)
+        self.sessions[station, to, tid] = session, board
+        return session
+
+    def send_mpdu(
+        self,
+        station: int,
+        to: int,
+        length: int,
+        at: int,
+        *,
+        mode: int,
+        freq: int,
+        sequence: int | None = None,
+        tid: int = 0,
+        rts: bool = False,
+        cts_to_self: bool = False,
+        request: int | None = None,
+    ) -> None:
+        """The driver hands over an MPDU of so many bytes, FCS included, of its agreement, with the next sequence
+        number; or a request for a block ACK from a sequence number on."""
+        session = self.sessions[station, to, tid][0]
+        sequence = session.next if sequence is None else sequence
+        if request is None:
+            content = b"\x88\x00\x00\x00" + address(to) + address(station) + b"\x02" * 6
+            content += (sequence << 4).to_bytes(2, "little") + bytes((tid, 0)) + bytes(length - 30)
+        else:
+            room = c.create_string_buffer(52)
+            length = self.lib.dcf_make_request(room, address(to), address(station), 0, tid, request)
+            content = room.raw[:length]
+        buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
+        frame = Frame(bytes=buffer, len=len(content), freq=freq, session=c.pointer(session))
+        frame.stage[0] = Stage(mode, 1, rts, cts_to_self, False)
+        self.frames[c.addressof(frame)] = (frame, buffer)
+        self.run(max(at - 1, 0))
+        self.now = at
+        self.lib.dcf_enqueue(self.memory, station, frame, at)
+
     def run(self, until: int) -> None:
         """Let time pass, as the kernel would: from one dcf_next() to the next."""
         while (at := self.lib.dcf_next(self.memory)) <= until:
@@ -454,8 +524,14 @@ class Core:
                               int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip
         elif r[2] == 3:
             self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29], r[7]))
-        else:
+        elif r[2] == 4:
             self.marks.append((r[3], u(8, 8)))
+        elif r[2] == 5:
+            self.mpdus.append(
+                Mpdu(u(8, 8), u(4, 2), u(6, 2), KINDS[r[3]], u(16, 4), u(20, 4), u(24, 2), u(26, 2), r[28])
+            )
+        else:
+            self.lost.append((u(8, 8), u(4, 2), u(6, 2), OUTCOMES[r[3]], u(16, 2)))
 
 
 def mutual(n: int, pairs: dict[tuple[int, int], int], default: int = 0) -> list[list[int]]:

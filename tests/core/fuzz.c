@@ -18,6 +18,10 @@
 static u64 state, started;
 static unsigned long held, read_bytes;
 static struct dcf_waypoint *ways[MOST];
+static struct dcf_mode modes[4];
+/* Agreements, from each to each: of the two halves either may be there. */
+static struct dcf_session sessions[MOST][MOST];
+static struct dcf_scoreboard *boards[MOST][MOST];
 
 static u64 draw(u64 n)
 {
@@ -64,10 +68,53 @@ static void address(u8 *addr, u64 station)
 	addr[5] = station;
 }
 
+/* An MPDU of an agreement, mostly the next; or a request. */
+static void agree(struct dcf_frame *f, u16 from, u16 to)
+{
+	struct dcf_session *session = &sessions[from][to];
+	u16 sequence = draw(20) ? session->next : draw(SEQUENCE_NUMBERS);
+	u8 ra[DCF_ALEN], ta[DCF_ALEN];
+
+	f->session = session;
+	f->bytes[0] = draw(30) ? 0x88 : 8;
+	f->bytes[1] = !draw(50) * 4;
+	f->bytes[22] = sequence << 4 | !draw(50);
+	f->bytes[23] = sequence >> 4;
+	if (f->len > DCF_HDR_LEN)
+		f->bytes[DCF_HDR_LEN] = draw(30) ? 0 : draw(16);
+	if (draw(12))
+		return;
+	free(f->bytes); /* so that who reads beyond it is seen */
+	f->len = 20;
+	f->bytes = calloc(1, f->len);
+	address(ra, to);
+	address(ta, from);
+	dcf_make_request(f->bytes, ra, ta, 0, draw(9) ? 0 : 5, sequence);
+}
+
+/* The recipient's half begins, or ends. */
+static void agree_or_not(struct dcf *dcf, u16 stations)
+{
+	u16 from = draw(stations), to = draw(stations);
+	struct dcf_scoreboard *board = boards[from][to];
+
+	if (board) {
+		dcf_end_scoreboard(dcf, to, board);
+		free(board);
+		boards[from][to] = NULL;
+		return;
+	}
+	board = calloc(1, sizeof(*board));
+	if (dcf_begin_scoreboard(dcf, to, board, from, 0, PICK(u16, 0, 1, 8, 64, 64, 256, 257), draw(65536)))
+		boards[from][to] = board;
+	else
+		free(board);
+}
+
 static void send(struct dcf *dcf, u16 stations, u64 now)
 {
 	struct dcf_frame *f = calloc(1, sizeof(*f));
-	u16 from = draw(stations);
+	u16 from = draw(stations), to;
 	int i;
 
 	f->len = DCF_HDR_LEN + draw(draw(4) ? 40 : 1500);
@@ -84,10 +131,15 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	f->no_ack = !draw(8);
 	for (i = 0; i < 1 + (int)draw(DCF_STAGES); i++)
 		f->stage[i] = (struct dcf_stage){
-			.mode = PICK(u16, 0, 1, 2, 3, 4, 6, 8, 11, 11, 11, DCF_RATES),
+			.mode = draw(2) ? PICK(u16, 0, 1, 2, 3, 4, 6, 8, 11, 11, 11) : DCF_RATES + draw(draw(9) ? 4 : 6),
 			.count = draw(3) + !!draw(50),
 			.rts = !draw(3), .cts_to_self = !draw(4), .short_preamble = draw(2),
 		};
+	to = draw(stations);
+	if (to != from && draw(2)) {
+		address(f->bytes + 4, to);
+		agree(f, from, to);
+	}
 	held++;
 	dcf_enqueue(dcf, from, f, now);
 }
@@ -183,11 +235,14 @@ static void check_times(const struct dcf *dcf, u16 stations, u64 now)
 static void operate(struct dcf *dcf, u16 stations, u64 *now)
 {
 	u8 addr[DCF_ALEN];
+	u32 burst;
 
 	*now += PICK(u64, 0, 1, 1000, draw(60000), draw(60000), draw(2000000));
 	address(addr, draw(stations + 1));
 	if (!draw(50))
 		fade(dcf);
+	if (!draw(10))
+		agree_or_not(dcf, stations);
 	if (!draw(20))
 		dcf_set_thresholds(dcf, draw(stations + 1), PICK(u64, 0, 10, 100, 1000), PICK(u64, 0, 1, 10, 50, 500));
 	if (!draw(20))
@@ -207,7 +262,7 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 	case 3:
 	case 4:
 		dcf_run(dcf, *now);
-		dcf_set_station(dcf, draw(stations), draw(3) ? 2412 : 2437, 1 + draw(3), 1 + draw(3), 1 + draw(4), draw(2));
+		dcf_set_station(dcf, draw(stations), draw(3) ? 2412 : 2437, 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
 		return;
 	case 5:
 		if (!draw(8))
@@ -229,11 +284,30 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 	case 13:
 	case 14:
 	case 15:
-		return send(dcf, stations, *now);
+		for (burst = draw(4) ? 1 : draw(70); burst--;)
+			send(dcf, stations, *now);
+		return;
 	default:
 		*now = dcf_next(dcf) == DCF_NEVER ? *now : dcf_max(*now, dcf_next(dcf));
 		dcf_run(dcf, *now);
 	}
+}
+
+/* Of each format one, and agreements of all kinds. */
+static void make_modes(void)
+{
+	u16 i;
+
+	mode_make(&modes[0], &(struct dcf_txvector){ DCF_HT, draw(8), 1 + draw(4), 0, 20, 400, draw(2), 0 });
+	mode_make(&modes[1], &(struct dcf_txvector){ DCF_VHT, draw(9), 1 + draw(2), 0, 80, 800, draw(2), 0 });
+	mode_make(&modes[2], &(struct dcf_txvector){ DCF_HE, draw(12), 1, 2, 80, 1600, true, 16 });
+	mode_make(&modes[3], &(struct dcf_txvector){ DCF_HT, 0, 1, 0, 20, 800, false, 0 });
+	for (i = 0; i < MOST * MOST; i++)
+		sessions[i / MOST][i % MOST] = (struct dcf_session){
+			.limits = { PICK(u32, 0, 100, 8191, 65535, 6500631), PICK(u32, 0, 1000000, 5484000, ~0U), PICK(u16, 0, 1, 7, 64, 256, 999),
+				    PICK(u16, 0, 1000, 16000) },
+			.window = PICK(u16, 1, 8, 64, 64, 256, draw(300)), .next = draw(SEQUENCE_NUMBERS), .tries = draw(20) ? 1 + draw(30) : 0,
+		};
 }
 
 static void play(unsigned long operations)
@@ -262,8 +336,11 @@ static void play(unsigned long operations)
 
 	assert(dcf_check(&config) == DCF_SOUND);
 	dcf_init(dcf, &config, &ops, NULL);
+	make_modes();
+	if (draw(4))
+		dcf_set_modes(dcf, modes, 4);
 	for (i = 0; i < stations; i++) {
-		dcf_set_station(dcf, i, 2412, 1 + draw(3), 1 + draw(3), 1 + draw(4), draw(2));
+		dcf_set_station(dcf, i, 2412, 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
 		address(addr, i);
 		dcf_set_address(dcf, i, addr);
 		for (j = 0; j < stations; j++)
@@ -276,6 +353,10 @@ static void play(unsigned long operations)
 	assert(dcf_next(dcf) == DCF_NEVER);
 	assert(!held);
 	free(dcf);
+	for (i = 0; i < MOST * MOST; i++) {
+		free(boards[i / MOST][i % MOST]);
+		boards[i / MOST][i % MOST] = NULL;
+	}
 	for (i = 0; i < MOST; i++) {
 		free(ways[i]);
 		ways[i] = NULL;

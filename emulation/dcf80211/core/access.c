@@ -119,6 +119,7 @@ void access_reset(const struct dcf *dcf, struct access *a)
 	a->not_before = 0;
 	a->cw = a->edca.cw_min;
 	a->at = DCF_NEVER;
+	a->plan = (struct ampdu){ 0 };
 }
 
 /* A backoff runs out also with nothing to send (10.3.4.3): then the next frame needs none. */

@@ -13,6 +13,14 @@ u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
 	return rest > ~0ULL ? ~0ULL : rest;
 }
 
+u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode, u64 ns)
+{
+	s32 sinr = dcf_ratio_mdb(s->rx.link.power_aw, bits_besides(s, s->rx.link.power_aw, dcf->config.noise_aw));
+	u64 bits_q8 = ns * mode->bits * 256 / mode->symbol_ns;
+
+	return (__uint128_t)dcf_lambda_q40(&dcf->errors[mode->curve], sinr) * bits_q8 >> 8;
+}
+
 /* Bits of the locked frame since the last change, at the SINR that they had. */
 void bits_spend(struct dcf *dcf, struct dcf_station *s)
 {
@@ -21,18 +29,14 @@ void bits_spend(struct dcf *dcf, struct dcf_station *s)
 	u64 plcp_end = rx->start + mode_preamble_ns(data, rx->tx->short_preamble);
 	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, data);
 	u64 until = dcf_min(dcf->now, silent);
-	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, bits_besides(s, rx->link.power_aw, dcf->config.noise_aw));
 	u64 from = rx->chunk_start, edge;
 
 	/* The preamble and header go at the lowest rate of the frame's modulation. */
 	for (; from < until; from = edge) {
 		bool plcp = from < plcp_end;
-		const struct dcf_mode *mode = plcp ? header : data;
-		u64 bits_q8;
 
 		edge = plcp ? dcf_min(until, plcp_end) : until;
-		bits_q8 = (edge - from) * mode->bits * 256 / mode->symbol_ns;
-		rx->spent_q40 += (__uint128_t)dcf_lambda_q40(&dcf->errors[mode->curve], sinr) * bits_q8 >> 8;
+		rx->spent_q40 += bits_cost_q40(dcf, s, plcp ? header : data, edge - from);
 	}
 	rx->chunk_start = dcf->now;
 }

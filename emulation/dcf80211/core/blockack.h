@@ -23,9 +23,16 @@ static inline u16 sequence_from(u16 a, u16 b)
 struct dcf_session {
 	struct dcf_limits limits;
 	u16 window; /* WinSizeO */
-	u16 start; /* WinStartO */
+	u16 start; /* WinStartO: the oldest that has not ended */
+	u16 next; /* after the newest that has been handed over */
 	u8 tries; /* of an MPDU, then it is given up */
 };
+
+/* Bytes of a block ACK with its FCS, of so large a window (9.3.1.8). */
+static inline u32 block_ack_len(u16 window)
+{
+	return window > 64 ? 56 : 32;
+}
 
 /* 10.25.6.7: nothing outside WinStartO .. WinStartO + WinSizeO - 1 is sent. */
 static inline bool session_holds(const struct dcf_session *session, u16 sequence)

@@ -126,8 +126,9 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue)
 {
 	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
-	return station < dcf->config.stations && short_limit && long_limit && queue &&
-	       queue <= (dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE);
+	u16 most = dcf->n_modes ? DCF_MAX_BACKLOG : dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE;
+
+	return station < dcf->config.stations && short_limit && long_limit && queue && queue <= most;
 }
 
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous)
@@ -191,6 +192,31 @@ void dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
 {
 	dcf->modes = modes;
 	dcf->n_modes = count;
+}
+
+bool dcf_begin_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *board, u16 from, u8 tid, u16 window, u16 start)
+{
+	if (station >= dcf->config.stations || from >= dcf->config.stations || !window || window > BLOCKACK_WINDOW)
+		return false;
+	scoreboard_begin(board, window, start & (SEQUENCE_NUMBERS - 1));
+	board->from = from;
+	board->tid = tid;
+	board->next = dcf->station[station].boards;
+	dcf->station[station].boards = board;
+	return true;
+}
+
+void dcf_end_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *board)
+{
+	struct dcf_station *s = &dcf->station[station];
+	struct dcf_scoreboard **at = &s->boards;
+
+	while (*at && *at != board)
+		at = &(*at)->next;
+	if (*at)
+		*at = board->next;
+	if (s->owes && s->owed_board == board)
+		exchange_forget_answer(dcf, s);
 }
 
 void dcf_run(struct dcf *dcf, u64 until)
@@ -338,8 +364,7 @@ void dcf_flush(struct dcf *dcf)
 		if (dcf->measuring)
 			close_counters(dcf, s);
 		for (slot = 0; slot < 2; slot++)
-			if (s->tx[slot].frame)
-				queue_release(dcf, i, s->tx[slot].frame);
+			medium_let_go(dcf, s, &s->tx[slot]);
 		queue_empty(dcf, s, true);
 		s->phase = CONTENDING;
 		s->sending = s->busy = s->eifs = s->owes = false;

@@ -21,6 +21,7 @@
  * itself), bits (their errors), queue
  * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
  * how long), exchange (who sends what next, retries), address (whose it is),
+ * ampdu (where MPDUs lie), blockack (windows), aggregate (which MPDUs a PPDU carries), mpdus (what became of each),
  * draw (randomness), trace (what is told of all this), look (what a station is doing). Bytes are wire/'s, which knows nothing of this folder: rate
  * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
  * trace is written).
@@ -30,6 +31,7 @@
 
 #include "../wire/frame.h"
 #include "../types.h"
+#include "blockack.h"
 #include "phy.h"
 
 #define DCF_NEVER (~0ULL)
@@ -42,8 +44,10 @@
 _Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a station has room for two transmissions");
 /* Shorter than any frame, so that nothing is heard in between: a station waits for one SIFS at a time. */
 #define DCF_MAX_SIFS_NS (DCF_MIN_AIRTIME_NS - 1)
-/* Frames that wait at a station. */
+/* Frames of hwsim that wait at a station. */
 #define DCF_MAX_QUEUE 150
+/* Frames that wait at one where there are modes of HT and later, whose driver holds back itself. */
+#define DCF_MAX_BACKLOG 4096
 /* 10 W: one signal. All of them together are counted in more than 64 bits. */
 #define DCF_MAX_POWER_AW 10000000000000000000ULL
 /* 60 dB above all else. */
@@ -203,7 +207,11 @@ struct dcf_frame {
 	u16 freq; /* MHz; 0, which is no channel, is refused */
 	bool no_ack;
 	struct dcf_stage stage[DCF_STAGES];
+	struct dcf_session *session; /* the block-ACK agreement that it is sent under, which outlives it; NULL: there is none */
 	/* The core's. */
+	struct dcf_frame *in[2]; /* the next of its PPDU, by which of its station's two transmissions that is */
+	bool request; /* a block-ACK request */
+	bool planned; /* it is in the PPDU of the exchange that its access function has begun, or has last begun */
 	u8 kind; /* enum dcf_kind */
 	u8 category; /* enum dcf_category; 0 without EDCA */
 	u16 receiver; /* station, or DCF_NOBODY */
@@ -332,6 +340,14 @@ u64 dcf_evaluations(const struct dcf *dcf);
 void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now);
 /* Play everything up to and including @until. */
 void dcf_run(struct dcf *dcf, u64 until);
+/*
+ * Block ACK. A frame names the originator's half of its agreement, struct dcf_session, of which the caller has filled in
+ * limits, window and tries; frames of one come in the order of their sequence numbers. The recipient's half is begun and
+ * ended here; it answers for what @from sends with this TID. false: there is no such station or window.
+ */
+bool dcf_begin_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *board, u16 from, u8 tid, u16 window, u16 start);
+void dcf_end_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *board);
+
 /* By when dcf_run() must be called again, or DCF_NEVER. */
 u64 dcf_next(const struct dcf *dcf);
 /* Give back every frame, as REFUSED, and silence the air: the radios go away. */

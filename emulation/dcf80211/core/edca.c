@@ -92,7 +92,7 @@ static bool edca_counts(const struct access *a)
 /* Would one more collision be the last? The kernel's rate stages count what was sent. */
 static bool is_last(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
 {
-	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= s->short_limit;
+	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= exchange_tries(s, a->head, false);
 }
 
 bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
@@ -142,14 +142,19 @@ void edca_collide(struct dcf *dcf, struct dcf_station *s)
 
 u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchange_ns)
 {
-	const struct dcf_frame *next = held_frame(s)->next;
-	u64 more;
+	u64 sifs = dcf->config.phy.sifs_ns, until = dcf->now + exchange_ns + sifs, besides, more;
+	struct dcf_frame *next = aggregate_after(s->holder);
+	struct ampdu ppdu;
 
-	if (queue_goes_on(held_frame(s))) /* whatever the limit */
-		return dcf->config.phy.sifs_ns + exchange_duration(dcf, next, false);
-	if (!next || !s->holder->edca.txop_32us || next->freq != held_frame(s)->freq)
+	if (queue_goes_on(held_frame(s))) { /* whatever the limit */
+		ppdu = aggregate_alone(dcf, next);
+		return sifs + exchange_duration(dcf, next, &ppdu, false);
+	}
+	if (!next || !s->holder->edca.txop_32us || next->freq != held_frame(s)->freq || until >= s->txop_end)
 		return 0;
-	more = dcf->config.phy.sifs_ns + exchange_duration(dcf, next, true);
+	besides = exchange_besides(dcf, next, 2, !next->session);
+	ppdu = aggregate_next(dcf, next, until + besides < s->txop_end ? s->txop_end - until - besides : 0);
+	more = sifs + exchange_duration(dcf, next, &ppdu, !next->session);
 	return dcf->now + exchange_ns + more <= s->txop_end ? more : 0;
 }
 

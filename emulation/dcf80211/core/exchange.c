@@ -29,14 +29,39 @@ static u16 response_mode(const struct dcf *dcf, u16 mode)
 	return dcf_response(&dcf->config.phy, mode_of(dcf, mode));
 }
 
-static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
+/* Of a PPDU that begins with @f. */
+static u64 ppdu_airtime(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu)
 {
-	return exchange_airtime(dcf, stage_of(f)->mode, f->len + FCS_LEN, stage_of(f)->short_preamble);
+	u16 mode = stage_of(f)->mode;
+
+	return exchange_airtime(dcf, mode, ampdu_psdu_len(ppdu, mode_of(dcf, mode)), stage_of(f)->short_preamble);
 }
 
+/* Of @f alone: no PPDU with it is shorter. */
+static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	const struct ampdu alone = aggregate_alone(dcf, f);
+
+	return ppdu_airtime(dcf, f, &alone);
+}
+
+/* Is a PPDU of so many, the first of which is @f, acknowledged in a block? */
+static bool wants_block(const struct dcf_frame *f, u16 mpdus)
+{
+	return mpdus > 1 || f->request;
+}
+
+static u64 answer_airtime(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus)
+{
+	u32 len = wants_block(f, mpdus) ? block_ack_len(f->session ? f->session->window : 0) : ACK_LEN;
+
+	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), len, stage_of(f)->short_preamble);
+}
+
+/* Of a CTS; an ACK is as long. */
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), ACK_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), CTS_LEN, stage_of(f)->short_preamble);
 }
 
 static u16 protecting_mode(const struct dcf *dcf, const struct dcf_frame *f)
@@ -44,33 +69,65 @@ static u16 protecting_mode(const struct dcf *dcf, const struct dcf_frame *f)
 	return dcf_protecting(&dcf->config.phy, mode_of(dcf, stage_of(f)->mode), f->freq);
 }
 
+void exchange_count_failure(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long)
+{
+	if (is_long)
+		f->lrc++;
+	else
+		f->src++;
+	if (dcf->measuring && f->queued_ns >= dcf->started) {
+		s->counters.long_retries += is_long;
+		s->counters.short_retries += !is_long;
+	}
+}
+
+/* The last stage of a frame with an agreement holds until it is given up by number. */
+void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f)
+{
+	bool there = f->at_stage + 1 < DCF_STAGES && f->stage[f->at_stage + 1].count;
+
+	f->stage_tries += f->stage_tries < 255;
+	if (f->stage_tries < stage_of(f)->count || !dcf->config.retry_by_stages || (f->session && !there))
+		return;
+	f->at_stage++;
+	f->stage_tries = 0;
+}
+
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
 {
-	if (dcf->config.retry_by_stages)
+	if (dcf->config.retry_by_stages && !f->session)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
 		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].count);
 	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
 	if (!rts && stage_of(f)->rts && !s->unasked)
-		return f->lrc + 1 >= s->long_limit;
-	return f->src + 1 >= s->short_limit;
+		return f->lrc + 1 >= exchange_tries(s, f, true);
+	return f->src + 1 >= exchange_tries(s, f, false);
 }
 
-u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool asks)
+u8 exchange_tries(const struct dcf_station *s, const struct dcf_frame *f, bool is_long)
+{
+	return f->session && !f->request ? f->session->tries : is_long ? s->long_limit : s->short_limit;
+}
+
+u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus, bool asks)
 {
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
 	u16 mode = response_mode(dcf, stage->mode), to_self = protecting_mode(dcf, f);
-	u64 all = data_airtime(dcf, f);
+	u64 all = 0;
 
 	if (!wants_ack(f))
-		return all;
-	if (!asks)
-		return all + sifs + response;
-	if (stage->rts)
+		return 0;
+	if (asks && stage->rts)
 		all += exchange_airtime(dcf, mode, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
-	else if (stage->cts_to_self)
+	else if (asks && stage->cts_to_self)
 		all += exchange_airtime(dcf, to_self, CTS_LEN, stage->short_preamble) + sifs;
-	return all + sifs + response;
+	return all + sifs + answer_airtime(dcf, f, mpdus);
+}
+
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu, bool asks)
+{
+	return ppdu_airtime(dcf, f, ppdu) + exchange_besides(dcf, f, ppdu->n, asks);
 }
 
 /* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
@@ -101,31 +158,36 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const
 	return data;
 }
 
+/* Within a burst: has what came before cleared the way for @f, so that no RTS does? */
+static bool is_cleared(const struct dcf_station *s, const struct dcf_frame *f)
+{
+	return s->goes_on || f->session; /* a fragment's ACK (10.2.7); the first exchange of a TXOP */
+}
+
 static void send_data(struct dcf *dcf, struct dcf_station *s)
 {
 	struct transmission *tx = medium_next_tx(s);
-	struct dcf_frame *f = held_frame(s);
-	u64 after = wants_ack(f) ? dcf->config.phy.sifs_ns + response_airtime(dcf, f) : 0;
-	u64 more = edca_more_ns(dcf, s, data_airtime(dcf, f) + after);
+	const struct ampdu *plan = &s->holder->plan;
+	struct dcf_frame *head = held_frame(s), *f;
+	int slot = tx - s->tx;
+	u64 after = exchange_besides(dcf, head, plan->n, false);
+	u64 more = edca_more_ns(dcf, s, ppdu_airtime(dcf, head, plan) + after);
 
-	s->unasked = s->phase == BURST && s->goes_on;
+	s->unasked = s->phase == BURST && is_cleared(s, head);
 	s->more = more;
-	s->goes_on = queue_goes_on(f);
-	dcf_set_duration(f->bytes, dcf_duration_us(after + more));
-	if (f->tries)
-		dcf_set_retry(f->bytes);
-	if (f->tries < 255)
-		f->tries++;
-	tx->frame = f;
-	tx->bytes = f->bytes;
-	tx->len = f->len;
-	tx->kind = f->kind;
-	tx->receiver = f->receiver;
-	tx->mode = stage_of(f)->mode;
-	tx->short_preamble = stage_of(f)->short_preamble;
+	s->goes_on = queue_goes_on(head);
+	aggregate_load(dcf, s, tx);
+	for (f = head; f; f = mpdu_after(tx, f, slot)) {
+		dcf_set_duration(f->bytes, dcf_duration_us(after + more));
+		if (f->tries && !f->request)
+			dcf_set_retry(f->bytes);
+		if (f->tries < 255)
+			f->tries++;
+	}
 	s->phase = SENDING_DATA;
 	medium_send(dcf, s, tx);
-	f->last_tx = tx->id;
+	for (f = head; f; f = mpdu_after(tx, f, slot))
+		f->last_tx = tx->id;
 }
 
 static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
@@ -142,9 +204,40 @@ static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind k
 	tx->len = kind == DCF_RTS ? dcf_make_rts(tx->control, ra, ta, duration) :
 		  kind == DCF_CTS ? dcf_make_cts(tx->control, ra, duration) :
 				    dcf_make_ack(tx->control, ra, duration);
+	tx->n = 1;
+	tx->psdu_len = tx->len + FCS_LEN;
 	medium_send(dcf, s, tx);
 	if (f)
 		f->last_tx = tx->id;
+}
+
+static void send_block_ack(struct dcf *dcf, struct dcf_station *s)
+{
+	const struct dcf_scoreboard *board = s->owed_board;
+	struct transmission *tx = medium_next_tx(s);
+	u8 bitmap[BLOCKACK_WINDOW / 8];
+	u32 bytes = scoreboard_bitmap(board, bitmap);
+
+	tx->frame = NULL;
+	tx->bytes = tx->control;
+	tx->kind = DCF_ACK;
+	tx->receiver = s->owed_to;
+	tx->mode = s->owed_mode;
+	tx->short_preamble = s->owed_short_preamble;
+	tx->len = dcf_make_block_ack(tx->control, s->owed_ra, s->owed_ta, s->owed_duration, board->tid, board->start, bitmap, bytes);
+	tx->n = 1;
+	tx->psdu_len = tx->len + FCS_LEN;
+	medium_send(dcf, s, tx);
+}
+
+/* How long the holder's PPDU may be for its exchange to fit into the TXOP. */
+static u64 txop_left(const struct dcf *dcf, const struct dcf_station *s, bool asks)
+{
+	u64 besides = exchange_besides(dcf, held_frame(s), 2, asks);
+
+	if (!s->holder->edca.txop_32us)
+		return DCF_NEVER;
+	return dcf->now + besides < s->txop_end ? s->txop_end - dcf->now - besides : 0;
 }
 
 /* The holder's frame, or what precedes it. */
@@ -152,16 +245,17 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 {
 	struct dcf_frame *f = held_frame(s);
 	const struct dcf_stage *stage = stage_of(f);
+	bool cleared = s->phase == BURST && is_cleared(s, f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
 	u16 mode = response_mode(dcf, stage->mode);
 	const u8 *ta = f->bytes + 10;
 
 	if (f->used[f->at_stage] < 255)
 		f->used[f->at_stage]++;
-	/* A fragment's ACK has cleared the way for the next (10.2.7). */
-	if (!wants_ack(f) || (s->phase == BURST && s->goes_on) || (!stage->rts && !stage->cts_to_self))
+	aggregate_plan(dcf, s, txop_left(dcf, s, !cleared));
+	if (!wants_ack(f) || cleared || (!stage->rts && !stage->cts_to_self))
 		return send_data(dcf, s);
-	after = data_airtime(dcf, f) + sifs + response;
+	after = exchange_duration(dcf, f, &s->holder->plan, false);
 	s->phase = SENDING_RTS;
 	if (stage->rts) {
 		f->rts_tries++;
@@ -185,6 +279,13 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 		edca_collide(dcf, s);
 }
 
+/* An exchange went well, and more fits its TXOP. */
+static void go_on(struct dcf *dcf, struct dcf_station *s)
+{
+	s->phase = BURST;
+	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+}
+
 static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)
 {
 	struct access *a = s->holder;
@@ -192,8 +293,7 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 
 	a->cw = a->edca.cw_min;
 	if (sent && s->more) {
-		s->phase = BURST;
-		timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+		go_on(dcf, s);
 	} else {
 		s->phase = CONTENDING;
 		if (a->head->next || sent || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
@@ -203,6 +303,13 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 		queue_end(dcf, s, a, why);
 	else
 		queue_give_up(dcf, s, a, why);
+	access_update(dcf, s);
+}
+
+void exchange_forget_answer(struct dcf *dcf, struct dcf_station *s)
+{
+	s->owes = false;
+	timeline_cancel(dcf, s->index, EV_SIFS);
 	access_update(dcf, s);
 }
 
@@ -223,28 +330,49 @@ static void try_again(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
+/* A block ACK: the exchange went well, whatever it says of each MPDU. */
+static void take_block(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer)
+{
+	struct access *a = s->holder;
+
+	a->cw = a->edca.cw_min;
+	aggregate_settle(dcf, s, answer);
+	if (s->more && a->head) {
+		go_on(dcf, s);
+	} else {
+		s->phase = CONTENDING;
+		access_backoff(dcf, s, a);
+	}
+}
+
+/* No block ACK: all that was sent has failed. */
+static void block_fail(struct dcf *dcf, struct dcf_station *s)
+{
+	struct access *a = s->holder;
+
+	edca_hold_back(dcf, s);
+	if (aggregate_settle(dcf, s, NULL))
+		return try_again(dcf, s);
+	a->cw = a->edca.cw_min; /* as after any frame that is given up */
+	s->phase = CONTENDING;
+	access_backoff(dcf, s, a);
+	access_update(dcf, s);
+}
+
 /* No CTS (@rts), or no ACK. */
 static void exchange_fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
 	struct dcf_frame *f = held_frame(s);
 	bool is_long = !rts && stage_of(f)->rts && !s->unasked, last = exchange_last_try(dcf, s, f, rts);
 
-	if (is_long)
-		f->lrc++;
-	else
-		f->src++;
-	if (dcf->measuring && f->queued_ns >= dcf->started) {
-		s->counters.long_retries += is_long;
-		s->counters.short_retries += !is_long;
-	}
+	if (!rts && s->holder->plan.n > 1)
+		return block_fail(dcf, s);
+	exchange_count_failure(dcf, s, f, is_long);
 	edca_hold_back(dcf, s);
 	if (last)
-		return next_frame(dcf, s, dcf->config.retry_by_stages ? DCF_STAGES_USED :
+		return next_frame(dcf, s, dcf->config.retry_by_stages && !f->session ? DCF_STAGES_USED :
 					  rts ? DCF_RTS_LIMIT : is_long ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
-	if (++f->stage_tries >= stage_of(f)->count && dcf->config.retry_by_stages) {
-		f->at_stage++;
-		f->stage_tries = 0;
-	}
+	exchange_next_stage(dcf, f);
 	try_again(dcf, s);
 }
 
@@ -295,6 +423,8 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 	if (s->phase == CLEARED)
 		return idle || !dcf_rule(dcf, DCF_DATA_IF_IDLE) ? send_data(dcf, s) : try_again(dcf, s);
 	s->owes = false;
+	if (s->owed_board)
+		return send_block_ack(dcf, s);
 	if (s->owed_kind == DCF_CTS && !idle && dcf_rule(dcf, DCF_CTS_IF_IDLE))
 		return access_update(dcf, s);
 	if (s->owed_kind == DCF_CTS && dcf_rule(dcf, DCF_AWAIT_DATA))
@@ -308,7 +438,9 @@ static void exchange_owe(struct dcf *dcf, struct dcf_station *s, const struct tr
 {
 	s->owes = true;
 	s->owed_kind = kind;
+	s->owed_board = NULL;
 	memcpy(s->owed_ra, tx->bytes + 10, DCF_ALEN); /* its transmitter address */
+	memcpy(s->owed_ta, dcf_addr1(tx->bytes), DCF_ALEN);
 	s->owed_to = tx->from;
 	s->owed_duration = duration;
 	s->owed_mode = response_mode(dcf, tx->mode);
@@ -342,15 +474,19 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 {
 	bool cts = s->phase == AWAITING_CTS;
 	struct dcf_frame *f = held_frame(s);
+	bool block = !cts && wants_block(f, s->holder->plan.n);
 
-	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index) {
+	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index || dcf_is_block_ack(tx->bytes, tx->len) != block) {
 		if (!dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
 			exchange_fail(dcf, s, cts);
 		return false;
 	}
 	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (!cts) {
-		next_frame(dcf, s, DCF_ACKED);
+		if (s->holder->plan.n > 1)
+			take_block(dcf, s, tx);
+		else
+			next_frame(dcf, s, DCF_ACKED);
 		return true;
 	}
 	f->src = 0; /* a frame not above the threshold, the RTS, has succeeded (10.3.4.4) */
@@ -359,6 +495,49 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	s->owes = false;
 	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
 	return true;
+}
+
+/* Where the station remembers what it has received of this one's agreement; NULL: it has none. */
+static struct dcf_scoreboard *board_of(const struct dcf_station *s, u16 from, const struct dcf_frame *f)
+{
+	struct dcf_scoreboard *board = s->boards;
+	u8 tid;
+
+	if (!board || (!f->request && !dcf_is_qos_data(f->bytes, f->len)))
+		return NULL;
+	tid = f->request ? dcf_block_tid(f->bytes) : dcf_tid(f->bytes, f->len);
+	while (board && (board->from != from || board->tid != tid))
+		board = board->next;
+	return board;
+}
+
+/* What came well of a PPDU, for this station or overheard; and who has to answer it. */
+static void take_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine)
+{
+	const struct transmission *tx = rx->tx;
+	const int slot = tx - dcf->station[tx->from].tx;
+	struct dcf_scoreboard *board = NULL;
+	const struct dcf_frame *f;
+	u16 place = 0;
+
+	for (f = tx->frame; f; f = mpdu_after(tx, f, slot), place++) {
+		if (tx->n > 1 && mpdus_outcome(rx, place) != DCF_OK)
+			continue;
+		board = mine ? board_of(s, tx->from, f) : NULL;
+		if (board && f->request)
+			scoreboard_move(board, dcf_block_start(f->bytes));
+		else if (board)
+			scoreboard_mark(board, dcf_sequence(f->bytes));
+		dcf->ops->deliver(dcf->edge, s->index, f, tx->mode, rx->link.power_mdbm);
+	}
+	if (!mine || !wants_ack(tx->frame))
+		return;
+	if (!wants_block(tx->frame, tx->n))
+		return exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
+	if (!board) /* it knows of no agreement, and is silent */
+		return;
+	exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, block_ack_len(board->window)));
+	s->owed_board = board;
 }
 
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
@@ -390,10 +569,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 		s->awaits_data = 0;
 	}
 	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;
-	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes)))) {
-		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->mode, rx->link.power_mdbm);
-		if (mine && wants_ack(tx->frame))
-			exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
-	}
+	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes))))
+		take_data(dcf, s, rx, mine);
 	access_update(dcf, s);
 }

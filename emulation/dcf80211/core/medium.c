@@ -39,6 +39,15 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
+/* What is followed has come to here with what arrives so far. */
+static void medium_spend(struct dcf *dcf, struct dcf_station *s)
+{
+	if (s->rx.tx && s->rx.tx->n > 1)
+		mpdus_spend(dcf, s);
+	else if (s->rx.tx && dcf->config.reception == DCF_SINR)
+		bits_spend(dcf, s);
+}
+
 static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
 {
 	struct dcf_station *s = &dcf->station[nb->station];
@@ -49,8 +58,7 @@ static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neigh
 	arrival->here = !arrival->faded;
 	if (arrival->faded)
 		return;
-	if (s->rx.tx && dcf->config.reception == DCF_SINR)
-		bits_spend(dcf, s);
+	medium_spend(dcf, s);
 	medium_add(s, &nb->link);
 	reception_arrive(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
@@ -58,20 +66,31 @@ static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neigh
 	update_busy(dcf, s);
 }
 
+/* @rx: of what was followed; else NULL. */
 static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
-			  const struct neighbour *nb, const struct arrival *arrival, enum dcf_outcome outcome)
+			  const struct neighbour *nb, const struct arrival *arrival, const struct reception *rx,
+			  enum dcf_outcome outcome)
 {
+	const int slot = tx - dcf->station[tx->from].tx;
+	const struct dcf_frame *f = tx->frame;
+	u16 place;
 	bool addressed = tx->receiver == s->index, frame = reception_is_frame(s, &nb->link);
 
 	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
 	if (!frame) /* it could not have been received alone either */
 		outcome = DCF_BELOW_THRESHOLD;
-	if (frame)
-		s->counters.rx[tx->kind][outcome]++;
-	if (addressed)
-		s->counters.addressed[tx->kind][outcome]++;
-	trace_rx(dcf, s, tx, arrival, &nb->link, outcome);
+	for (place = 0; place < tx->n; place++) {
+		u8 kind = tx->n > 1 ? f->kind : tx->kind;
+		enum dcf_outcome its = tx->n > 1 && rx && outcome == DCF_OK ? mpdus_outcome(rx, place) : outcome;
+
+		if (frame)
+			s->counters.rx[kind][its]++;
+		if (addressed)
+			s->counters.addressed[kind][its]++;
+		f = f ? mpdu_after(tx, f, slot) : NULL;
+	}
+	trace_rx(dcf, s, tx, arrival, &nb->link, rx, outcome);
 }
 
 static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
@@ -82,12 +101,11 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	struct reception rx;
 
 	if (arrival->faded)
-		count_arrival(dcf, s, tx, nb, arrival, DCF_BELOW_THRESHOLD);
+		count_arrival(dcf, s, tx, nb, arrival, NULL, DCF_BELOW_THRESHOLD);
 	arrival->faded = false;
 	if (!arrival->here)
 		return;
-	if (s->rx.tx && dcf->config.reception == DCF_SINR)
-		bits_spend(dcf, s);
+	medium_spend(dcf, s);
 	rx = s->rx;
 	if (locked) {
 		outcome = reception_outcome(dcf, &rx);
@@ -99,7 +117,7 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 		s->sensed -= medium_senses(s, &nb->link);
 	}
 	if (!arrival->missed)
-		count_arrival(dcf, s, tx, nb, arrival, outcome);
+		count_arrival(dcf, s, tx, nb, arrival, locked ? &rx : NULL, outcome);
 	update_busy(dcf, s);
 	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* what ends while it sends, it never knew of */
 		exchange_received(dcf, s, &rx, outcome);
@@ -132,13 +150,15 @@ void medium_detect(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* A transmission holds its frame from its start until it has passed everyone, whatever has become of the frame. */
-static void let_go(struct dcf *dcf, struct dcf_station *from, struct transmission *tx)
+void medium_let_go(struct dcf *dcf, struct dcf_station *from, struct transmission *tx)
 {
-	struct dcf_frame *f = tx->frame;
+	struct dcf_frame *f, *next = tx->frame;
 
 	tx->frame = NULL;
-	if (f)
+	while ((f = next)) {
+		next = mpdu_after(tx, f, tx - from->tx);
 		queue_release(dcf, from->index, f);
+	}
 }
 
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
@@ -147,13 +167,14 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
 
 	medium_walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, medium_leave);
 	if (!timeline_has(dcf, from->index, EV_GONE_0 + slot))
-		let_go(dcf, from, tx);
+		medium_let_go(dcf, from, tx);
 }
 
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
 {
-	u32 duration = dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, tx->mode), tx->len + FCS_LEN, tx->short_preamble);
+	u32 duration = dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, tx->mode), tx->psdu_len, tx->short_preamble);
 	const struct neighbour *neighbours;
+	struct dcf_frame *f;
 	u16 i, n;
 
 	s->slot = !s->slot;
@@ -167,8 +188,8 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	tx->end = dcf->now + duration;
 	tx->heard = tx->gone = 0;
 	tx->visible_at = DCF_NEVER;
-	if (tx->frame)
-		tx->frame->holders++;
+	for (f = tx->frame; f; f = mpdu_after(tx, f, s->slot))
+		f->holders++;
 	s->sending = true;
 	if (s->rx.tx) { /* half duplex */
 		reception_spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
@@ -186,8 +207,10 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	}
 	if (!dcf->measuring)
 		return;
-	s->counters.tx[tx->kind]++;
-	s->counters.airtime_ns[tx->kind] += duration;
+	for (f = tx->n > 1 ? tx->frame : NULL; f; f = mpdu_after(tx, f, s->slot))
+		s->counters.tx[f->kind]++;
+	s->counters.tx[tx->kind] += tx->n == 1;
+	s->counters.airtime_ns[tx->kind] += duration; /* of a PPDU of several that of its first */
 	s->counters.tx_ns += duration;
 	if (dcf->config.edca && tx->frame) {
 		s->counters.share[tx->frame->category].tx++;
@@ -200,7 +223,7 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 {
 	s->sending = false;
 	if (!timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
-		let_go(dcf, s, &s->tx[s->slot]); /* nobody hears it */
+		medium_let_go(dcf, s, &s->tx[s->slot]); /* nobody hears it */
 	update_busy(dcf, s);
 	exchange_sent(dcf, s, &s->tx[s->slot]);
 }

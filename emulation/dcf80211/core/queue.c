@@ -4,11 +4,26 @@
  */
 #include "state.h"
 
+/* Fragments are not aggregated, and ns-2 knows no block ACK. */
+static bool session_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	const struct dcf_session *session = f->session;
+
+	if (dcf->config.rules || f->no_ack || dcf_is_group(dcf_addr1(f->bytes)) || !session->tries || !session->window ||
+	    session->window > BLOCKACK_WINDOW)
+		return false;
+	return dcf_is_request(f->bytes, f->len) || (dcf_is_qos_data(f->bytes, f->len) && !dcf_is_fragment(f->bytes));
+}
+
 static bool queue_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	int i;
 
-	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].count || !f->freq)
+	if (f->len < DCF_HDR_LEN && !dcf_is_request(f->bytes, f->len))
+		return false;
+	if (f->len > (dcf->n_modes ? DCF_MAX_MPDU : DCF_MAX_LEN) || !f->stage[0].count || !f->freq)
+		return false;
+	if (f->session && !session_acceptable(dcf, f))
 		return false;
 	for (i = 0; i < DCF_STAGES; i++)
 		if (f->stage[i].count && !mode_there(dcf, f->stage[i].mode))
@@ -35,6 +50,39 @@ static void queue_append(struct access *a, struct dcf_frame *frame)
 	a->tail = frame;
 }
 
+/* The first that waits of this agreement. */
+static const struct dcf_frame *session_oldest(const struct access *a, const struct dcf_session *session)
+{
+	const struct dcf_frame *f = a->head;
+
+	while (f && (f->session != session || f->request))
+		f = f->next;
+	return f;
+}
+
+/* Its window begins with the oldest that has not ended. */
+static void session_move(const struct access *a, const struct dcf_frame *ended)
+{
+	struct dcf_session *session = ended->session;
+	const struct dcf_frame *f;
+
+	if (!session || ended->request)
+		return;
+	f = session_oldest(a, session);
+	session->start = f ? dcf_sequence(f->bytes) : session->next;
+}
+
+static void session_begin(const struct access *a, const struct dcf_frame *frame)
+{
+	struct dcf_session *session = frame->session;
+
+	if (!session || frame->request)
+		return;
+	if (!session_oldest(a, session))
+		session->start = dcf_sequence(frame->bytes);
+	session->next = (dcf_sequence(frame->bytes) + 1) & (SEQUENCE_NUMBERS - 1);
+}
+
 void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 {
 	struct dcf_frame *after;
@@ -51,6 +99,8 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	frame->src = frame->lrc = frame->rts_tries = frame->tries = 0;
 	frame->at_stage = frame->stage_tries = 0;
 	memset(frame->used, 0, sizeof(frame->used));
+	frame->request = dcf_is_request(frame->bytes, frame->len);
+	frame->planned = false;
 	a = &s->access[frame->category];
 	first = queue_acceptable(dcf, frame) && goes_first(a, frame);
 	if (!queue_acceptable(dcf, frame) || (a->queued > s->queue_limit && !first)) {
@@ -63,6 +113,7 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
 	address_sends(dcf, s);
 	frame->holders = 1;
+	session_begin(a, frame);
 	a->queued++;
 	for (after = a->head; first && after && queue_goes_on(after);)
 		after = after->next; /* a fragment in service has the others after it */
@@ -84,13 +135,19 @@ void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f)
 
 void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why)
 {
-	struct dcf_frame *f = a->head;
+	queue_end_after(dcf, s, a, NULL, why);
+}
 
-	a->head = f->next;
-	if (!a->head)
-		a->tail = NULL;
+void queue_end_after(struct dcf *dcf, struct dcf_station *s, struct access *a, struct dcf_frame *before, enum dcf_reason why)
+{
+	struct dcf_frame **at = before ? &before->next : &a->head, *f = *at;
+
+	*at = f->next;
+	if (!f->next)
+		a->tail = before;
 	f->next = NULL;
 	a->queued--;
+	session_move(a, f);
 	trace_end(dcf, s, f, why);
 	f->why = why;
 	queue_release(dcf, s->index, f);
@@ -98,7 +155,7 @@ void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dc
 
 bool queue_goes_on(const struct dcf_frame *f)
 {
-	return f->next && f->next->freq == f->freq && dcf_goes_on(f->bytes, f->next->bytes);
+	return f->next && !f->request && !f->next->request && f->next->freq == f->freq && dcf_goes_on(f->bytes, f->next->bytes);
 }
 
 void queue_give_up(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why)

@@ -42,6 +42,8 @@ static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transm
 		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
 		.is_frame = reception_is_frame(s, &nb->link), .chunk_start = dcf->now,
 	};
+	if (tx->n > 1)
+		mpdus_begin(dcf, rx);
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
 		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
@@ -76,6 +78,11 @@ void reception_drop(struct dcf *dcf, struct dcf_station *s)
 static bool reception_captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 {
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
+}
+
+bool reception_survives(const struct dcf *dcf, const struct dcf_station *s)
+{
+	return reception_captures(dcf, s->rx.link.power_aw, bits_besides(s, s->rx.link.power_aw, 0));
 }
 
 /* It is not followed: ns-2 knows no other signals. */
@@ -147,6 +154,10 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 		return take_over(dcf, s, tx, nb, arrival);
 	}
 	reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	if (rx->tx->n > 1) { /* it is followed to its end, whichever of its MPDUs this one spoils */
+		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
+		return;
+	}
 	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
 	    reception_captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
 		return reception_lose(dcf, s, end, &nb->link, arrival);
@@ -183,6 +194,8 @@ enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct reception
 		return rx->arrival->outcome;
 	if (!rx->is_frame)
 		return DCF_BELOW_THRESHOLD;
+	if (rx->tx->n > 1)
+		return mpdus_sum(rx);
 	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
 		return DCF_OK;
 	/* Lost: to the others, if any were there. */

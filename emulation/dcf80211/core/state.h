@@ -5,7 +5,7 @@
  *
  * Two nouns are in several files that call each other. A station hears, waits
  * and sends, and each of these leads to the others; in a circle: access.c,
- * address.c, edca.c, exchange.c, medium.c, queue.c, reception.c, tuning.c. Who
+ * address.c, aggregate.c, edca.c, exchange.c, medium.c, mpdus.c, queue.c, reception.c, trace.c, tuning.c. Who
  * hears whom follows from places and gains, and what it was is forgotten as they
  * change; in a circle: fading.c, motion.c, neighbours.c.
  */
@@ -80,8 +80,11 @@ struct transmission {
 	u64 id, start, end;
 	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for, held; else NULL */
 	const u8 *bytes;
-	u8 control[16];
-	u32 len; /* without FCS */
+	u8 control[DCF_CONTROL_LEN];
+	u32 len; /* of the first MPDU, without FCS */
+	u32 psdu_len;
+	u16 n; /* MPDUs: frame, and those that follow it in its list */
+	u16 spacing_ns; /* between their starts */
 	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
 	u16 mode, freq;
 	u8 kind;
@@ -101,6 +104,11 @@ struct reception {
 	/* SINR */
 	u64 chunk_start, spent_q40, budget_q40;
 	u64 worst_aw; /* of the interferers */
+	/* Of a PPDU of several MPDUs: the one that passes now, and what became of those before. Budget, spent and worst are its. */
+	struct dcf_frame *mpdu; /* NULL: the preamble passes, or all have */
+	struct ampdu place; /* up to its end */
+	u64 part_from, part_until;
+	u64 lost[AMPDU_MPDUS / 64], hit[AMPDU_MPDUS / 64]; /* hit: others did it */
 };
 
 /* An access function, and what waits for it. */
@@ -112,6 +120,7 @@ struct access {
 	u64 invoked; /* when it was drawn */
 	u64 not_before; /* counts no slot: another function's answer was due */
 	u64 at; /* when it sends, if nothing changes; DCF_NEVER */
+	struct ampdu plan; /* the PPDU of its exchange */
 	struct dcf_edca edca;
 };
 
@@ -165,9 +174,11 @@ struct dcf_station {
 	bool goes_on; /* which is the next fragment of its MSDU */
 	bool unasked; /* this one is: it was sent without RTS */
 	u8 owed_kind;
-	u8 owed_ra[DCF_ALEN];
+	u8 owed_ra[DCF_ALEN], owed_ta[DCF_ALEN];
 	u16 owed_duration, owed_mode, owed_to;
 	bool owed_short_preamble;
+	const struct dcf_scoreboard *owed_board; /* it is a block ACK of these; else NULL */
+	struct dcf_scoreboard *boards; /* what it has received of others */
 
 	u8 short_limit, long_limit;
 	u16 queue_limit; /* of each access function's */
@@ -259,6 +270,8 @@ static inline struct transmission *medium_next_tx(struct dcf_station *s)
 
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
+/* It has passed all: its frames are its no longer. */
+void medium_let_go(struct dcf *dcf, struct dcf_station *from, struct transmission *tx);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_detect(struct dcf *dcf, struct dcf_station *s);
 /* Begin to listen: to nothing that has begun before. */
@@ -281,6 +294,8 @@ void reception_arrive(struct dcf *dcf, struct dcf_station *s, struct transmissio
 		      struct arrival *arrival);
 /* EV_DETECT: what is followed is noticed, or no longer followed. */
 void reception_detect(struct dcf *dcf, struct dcf_station *s);
+/* Does what is followed survive all else that arrives now, by the ratio of powers? */
+bool reception_survives(const struct dcf *dcf, const struct dcf_station *s);
 /* Nothing is followed any more. */
 void reception_drop(struct dcf *dcf, struct dcf_station *s);
 /* Of what was followed to its end. */
@@ -313,6 +328,8 @@ u64 motion_guard_ns(const struct dcf *dcf, const struct dcf_station *from);
 
 /* bits.c */
 u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw);
+/* What so many nanoseconds of it cost in that mode. */
+u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode, u64 ns);
 /* At each change of what arrives, before it is taken in. */
 void bits_spend(struct dcf *dcf, struct dcf_station *s);
 
@@ -365,6 +382,8 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame);
 void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 /* @a is done with the frame at its head. */
 void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why);
+/* The same of the one after @before, or at the head. */
+void queue_end_after(struct dcf *dcf, struct dcf_station *s, struct access *a, struct dcf_frame *before, enum dcf_reason why);
 /* It is not sent, nor is what there is of its MSDU after it. */
 void queue_give_up(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why);
 /* The next fragment of @f's MSDU waits behind it. */
@@ -393,9 +412,18 @@ void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
 /* exchange.c */
 /* The station is off: it gives all frames back, and owes nothing. */
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
+/* The answer that it owes. */
+void exchange_forget_answer(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
-/* From the start of @f's exchange to the end of its answer, if there is one; @asks: after an RTS, if it has one. */
-u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool asks);
+/* From the start of the exchange of @ppdu, which @f begins, to the end of its answer, if there is one; @asks: after an RTS, if it has one. */
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu, bool asks);
+/* So much of that is not the PPDU itself. */
+u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus, bool asks);
+/* It has failed once more; and goes to its next stage, if that was enough for this one. */
+void exchange_count_failure(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long);
+void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f);
+/* How often @f may fail, after an RTS that was answered and else. */
+u8 exchange_tries(const struct dcf_station *s, const struct dcf_frame *f, bool is_long);
 /* Would one more failure of @f be the last? */
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts);
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
@@ -406,10 +434,39 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 
+/* aggregate.c */
+/* Choose the MPDUs of the holder's next PPDU: it takes no longer than @most_ns, if one alone does not. */
+void aggregate_plan(const struct dcf *dcf, struct dcf_station *s, u64 most_ns);
+/* The first frame that is not in it; and the PPDU that it begins. */
+struct dcf_frame *aggregate_after(const struct access *a);
+struct ampdu aggregate_next(const struct dcf *dcf, struct dcf_frame *first, u64 most_ns);
+/* A PPDU of this frame alone. */
+struct ampdu aggregate_alone(const struct dcf *dcf, const struct dcf_frame *f);
+/* @tx carries what was planned. */
+void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission *tx);
+/*
+ * What this block ACK says of what was sent: the rest is sent again, or given up. NULL: none came. Were all that have ended
+ * acknowledged?
+ */
+bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer);
+
+/* mpdus.c */
+void mpdus_begin(const struct dcf *dcf, struct reception *rx);
+/* At each change of what arrives, before it is taken in. */
+void mpdus_spend(struct dcf *dcf, struct dcf_station *s);
+/* Of one, by its place; of all: OK if any has come. */
+enum dcf_outcome mpdus_outcome(const struct reception *rx, u16 place);
+enum dcf_outcome mpdus_sum(const struct reception *rx);
+
+static inline struct dcf_frame *mpdu_after(const struct transmission *tx, const struct dcf_frame *f, int slot)
+{
+	return tx->n > 1 ? f->in[slot] : NULL;
+}
+
 /* trace.c */
 void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	      const struct dcf_link *link, enum dcf_outcome outcome);
+	      const struct dcf_link *link, const struct reception *rx, enum dcf_outcome outcome);
 void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
 void trace_mark(struct dcf *dcf, bool stop, u32 lost);
 

@@ -6,6 +6,33 @@
 #include "state.h"
 #include "../wire/record.h"
 
+/* One record each, after that of their PPDU. */
+static void trace_mpdus(struct dcf *dcf, const struct transmission *tx)
+{
+	const int slot = tx - dcf->station[tx->from].tx;
+	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
+	struct ampdu place = { 0 };
+	const struct dcf_frame *f;
+	u8 head[RECORD_HEAD];
+
+	for (f = tx->frame; f; f = mpdu_after(tx, f, slot)) {
+		place = ampdu_with(&place, mode, tx->spacing_ns, f->len + FCS_LEN);
+		const struct record_mpdu r = {
+			.id = tx->id,
+			.msdu = f->msdu,
+			.offset = place.start,
+			.station = tx->from,
+			.len = f->len + FCS_LEN,
+			.sequence = dcf_sequence(f->bytes),
+			.place = place.n - 1,
+			.kind = f->kind,
+			.attempt = f->tries,
+		};
+
+		dcf->ops->record(dcf->edge, head, record_write_mpdu(head, &r), NULL, 0);
+	}
+}
+
 void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 {
 	const struct dcf_frame *f = tx->frame;
@@ -32,10 +59,27 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 		.short_preamble = tx->short_preamble,
 	};
 	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
+	if (tx->n > 1)
+		trace_mpdus(dcf, tx);
+}
+
+/* One record for each MPDU that was lost of a PPDU that was not. */
+static void trace_lost(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx,
+		       const struct arrival *arrival, const struct reception *rx)
+{
+	struct record_lost r = { .id = tx->id, .station = s->index };
+	u8 head[RECORD_HEAD];
+
+	for (r.place = 0; r.place < tx->n; r.place++) {
+		r.outcome = mpdus_outcome(rx, r.place);
+		r.other = r.outcome == DCF_COLLISION ? arrival->other : DCF_NOBODY;
+		if (r.outcome != DCF_OK)
+			dcf->ops->record(dcf->edge, head, record_write_lost(head, &r), NULL, 0);
+	}
 }
 
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	      const struct dcf_link *link, enum dcf_outcome outcome)
+	      const struct dcf_link *link, const struct reception *rx, enum dcf_outcome outcome)
 {
 	u8 head[RECORD_HEAD];
 	struct record_rx r;
@@ -53,6 +97,8 @@ void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmi
 		.addressed = tx->receiver == s->index,
 	};
 	dcf->ops->record(dcf->edge, head, record_write_rx(head, &r), NULL, 0);
+	if (rx && outcome == DCF_OK && tx->n > 1)
+		trace_lost(dcf, s, tx, arrival, rx);
 }
 
 static void count_end(struct dcf_share *share, enum dcf_reason why)

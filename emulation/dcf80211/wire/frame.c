@@ -176,8 +176,9 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 		at += DCF_ALEN;
 	if (frame[0] & FC_QOS) {
 		bool mesh = at + 2 <= len && frame[at + 1] & 0x01; /* Mesh Control Present (9.2.4.5.9) */
+		bool several = at + 2 <= len && frame[at] & 0x80; /* A-MSDU Present (9.2.4.5.9): it is what its first MSDU is */
 
-		at += 2;
+		at += 2 + (several ? 2 * DCF_ALEN + 2 : 0);
 		if (frame[1] & FC1_ORDER)
 			at += 4; /* HT Control */
 		if (mesh && at < len)
@@ -196,6 +197,8 @@ enum dcf_category dcf_categorise(const u8 *frame, u32 len)
 	static const u8 of_priority[8] = { DCF_BE, DCF_BK, DCF_BK, DCF_BE, DCF_VI, DCF_VI, DCF_VO, DCF_VO };
 	u32 at = DCF_HDR_LEN;
 
+	if (dcf_is_request(frame, len))
+		return of_priority[dcf_block_tid(frame) & 0x07];
 	if (len < DCF_HDR_LEN || (frame[0] & FC_TYPE) != FC_DATA)
 		return DCF_VO;
 	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
@@ -230,11 +233,16 @@ u32 dcf_make_ack(u8 *out, const u8 *ra, u16 duration_us)
 	return make_control(out, 0xd4, ra, duration_us);
 }
 
+bool dcf_is_qos_data(const u8 *frame, u32 len)
+{
+	return len >= DCF_HDR_LEN && (frame[0] & (FC_TYPE | FC_QOS)) == (FC_DATA | FC_QOS);
+}
+
 u8 dcf_tid(const u8 *frame, u32 len)
 {
 	u32 at = DCF_HDR_LEN;
 
-	if (len < DCF_HDR_LEN || (frame[0] & (FC_TYPE | FC_QOS)) != (FC_DATA | FC_QOS))
+	if (!dcf_is_qos_data(frame, len))
 		return 0;
 	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
 		at += DCF_ALEN;

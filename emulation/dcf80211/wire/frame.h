@@ -13,6 +13,7 @@
 #define DCF_ALEN 6
 #define DCF_HDR_LEN 24 /* the shortest frame that hwsim passes on */
 #define DCF_MAX_LEN 2400
+#define DCF_MAX_MPDU 11450 /* of VHT and later, with an A-MSDU; no FCS */
 
 /* The kinds of frames for the counters; docs/records.md, section 3, explains them. */
 enum dcf_kind {
@@ -101,6 +102,13 @@ static inline u16 dcf_sequence(const u8 *frame)
 	return dcf_sequence_control(frame) >> 4;
 }
 
+/* One of several, by More Fragments or its number. */
+static inline bool dcf_is_fragment(const u8 *frame)
+{
+	return frame[1] & 0x04 || dcf_sequence_control(frame) & 0x0f;
+}
+
+bool dcf_is_qos_data(const u8 *frame, u32 len);
 /* Of QoS data the TID; else 0 (9.2.4.5.2). */
 u8 dcf_tid(const u8 *frame, u32 len);
 

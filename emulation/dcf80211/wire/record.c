@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "record.h"
 
-enum { RECORD_TX = 1, RECORD_RX, RECORD_END, RECORD_MARK };
-enum { TX_HEAD = RECORD_HEAD, RX_SIZE = 32, END_SIZE = 32, MARK_SIZE = 24 };
+enum { RECORD_TX = 1, RECORD_RX, RECORD_END, RECORD_MARK, RECORD_MPDU, RECORD_LOST };
+enum { TX_HEAD = RECORD_HEAD, RX_SIZE = 32, END_SIZE = 32, MARK_SIZE = 24, MPDU_SIZE = 32, LOST_SIZE = 24 };
 
 static void record_put16(u8 *p, u16 v)
 {
@@ -73,6 +73,28 @@ u32 record_write_end(u8 *out, const struct record_end *r)
 	out[28] = r->short_retries;
 	out[29] = r->long_retries;
 	return END_SIZE;
+}
+
+u32 record_write_mpdu(u8 *out, const struct record_mpdu *r)
+{
+	record_begin(out, MPDU_SIZE, 0, RECORD_MPDU, r->kind, r->station);
+	record_put16(out + 6, r->place);
+	record_put64(out + 8, r->id);
+	record_put32(out + 16, r->msdu);
+	record_put32(out + 20, r->offset);
+	record_put16(out + 24, r->len);
+	record_put16(out + 26, r->sequence);
+	out[28] = r->attempt;
+	return MPDU_SIZE;
+}
+
+u32 record_write_lost(u8 *out, const struct record_lost *r)
+{
+	record_begin(out, LOST_SIZE, 0, RECORD_LOST, r->outcome, r->station);
+	record_put16(out + 6, r->place);
+	record_put64(out + 8, r->id);
+	record_put16(out + 16, r->other);
+	return LOST_SIZE;
 }
 
 u32 record_write_mark(u8 *out, const struct record_mark *r)

@@ -47,6 +47,22 @@ struct record_end {
 	u8 category; /* as in struct record_tx */
 };
 
+/* An MPDU of the PPDU of several that has begun. */
+struct record_mpdu {
+	u64 id;
+	u32 msdu, offset; /* offset: of its delimiter in the PSDU */
+	u16 station, len, sequence, place;
+	u8 kind, attempt;
+};
+
+/* Of a PPDU that was received: one of its MPDUs was not. */
+struct record_lost {
+	u64 id;
+	u16 station, place;
+	u16 other; /* who spoilt it, or DCF_NOBODY */
+	u8 outcome;
+};
+
 /* The measurement begins or ends. */
 struct record_mark {
 	u64 time_ns;
@@ -61,6 +77,8 @@ struct record_mark {
 u32 record_write_tx(u8 *out, const struct record_tx *r);
 u32 record_write_rx(u8 *out, const struct record_rx *r);
 u32 record_write_end(u8 *out, const struct record_end *r);
+u32 record_write_mpdu(u8 *out, const struct record_mpdu *r);
+u32 record_write_lost(u8 *out, const struct record_lost *r);
 u32 record_write_mark(u8 *out, const struct record_mark *r);
 
 #endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which MPDUs a PPDU carries. It is chosen when access is won: the frame at the
+ * head of the queue, and of those behind it, in their order, what belongs to its
+ * block-ACK agreement and fits. Frames that were not acknowledged have kept their
+ * places, so retries come first. A frame without an agreement goes alone.
+ */
+#include "state.h"
+
+static const struct dcf_mode *mode_of_frame(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	return mode_of(dcf, f->stage[f->at_stage].mode);
+}
+
+struct ampdu aggregate_alone(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	const struct ampdu none = { 0 };
+
+	return ampdu_with(&none, mode_of_frame(dcf, f), 0, f->len + FCS_LEN);
+}
+
+/* May @f go with @first? As the oldest of its agreement has its window begin, none outside it does. */
+static bool goes_with(const struct dcf_frame *first, const struct dcf_frame *f)
+{
+	return f->session == first->session && !f->request && !f->planned && f->freq == first->freq &&
+	       sequence_from(dcf_sequence(first->bytes), dcf_sequence(f->bytes)) < first->session->window;
+}
+
+struct ampdu aggregate_next(const struct dcf *dcf, struct dcf_frame *first, u64 most_ns)
+{
+	const struct dcf_mode *mode = mode_of_frame(dcf, first);
+	u32 silence = dcf_silence_ns(&dcf->config.phy, mode), most = MODE_MAX_NS;
+	struct ampdu ppdu = aggregate_alone(dcf, first), more;
+	const struct dcf_limits *limits;
+	struct dcf_frame *f;
+
+	if (most_ns < most + silence)
+		most = most_ns > silence ? most_ns - silence : 0;
+
+	if (!first->session || first->request || mode->format < DCF_HT)
+		return ppdu;
+	limits = &first->session->limits;
+	for (f = first->next; f; f = f->next) {
+		if (!goes_with(first, f))
+			continue;
+		more = ampdu_with(&ppdu, mode, limits->spacing_ns, f->len + FCS_LEN);
+		if (!ampdu_fits(&more, mode, limits, most))
+			break;
+		ppdu = more;
+	}
+	return ppdu;
+}
+
+void aggregate_plan(const struct dcf *dcf, struct dcf_station *s, u64 most_ns)
+{
+	struct access *a = s->holder;
+	struct dcf_frame *f;
+	u16 n;
+
+	for (f = a->head; f && a->plan.n > 1; f = f->next)
+		f->planned = false;
+	a->head->planned = false;
+	a->plan = aggregate_next(dcf, a->head, most_ns);
+	a->head->planned = true;
+	for (f = a->head->next, n = 1; n < a->plan.n; f = f->next)
+		if (goes_with(a->head, f)) {
+			f->planned = true;
+			n++;
+		}
+}
+
+struct dcf_frame *aggregate_after(const struct access *a)
+{
+	struct dcf_frame *f = a->head;
+
+	while (f && f->planned)
+		f = f->next;
+	return f;
+}
+
+void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
+{
+	struct access *a = s->holder;
+	struct dcf_frame *f, *last = a->head;
+	int slot = tx - s->tx;
+
+	tx->frame = a->head;
+	tx->bytes = a->head->bytes;
+	tx->len = a->head->len;
+	tx->kind = a->head->kind;
+	tx->receiver = a->head->receiver;
+	tx->mode = a->head->stage[a->head->at_stage].mode;
+	tx->short_preamble = a->head->stage[a->head->at_stage].short_preamble;
+	tx->n = a->plan.n;
+	tx->psdu_len = ampdu_psdu_len(&a->plan, mode_of(dcf, tx->mode));
+	tx->spacing_ns = tx->n > 1 ? a->head->session->limits.spacing_ns : 0;
+	for (f = tx->n > 1 ? a->head->next : NULL; f; f = f->next)
+		if (f->planned) {
+			f->used[f->at_stage] += f->used[f->at_stage] < 255;
+			last->in[slot] = f;
+			last = f;
+		}
+	last->in[slot] = NULL;
+}
+
+/* It was sent after an RTS. */
+static bool settle_is_long(const struct dcf_station *s, const struct dcf_frame *f)
+{
+	return f->stage[f->at_stage].rts && !s->unasked;
+}
+
+/* @f was sent, and is not acknowledged: will it be again? */
+static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f)
+{
+	bool is_long = settle_is_long(s, f);
+
+	exchange_count_failure(dcf, s, f, is_long);
+	if ((is_long ? f->lrc : f->src) >= exchange_tries(s, f, is_long))
+		return false;
+	exchange_next_stage(dcf, f);
+	return true;
+}
+
+bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer)
+{
+	struct access *a = s->holder;
+	struct dcf_frame *f, *before = NULL;
+	bool all = true;
+	u16 left = a->plan.n;
+
+	while (left) {
+		f = before ? before->next : a->head;
+		left -= f->planned;
+		if (!f->planned) {
+			before = f;
+		} else if (answer && dcf_block_acks(answer->bytes, answer->len, dcf_sequence(f->bytes))) {
+			queue_end_after(dcf, s, a, before, DCF_ACKED);
+		} else if (settle_failed(dcf, s, f)) {
+			f->planned = false;
+			before = f;
+		} else {
+			all = false;
+			queue_end_after(dcf, s, a, before, settle_is_long(s, f) ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
+		}
+	}
+	a->plan = (struct ampdu){ 0 };
+	return all;
+}

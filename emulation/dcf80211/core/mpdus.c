@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What becomes of each MPDU of the PPDU that a station follows. The preamble and
+ * each MPDU are parts with a budget of their own, which they spend while they
+ * pass; what lies between MPDUs costs nothing. A preamble that is lost takes all
+ * with it.
+ */
+#include "state.h"
+
+static void bit_set(u64 *bits, u16 place)
+{
+	bits[place / 64] |= 1ULL << place % 64;
+}
+
+static bool bit_get(const u64 *bits, u16 place)
+{
+	return bits[place / 64] >> place % 64 & 1;
+}
+
+void mpdus_begin(const struct dcf *dcf, struct reception *rx)
+{
+	rx->part_from = rx->start;
+	rx->part_until = rx->start + mode_preamble_ns(mode_of(dcf, rx->tx->mode), rx->tx->short_preamble);
+}
+
+/* The part that passed is over; the next one. */
+static void mpdus_turn(struct dcf *dcf, struct dcf_station *s)
+{
+	struct reception *rx = &s->rx;
+	const struct transmission *tx = rx->tx;
+	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
+	bool lost = rx->spent_q40 > rx->budget_q40, hit = dcf->config.reception == DCF_CAPTURE || rx->worst_aw;
+	u64 data = rx->start + mode_preamble_ns(mode, tx->short_preamble);
+
+	if (!rx->place.n) {
+		if (lost)
+			reception_spoil(rx->arrival, hit ? DCF_COLLISION : DCF_NOISE, rx->arrival->other, rx->arrival->other_kind);
+		rx->mpdu = tx->frame;
+	} else {
+		if (lost)
+			bit_set(rx->lost, rx->place.n - 1);
+		if (lost && hit)
+			bit_set(rx->hit, rx->place.n - 1);
+		rx->mpdu = rx->mpdu->in[tx - dcf->station[tx->from].tx];
+	}
+	rx->spent_q40 = rx->worst_aw = 0;
+	rx->part_from = rx->part_until = DCF_NEVER;
+	if (!rx->mpdu)
+		return;
+	rx->place = ampdu_with(&rx->place, mode, tx->spacing_ns, rx->mpdu->len + FCS_LEN);
+	rx->part_from = data + mode_at_ns(mode, 8ULL * rx->place.start);
+	rx->part_until = data + mode_at_ns(mode, 8ULL * rx->place.len);
+	if (dcf->config.reception == DCF_SINR)
+		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
+}
+
+/* With capture a part is lost if anything was too strong for it, and else not. */
+static u64 part_cost_q40(const struct dcf *dcf, const struct dcf_station *s, u64 ns)
+{
+	const struct dcf_mode *mode = mode_of(dcf, s->rx.tx->mode);
+
+	if (dcf->config.reception == DCF_CAPTURE)
+		return !reception_survives(dcf, s);
+	return bits_cost_q40(dcf, s, s->rx.place.n ? mode : &mode_legacy[4], ns);
+}
+
+void mpdus_spend(struct dcf *dcf, struct dcf_station *s)
+{
+	struct reception *rx = &s->rx;
+	u64 others = bits_besides(s, rx->link.power_aw, 0), from, until;
+
+	for (;;) {
+		from = dcf_max(rx->chunk_start, rx->part_from);
+		until = dcf_min(dcf->now, rx->part_until);
+		if (from < until) {
+			rx->spent_q40 += part_cost_q40(dcf, s, until - from);
+			rx->worst_aw = dcf_max(rx->worst_aw, others);
+		}
+		if (dcf->now < rx->part_until)
+			break;
+		mpdus_turn(dcf, s);
+	}
+	rx->chunk_start = dcf->now;
+}
+
+enum dcf_outcome mpdus_outcome(const struct reception *rx, u16 place)
+{
+	return !bit_get(rx->lost, place) ? DCF_OK : bit_get(rx->hit, place) ? DCF_COLLISION : DCF_NOISE;
+}
+
+enum dcf_outcome mpdus_sum(const struct reception *rx)
+{
+	enum dcf_outcome sum = DCF_NOISE, one;
+	u16 place;
+
+	for (place = 0; place < rx->tx->n; place++) {
+		one = mpdus_outcome(rx, place);
+		if (one == DCF_OK)
+			return DCF_OK;
+		if (one == DCF_COLLISION)
+			sum = one;
+	}
+	return sum;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Aggregates in saturation: Bianchi's model with an A-MPDU as payload, one sender by hand, and ns-3 side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dcf import US, Core, Edca, Limits, Phy, mutual
+from test_modes import HE80, HT20, HT40, VHT80L, VHT80S
+from test_modes import made as mode_of
+from test_ppdus import FIRST, FREQ, OFDM
+from test_theory import bianchi
+from txtime import Mode as Formula
+from txtime import txtime_us
+
+NEAR = 1000
+SLOW = Formula("ht", 1, 1, 20, 800)  # 13 Mb/s: four MPDUs take 3.8 ms, beside which a slot weighs little
+MPDU = 1460 + 8 + 20 + 8 + 26 + 4
+
+
+def saturated(n: int, mode: Formula, mpdus: int, seconds: float, *, rts: bool = False, window: int = 64,
+              phy: Phy = OFDM, loop: bool = True, **options: Any) -> tuple[Core, int]:  # fmt: skip
+    """Each of n stations always has more for the next than one PPDU takes; how many MPDUs were acknowledged."""
+    air = Core(mutual(n, {}, NEAR), phy=phy, modes=[mode_of(mode)[1]], freq=FREQ, queue=3 * mpdus, **options)
+    acked, senders = 0, range(n) if loop else range(1)
+    waiting = dict.fromkeys(senders, 0)
+
+    def done(station: int, reason: str) -> None:
+        nonlocal acked
+        waiting[station] -= 1
+        acked += reason == "ACKED"
+
+    air.on_done = done
+    for station in senders:
+        air.agree(station, (station + 1) % n, window=window, tries=255, limits=Limits(6_500_631, 5_484_000, mpdus, 0))
+        if options.get("edca"):
+            assert air.lib.dcf_set_edca(air.memory, station, 2, Edca(15, 1023, 0, 3))
+    while air.now <= seconds * 1e9:
+        for station in senders:
+            while waiting[station] < 2 * mpdus:
+                waiting[station] += 1
+                air.send_mpdu(station, (station + 1) % n, MPDU, air.now, mode=FIRST, freq=FREQ, rts=rts)
+        air.now = air.lib.dcf_next(air.memory)
+        air.lib.dcf_run(air.memory, air.now)
+    return air, acked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rts", [False, True], ids=["basic", "rts"])
+@pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
+def test_bianchi(n: int, rts: bool) -> None:
+    """Saturation throughput within 1.5 %: a success takes the PPDU, a SIFS, the block ACK and AIFS. With EDCA, which
+    all stations of 802.11n have, a slot counts as the model has it (test_theory.py: the slot after a busy period)."""
+    mpdus, seconds, sifs, aifs = 4, 60, 16, 43
+    rts_us, cts, answer = 36, 32, 44  # at 12 Mb/s, the reference rate of QPSK 1/2
+    data = float(txtime_us(SLOW, mpdus * (MPDU + 6) - 2))
+    _, acked = saturated(n, SLOW, mpdus, seconds, rts=rts, edca=True, eifs=0, short=255, long=255, trace=False)
+    request = rts_us if rts else data
+    success = request + (sifs + cts + sifs + data if rts else 0) + sifs + answer + aifs
+    model = bianchi(n, 16, 6, 9, success, request + aifs)
+    assert acked / seconds == pytest.approx(mpdus * model, rel=0.015)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "mpdus", "us", "goodput_mbps"),
+    [
+        (HT20, 42, 3604, 130.4), (HT40, 42, 1760, 255.7), (VHT80L, 64, 1052, 617.5), (VHT80S, 64, 952, 673.1),
+        (HE80, 64, 716.8, 854.0), (HE80, 256, 2675.2, 1052.2),
+    ],
+    ids=["ht20", "ht40", "vht80", "vht80-sgi", "he80", "he80-256"],
+)  # fmt: skip
+def test_one_sender(mode: Formula, mpdus: int, us: float, goodput_mbps: float) -> None:
+    """Best effort, AIFSN 3, CW 15: each PPDU is full and lasts as by hand; the backoffs have their mean, within four
+    standard deviations."""
+    air, acked = saturated(2, mode, mpdus, 0.4, edca=True, loop=False, window=256 if mpdus > 64 else 64)
+    data = [t for t in air.tx if t.station == 0]
+    answers = [t for t in air.tx if t.station == 1]
+    answer = 32 if mpdus <= 64 else 40
+    assert {t.end - t.start for t in data} == {us * US} and {t.end - t.start for t in answers} == {answer * US}
+    assert all(b.start == a.end + 16 * US for a, b in zip(data, answers, strict=False))
+    backoffs = [(b.start - a.end) / US - 43 for a, b in zip(answers, data[1:], strict=False)]
+    assert all(t / 9 in range(16) for t in backoffs)
+    mean = sum(backoffs) / len(backoffs)
+    assert abs(mean - 67.5) < 4 * 9 * (255 / 12) ** 0.5 / len(backoffs) ** 0.5
+    cycle = 43 + us + 16 + answer
+    assert 8 * 1460 * mpdus / (cycle + mean) == pytest.approx(8 * 1460 * acked / air.now * 1000, rel=0.02)
+    assert round(8 * 1460 * mpdus / (cycle + 67.5), 1) == goodput_mbps

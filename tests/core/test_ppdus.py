@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PPDUs of several MPDUs, by hand to the nanosecond: 802.11n at 5 GHz, 20 MHz, MCS 7, one stream, long guard interval.
+
+A symbol of 4 us has 260 data bits, the preamble takes 36 us. MPDUs of 1530 bytes: with delimiter and padding 1536, so
+that n of them are 1536 n - 2 bytes. SIFS 16, slot 9; AIFSN 2 without EDCA, 3 with it in best effort. At 24 Mb/s
+a block ACK of 32 bytes takes 32 us, of 56 bytes 40, an ACK 28, an RTS 28, a CTS 28.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import ceil
+
+import pytest
+from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, library, mutual
+
+FREQ = 5180
+OFDM = Phy(9 * US, 16 * US, 15, 1023, 0, 0b10101 << 4, 2250)  # basic 6, 12, 24 Mb/s
+NEAR = 1000
+SIFS, SLOT, DIFS, BA, ACK, RTS, CTS = 16, 9, 34, 32, 28, 28, 28
+LENGTH = 1530
+TIMEOUT = SIFS + SLOT + 20
+
+
+def mode(form: str = "ht", mcs: int = 7, streams: int = 1, width: int = 20, guard: int = 800, ltf: int = 0,
+         ldpc: bool = False) -> Mode:  # fmt: skip
+    made = Mode()
+    assert not library().mode_make(made, TxVector(FORMATS.index(form), mcs, streams, ltf, width, guard, ldpc, 0))
+    return made
+
+
+HT = mode()
+FIRST = 12  # the place of the first mode that is not a legacy rate
+
+
+def ppdu(n: int) -> float:
+    """In us."""
+    length = 1536 * n - 2 if n > 1 else LENGTH
+    return 36 + 4 * ceil((22 + 8 * length) / 260)
+
+
+def made(powers: list[list[int]], *, phy: Phy = OFDM, modes: tuple[Mode, ...] = (HT,), **options: object) -> Core:
+    return Core(powers, phy=phy, modes=modes, freq=FREQ, **options)  # type: ignore[arg-type]
+
+
+def send(air: Core, n: int, at_us: float = 1000, *, station: int = 0, to: int = 1, length: int = LENGTH,
+         mode: int = FIRST, **options: object) -> None:  # fmt: skip
+    for _ in range(n):
+        air.send_mpdu(station, to, length, round(at_us * US), mode=mode, freq=FREQ, **options)  # type: ignore[arg-type]
+
+
+def shape(tx: list[Tx]) -> list[tuple[str, int, float, float]]:
+    return [(t.kind, t.station, t.start / US, t.end / US) for t in tx]
+
+
+def ends(air: Core, station: int = 0) -> list[tuple[int, str]]:
+    return [(e.msdu, e.reason) for e in air.end if e.station == station]
+
+
+def of(air: Core, tx: Tx) -> list[int]:
+    """Sequence numbers of its MPDUs."""
+    return [m.sequence for m in air.mpdus if m.id == tx.id] or [int.from_bytes(tx.bytes[22:24], "little") >> 4]
+
+
+def durations(tx: list[Tx]) -> list[int]:
+    return [int.from_bytes(t.bytes[2:4], "little") for t in tx]
+
+
+def test_an_aggregate_and_its_block_ack() -> None:
+    """One PPDU of four MPDUs after DIFS, and a SIFS later one block ACK of 32 bytes; all arrive at the PPDU's end."""
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1, start=4094)
+    send(air, 4)
+    air.run(10_000 * US)
+    end = 1000 + ppdu(4)
+    assert ppdu(4) == 36 + 4 * 190
+    assert shape(air.tx) == [("other", 0, 1000, end), ("ack", 1, end + SIFS, end + SIFS + BA)]
+    assert of(air, air.tx[0]) == [4094, 4095, 0, 1]
+    assert [(m.offset, m.length) for m in air.mpdus] == [(1536 * i, LENGTH) for i in range(4)]
+    assert durations(air.tx) == [SIFS + BA, 0]
+    assert air.tx[1].bytes[16:20] == bytes((4, 0)) + (4094 << 4).to_bytes(2, "little")
+    assert air.tx[1].bytes[20:28] == bytes((0x0F, 0, 0, 0, 0, 0, 0, 0)) and air.tx[1].length == 32
+    assert {time for time, _, _ in air.delivered} == {end * US} and len(air.delivered) == 4
+    assert ends(air) == [(i, "ACKED") for i in range(1, 5)]
+    assert {e.time for e in air.end} == {(end + SIFS + BA) * US}
+
+
+def test_one_mpdu_alone_is_acknowledged_by_an_ack() -> None:
+    air = made(mutual(2, {}, NEAR))
+    session = air.agree(0, 1)
+    send(air, 1)
+    air.run(10_000 * US)
+    end = 1000 + ppdu(1)
+    assert shape(air.tx) == [("other", 0, 1000, end), ("ack", 1, end + SIFS, end + SIFS + ACK)]
+    assert (session.start, air.sessions[0, 1, 0][1].start) == (1, 0)
+    assert library().scoreboard_has(air.sessions[0, 1, 0][1], 0)  # it counts for the agreement all the same
+
+
+def test_rts_before_an_aggregate() -> None:
+    """Its Duration lasts to the end of the block ACK, as all do."""
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 4, rts=True)
+    air.run(10_000 * US)
+    data = 1000 + RTS + SIFS + CTS + SIFS
+    end = data + ppdu(4) + SIFS + BA
+    assert shape(air.tx) == [
+        ("rts", 0, 1000, 1000 + RTS), ("cts", 1, 1000 + RTS + SIFS, 1000 + RTS + SIFS + CTS),
+        ("other", 0, data, data + ppdu(4)), ("ack", 1, end - BA, end),
+    ]  # fmt: skip
+    assert [t.end / US + d for t, d in zip(air.tx, durations(air.tx), strict=True)] == [end] * 4
+
+
+def test_cts_to_self_before_an_aggregate() -> None:
+    """Protection from stations of 802.11a, where the kernel asks for it."""
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 2, cts_to_self=True)
+    air.run(10_000 * US)
+    data = 1000 + CTS + SIFS
+    end = data + ppdu(2) + SIFS + BA
+    assert shape(air.tx)[:2] == [("cts", 0, 1000, 1000 + CTS), ("other", 0, data, data + ppdu(2))]
+    assert [t.end / US + d for t, d in zip(air.tx, durations(air.tx), strict=True)] == [end] * 3
+
+
+def test_a_window_of_256_has_a_bitmap_of_32_bytes() -> None:
+    air = made(mutual(2, {}, NEAR), queue=300)
+    air.agree(0, 1, window=256)
+    send(air, 20)
+    air.run(20_000 * US)
+    end = 1000 + ppdu(20)
+    assert air.tx[1].length == 56 and air.tx[1].end == (end + SIFS + 40) * US
+
+
+@pytest.mark.parametrize(
+    ("limits", "window", "n"),
+    [
+        (Limits(6_500_631, 5_484_000, 256, 0), 64, 28),  # 5.484 ms: 36 + 4 x 1362 symbols, and 28.8 MPDUs
+        (Limits(65_535, 5_484_000, 256, 0), 8, 8), (Limits(65_535, 5_484_000, 5, 0), 64, 5),
+        (Limits(8191, 5_484_000, 64, 0), 64, 5), (Limits(65_535, 4_000_000, 64, 0), 64, 20),
+    ],
+    ids=["time", "window", "number", "bytes", "less time"],
+)  # fmt: skip
+def test_limits(limits: Limits, window: int, n: int) -> None:
+    air = made(mutual(2, {}, NEAR), queue=300)
+    air.agree(0, 1, window=window, limits=limits)
+    send(air, 70)
+    air.run(9_000 * US)
+    assert of(air, air.tx[0]) == list(range(n))
+    assert air.tx[0].end - air.tx[0].start == ppdu(n) * US <= limits.ppdu_ns
+
+
+def jammed(reception: int = 0, **options: object) -> Core:
+    """1 follows what 0 sends; 2, whom 0 does not hear, can be heard at 1 as strongly."""
+    power = mutual(4, {(0, 1): NEAR, (2, 3): NEAR})
+    power[2][1] = NEAR
+    return made(power, reception=reception, **options)
+
+
+# When MPDU i of four passes: SERVICE, and 8 x 1536 bits each at 260 in 4 us
+def passes(i: int) -> tuple[float, float]:
+    begin = 1000 + 36 + (16 + 8 * 1536 * i) * 4 / 260
+    return begin, begin + 8 * (LENGTH + 4) * 4 / 260
+
+
+@pytest.mark.parametrize("reception", [0, 1])
+@pytest.mark.parametrize(
+    ("begin", "length", "lost"),
+    [  # in us after the start of MPDU 1; a group's frame at 54 Mb/s of this many bytes
+        (50, 100, {1}), (-60, 100, {0, }), (-20, 100, {0, 1}), (150, 700, {1, 2}), (50, 2300, {1, 2, 3}),
+    ],
+)  # fmt: skip
+def test_interference_spoils_the_mpdus_that_it_overlaps(
+    begin: int, length: int, lost: set[int], reception: int
+) -> None:
+    air = jammed(reception)
+    if reception:
+        certain = Errors(-10_000, 20_000, 2, (1 << 39, 0))
+        for curve in (4, 12 + 7):
+            assert air.lib.dcf_set_curve(air.memory, curve, certain)
+    air.agree(0, 1)
+    send(air, 4)
+    at = round((passes(1)[0] + begin) * US)
+    air.send(2, b"\xff" * 6, bytes(length - 28), at=at, rate=540, freq=FREQ)
+    air.run(1_900 * US)
+    jam = next(t for t in air.tx if t.station == 2)
+    assert jam.start == at
+    overlapped = {i for i in range(4) if passes(i)[0] < jam.end / US and jam.start / US < passes(i)[1]}
+    assert overlapped == lost
+    assert {it[2:] for it in air.lost if it[1] == 1} == {(i, "COLLISION", 2) for i in lost}
+    assert next(r for r in air.rx if r.id == air.tx[0].id and r.station == 1).outcome == "OK"
+    came = sorted(int.from_bytes(content[22:24], "little") >> 4 for _, to, content in air.delivered if to == 1)
+    assert came == [i for i in range(4) if i not in lost]
+
+
+def test_what_was_not_acknowledged_is_sent_again_first() -> None:
+    """MPDU 1 of 4 is spoilt. It is the first of the next PPDU, with Retry, before two new ones: the window waits."""
+    air = jammed()
+    session = air.agree(0, 1)
+    send(air, 4)
+    air.send(2, b"\xff" * 6, bytes(72), at=round((passes(1)[0] + 50) * US), rate=540, freq=FREQ)
+    air.run(1_000 * US)
+    send(air, 2, 1100)
+    air.run(1_899 * US)
+    assert ends(air) == [(1, "ACKED"), (3, "ACKED"), (4, "ACKED")] and session.start == 1
+    air.run(20_000 * US)
+    again = [t for t in air.tx if t.station == 0][1]
+    assert of(air, again) == [1, 4, 5]
+    assert [m.attempt for m in air.mpdus if m.id == again.id] == [2, 1, 1]
+    assert again.bytes[1] & 8
+    answer = next(t for t in air.tx if t.kind == "ack")
+    assert (again.start / US - answer.end / US - DIFS) / SLOT in range(16)
+    assert sorted(e.msdu for e in air.end if e.reason == "ACKED" and e.station == 0) == [1, 2, 3, 4, 5, 6]
+    assert (session.start, session.next) == (6, 6)
+
+
+def test_a_preamble_that_is_lost_takes_all() -> None:
+    air = jammed()
+    air.agree(0, 1)
+    send(air, 4)
+    air.send(2, b"\xff" * 6, bytes(72), at=1010 * US, rate=540, freq=FREQ)
+    air.run(1_900 * US)
+    heard = next(r for r in air.rx if r.id == air.tx[0].id and r.station == 1)
+    assert heard.outcome == "COLLISION" and not [to for _, to, _ in air.delivered if to == 1] and not air.lost
+    assert not [t for t in air.tx if t.kind == "ack"]
+
+
+def test_no_block_ack() -> None:
+    """All have failed when the timeout strikes; CW doubles, and they are sent again until they have been given up."""
+    air = made([[0, NEAR], [0, 0]])
+    air.agree(0, 1, tries=3)
+    send(air, 4)
+    air.run(100_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    assert [of(air, t) for t in data] == [[0, 1, 2, 3]] * 3
+    for k, (a, b) in enumerate(pairwise(data)):
+        assert (b.start / US - a.end / US - TIMEOUT) / SLOT in range(32 << k)
+    assert ends(air) == [(i, "SHORT_LIMIT") for i in range(1, 5)]
+    assert {e.short for e in air.end} == {3}
+
+
+def test_without_an_agreement_at_the_recipient_nothing_answers() -> None:
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1, tries=1)
+    air.lib.dcf_end_scoreboard(air.memory, 1, air.sessions[0, 1, 0][1])
+    send(air, 2)
+    air.run(10_000 * US)
+    assert len(air.tx) == 1 and ends(air) == [(1, "SHORT_LIMIT"), (2, "SHORT_LIMIT")]
+
+
+def test_a_request_is_answered_by_a_block_ack_and_moves_the_window() -> None:
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 1, request=5, length=24, mode=8)
+    air.run(10_000 * US)
+    end = 1000 + 32
+    assert shape(air.tx) == [("other", 0, 1000, end), ("ack", 1, end + SIFS, end + SIFS + BA)]
+    assert air.sessions[0, 1, 0][1].start == 5 and ends(air) == [(1, "ACKED")]
+    assert len(air.delivered) == 1  # mac80211's reordering waits for it
+
+
+def test_who_overhears_an_aggregate_sets_its_nav_and_is_silent() -> None:
+    """A third station, of whose frame the time comes while the PPDU lasts, waits for the block ACK and for DIFS."""
+    air = made(mutual(3, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 4)
+    air.send(2, 1, bytes(100), at=1100 * US, rate=540, freq=FREQ)
+    air.run(10_000 * US)
+    done = 1000 + ppdu(4) + SIFS + BA
+    third = next(t for t in air.tx if t.station == 2)
+    assert (third.start / US - done - DIFS) / SLOT in range(16)
+    assert air.counters(2).nav_ns == (SIFS + BA) * US
+
+
+def test_eifs_only_if_no_mpdu_came_well() -> None:
+    """10.3.2.3.7: of two MPDUs one is enough. 3 hears all, and 2's jam spoils MPDU 0 for it, or the preamble."""
+    for at, eifs in ((passes(0)[0] + 20, False), (1010.0, True)):
+        power = mutual(4, {(0, 1): NEAR, (0, 3): NEAR, (1, 3): 0})
+        power[2][3] = NEAR
+        air = made(power)
+        air.agree(0, 1, tries=1)
+        air.lib.dcf_end_scoreboard(air.memory, 1, air.sessions[0, 1, 0][1])  # so that no block ACK ends it
+        send(air, 2)
+        air.send(2, b"\xff" * 6, bytes(72), at=round(at * US), rate=540, freq=FREQ)
+        air.send(3, b"\xff" * 6, bytes(72), at=1200 * US, rate=540, freq=FREQ)
+        air.run(10_000 * US)
+        third = next(t for t in air.tx if t.station == 3)
+        nav = SIFS + BA if not eifs else 0
+        base = 1000 + ppdu(2) + nav + (DIFS if not eifs else SIFS + 44 + DIFS)
+        assert (third.start / US - base) / SLOT in range(16)
+
+
+def edca(air: Core, txop_us: int, stations: int = 2) -> None:
+    for station in range(stations):
+        assert air.lib.dcf_set_edca(air.memory, station, 2, Edca(15, 1023, txop_us // 32, 3))
+
+
+def test_txop() -> None:
+    """A limit of 2528 us: PPDUs of it follow each other by a SIFS, each as long as still fits with its block ACK; each
+    Duration covers the next exchange. By hand: 12 MPDUs take 2304 us, and 12 more do not fit; ten, 1928 us."""
+    limit = 2528
+    air = made(mutual(2, {}, NEAR), edca=True, queue=200)
+    edca(air, limit)
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, 8, 0))
+    send(air, 30)
+    air.run(100_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    start = data[0].start / US
+    first = ppdu(8) + SIFS + BA
+    left = limit - first - SIFS - SIFS - BA
+    second = max(n for n in range(1, 9) if ppdu(n) <= left)
+    assert [len(of(air, t)) for t in data[:2]] == [8, second]
+    assert data[1].start / US == start + first + SIFS
+    assert durations([data[0]]) == [SIFS + BA + SIFS + ppdu(second) + SIFS + BA]
+    assert durations([data[1]]) == [SIFS + BA]
+    assert data[1].end / US + SIFS + BA <= start + limit < data[2].start / US
+    assert (data[2].start / US - data[1].end / US - SIFS - BA - 16 - 3 * SLOT) / SLOT in range(16)
+
+
+def test_rts_once_a_txop() -> None:
+    air = made(mutual(2, {}, NEAR), edca=True, queue=200)
+    edca(air, 2528)
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, 6, 0))
+    send(air, 9, rts=True)
+    air.run(100_000 * US)
+    assert [t.kind for t in air.tx] == ["rts", "cts", "other", "ack", "other", "ack"]
+    assert [len(of(air, t)) for t in air.tx[2::2]] == [6, 3]
+    assert air.tx[4].start == air.tx[3].end + SIFS * US
+
+
+def test_agreements_do_not_mix() -> None:
+    """Frames for two recipients alternate in one queue: each PPDU has those of one, in their order."""
+    air = made(mutual(3, {}, NEAR))
+    for to in (1, 2):
+        air.agree(0, to)
+    for i in range(6):
+        send(air, 1, to=1 + i % 2)
+    air.run(10_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    assert [(t.receiver, of(air, t)) for t in data] == [(1, [0, 1, 2]), (2, [0, 1, 2])]
+
+
+def test_the_kinds_of_its_mpdus_are_counted() -> None:
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 4)
+    air.run(10_000 * US)
+    sent, got = air.counters(0), air.counters(1)
+    assert sent.tx[7] == 4 and got.addressed[7][0] == got.rx[7][0] == 4 and sent.end[7][0] == 4
+    assert sent.tx_ns == air.tx[0].end - air.tx[0].start

@@ -216,7 +216,7 @@ static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct trans
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
 	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
-	u64 cts = dcf_airtime_ns(phy, &mode_legacy[dcf_response(phy, mode)], CTS_LEN, tx->short_preamble);
+	u64 cts = dcf_airtime_ns(phy, &mode_legacy[dcf->answer[mode->reference]], CTS_LEN, tx->short_preamble);
 
 	timeline_set(dcf, s->index, EV_NAV_RESET,
 		     dcf->now + 2 * phy->sifs_ns + cts + mode_preamble_ns(mode, tx->short_preamble) + 2 * phy->slot_ns);

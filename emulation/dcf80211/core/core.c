@@ -103,6 +103,8 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 	dcf->ops = ops;
 	dcf->edge = edge;
 	dcf->addresses = address_slots(config->stations);
+	for (i = 0; i < DCF_RATES; i++)
+		dcf->answer[i] = dcf_response(&config->phy, &mode_legacy[i]);
 	for (a = 0; a < dcf->addresses; a++)
 		dcf->address[a].station = DCF_NOBODY;
 	for (i = 0; i < config->stations; i++) {

@@ -26,7 +26,7 @@ static u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short
 /* In which mode a frame in that mode is answered. */
 static u16 response_mode(const struct dcf *dcf, u16 mode)
 {
-	return dcf_response(&dcf->config.phy, mode_of(dcf, mode));
+	return dcf->answer[mode_of(dcf, mode)->reference];
 }
 
 /* Of a PPDU that begins with @f. */
@@ -521,7 +521,7 @@ static void take_data(struct dcf *dcf, struct dcf_station *s, const struct recep
 	u16 place = 0;
 
 	for (f = tx->frame; f; f = mpdu_after(tx, f, slot), place++) {
-		if (tx->n > 1 && mpdus_outcome(rx, place) != DCF_OK)
+		if (tx->n > 1 && mpdus_outcome(s, place) != DCF_OK)
 			continue;
 		board = mine ? board_of(s, tx->from, f) : NULL;
 		if (board && f->request)

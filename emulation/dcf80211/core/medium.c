@@ -66,31 +66,40 @@ static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neigh
 	update_busy(dcf, s);
 }
 
-/* @rx: of what was followed; else NULL. */
-static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
-			  const struct neighbour *nb, const struct arrival *arrival, const struct reception *rx,
-			  enum dcf_outcome outcome)
+static void count_mpdu(struct dcf_station *s, u8 kind, bool frame, bool addressed, enum dcf_outcome outcome)
+{
+	if (frame)
+		s->counters.rx[kind][outcome]++;
+	if (addressed)
+		s->counters.addressed[kind][outcome]++;
+}
+
+static void count_mpdus(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, bool frame, bool addressed,
+			bool followed, enum dcf_outcome outcome)
 {
 	const int slot = tx - dcf->station[tx->from].tx;
-	const struct dcf_frame *f = tx->frame;
-	u16 place;
+	const struct dcf_frame *f;
+	u16 place = 0;
+
+	for (f = tx->frame; f; f = mpdu_after(tx, f, slot), place++)
+		count_mpdu(s, f->kind, frame, addressed, followed && outcome == DCF_OK ? mpdus_outcome(s, place) : outcome);
+}
+
+static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
+			  const struct neighbour *nb, const struct arrival *arrival, bool followed,
+			  enum dcf_outcome outcome)
+{
 	bool addressed = tx->receiver == s->index, frame = reception_is_frame(s, &nb->link);
 
 	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
 	if (!frame) /* it could not have been received alone either */
 		outcome = DCF_BELOW_THRESHOLD;
-	for (place = 0; place < tx->n; place++) {
-		u8 kind = tx->n > 1 ? f->kind : tx->kind;
-		enum dcf_outcome its = tx->n > 1 && rx && outcome == DCF_OK ? mpdus_outcome(rx, place) : outcome;
-
-		if (frame)
-			s->counters.rx[kind][its]++;
-		if (addressed)
-			s->counters.addressed[kind][its]++;
-		f = f ? mpdu_after(tx, f, slot) : NULL;
-	}
-	trace_rx(dcf, s, tx, arrival, &nb->link, rx, outcome);
+	if (tx->n == 1)
+		count_mpdu(s, tx->kind, frame, addressed, outcome);
+	else
+		count_mpdus(dcf, s, tx, frame, addressed, followed, outcome);
+	trace_rx(dcf, s, tx, arrival, &nb->link, followed, outcome);
 }
 
 static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
@@ -101,14 +110,14 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	struct reception rx;
 
 	if (arrival->faded)
-		count_arrival(dcf, s, tx, nb, arrival, NULL, DCF_BELOW_THRESHOLD);
+		count_arrival(dcf, s, tx, nb, arrival, false, DCF_BELOW_THRESHOLD);
 	arrival->faded = false;
 	if (!arrival->here)
 		return;
 	medium_spend(dcf, s);
 	rx = s->rx;
 	if (locked) {
-		outcome = reception_outcome(dcf, &rx);
+		outcome = reception_outcome(dcf, s);
 		reception_drop(dcf, s);
 	}
 	arrival->here = false;
@@ -117,7 +126,7 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 		s->sensed -= medium_senses(s, &nb->link);
 	}
 	if (!arrival->missed)
-		count_arrival(dcf, s, tx, nb, arrival, locked ? &rx : NULL, outcome);
+		count_arrival(dcf, s, tx, nb, arrival, locked, outcome);
 	update_busy(dcf, s);
 	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* what ends while it sends, it never knew of */
 		exchange_received(dcf, s, &rx, outcome);

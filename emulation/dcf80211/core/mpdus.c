@@ -17,39 +17,44 @@ static bool bit_get(const u64 *bits, u16 place)
 	return bits[place / 64] >> place % 64 & 1;
 }
 
-void mpdus_begin(const struct dcf *dcf, struct reception *rx)
+void mpdus_begin(const struct dcf *dcf, struct dcf_station *s)
 {
-	rx->part_from = rx->start;
-	rx->part_until = rx->start + mode_preamble_ns(mode_of(dcf, rx->tx->mode), rx->tx->short_preamble);
+	const struct reception *rx = &s->rx;
+
+	s->mpdus = (struct mpdus){
+		.from = rx->start,
+		.until = rx->start + mode_preamble_ns(mode_of(dcf, rx->tx->mode), rx->tx->short_preamble),
+	};
 }
 
 /* The part that passed is over; the next one. */
 static void mpdus_turn(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
+	struct mpdus *m = &s->mpdus;
 	const struct transmission *tx = rx->tx;
 	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
 	bool lost = rx->spent_q40 > rx->budget_q40, hit = dcf->config.reception == DCF_CAPTURE || rx->worst_aw;
 	u64 data = rx->start + mode_preamble_ns(mode, tx->short_preamble);
 
-	if (!rx->place.n) {
+	if (!m->place.n) {
 		if (lost)
 			reception_spoil(rx->arrival, hit ? DCF_COLLISION : DCF_NOISE, rx->arrival->other, rx->arrival->other_kind);
-		rx->mpdu = tx->frame;
+		m->mpdu = tx->frame;
 	} else {
 		if (lost)
-			bit_set(rx->lost, rx->place.n - 1);
+			bit_set(m->lost, m->place.n - 1);
 		if (lost && hit)
-			bit_set(rx->hit, rx->place.n - 1);
-		rx->mpdu = rx->mpdu->in[tx - dcf->station[tx->from].tx];
+			bit_set(m->hit, m->place.n - 1);
+		m->mpdu = m->mpdu->in[tx - dcf->station[tx->from].tx];
 	}
 	rx->spent_q40 = rx->worst_aw = 0;
-	rx->part_from = rx->part_until = DCF_NEVER;
-	if (!rx->mpdu)
+	m->from = m->until = DCF_NEVER;
+	if (!m->mpdu)
 		return;
-	rx->place = ampdu_with(&rx->place, mode, tx->spacing_ns, rx->mpdu->len + FCS_LEN);
-	rx->part_from = data + mode_at_ns(mode, 8ULL * rx->place.start);
-	rx->part_until = data + mode_at_ns(mode, 8ULL * rx->place.len);
+	m->place = ampdu_with(&m->place, mode, tx->spacing_ns, m->mpdu->len + FCS_LEN);
+	m->from = data + mode_at_ns(mode, 8ULL * m->place.start);
+	m->until = data + mode_at_ns(mode, 8ULL * m->place.len);
 	if (dcf->config.reception == DCF_SINR)
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
 }
@@ -61,7 +66,7 @@ static u64 part_cost_q40(const struct dcf *dcf, const struct dcf_station *s, u64
 
 	if (dcf->config.reception == DCF_CAPTURE)
 		return !reception_survives(dcf, s);
-	return bits_cost_q40(dcf, s, s->rx.place.n ? mode : &mode_legacy[4], ns);
+	return bits_cost_q40(dcf, s, s->mpdus.place.n ? mode : &mode_legacy[4], ns);
 }
 
 void mpdus_spend(struct dcf *dcf, struct dcf_station *s)
@@ -70,31 +75,31 @@ void mpdus_spend(struct dcf *dcf, struct dcf_station *s)
 	u64 others = bits_besides(s, rx->link.power_aw, 0), from, until;
 
 	for (;;) {
-		from = dcf_max(rx->chunk_start, rx->part_from);
-		until = dcf_min(dcf->now, rx->part_until);
+		from = dcf_max(rx->chunk_start, s->mpdus.from);
+		until = dcf_min(dcf->now, s->mpdus.until);
 		if (from < until) {
 			rx->spent_q40 += part_cost_q40(dcf, s, until - from);
 			rx->worst_aw = dcf_max(rx->worst_aw, others);
 		}
-		if (dcf->now < rx->part_until)
+		if (dcf->now < s->mpdus.until)
 			break;
 		mpdus_turn(dcf, s);
 	}
 	rx->chunk_start = dcf->now;
 }
 
-enum dcf_outcome mpdus_outcome(const struct reception *rx, u16 place)
+enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place)
 {
-	return !bit_get(rx->lost, place) ? DCF_OK : bit_get(rx->hit, place) ? DCF_COLLISION : DCF_NOISE;
+	return !bit_get(s->mpdus.lost, place) ? DCF_OK : bit_get(s->mpdus.hit, place) ? DCF_COLLISION : DCF_NOISE;
 }
 
-enum dcf_outcome mpdus_sum(const struct reception *rx)
+enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n)
 {
 	enum dcf_outcome sum = DCF_NOISE, one;
 	u16 place;
 
-	for (place = 0; place < rx->tx->n; place++) {
-		one = mpdus_outcome(rx, place);
+	for (place = 0; place < n; place++) {
+		one = mpdus_outcome(s, place);
 		if (one == DCF_OK)
 			return DCF_OK;
 		if (one == DCF_COLLISION)

@@ -43,7 +43,7 @@ static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transm
 		.is_frame = reception_is_frame(s, &nb->link), .chunk_start = dcf->now,
 	};
 	if (tx->n > 1)
-		mpdus_begin(dcf, rx);
+		mpdus_begin(dcf, s);
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
 		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
@@ -188,14 +188,16 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 	}
 }
 
-enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct reception *rx)
+enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct dcf_station *s)
 {
+	const struct reception *rx = &s->rx;
+
 	if (rx->arrival->outcome != DCF_OK)
 		return rx->arrival->outcome;
 	if (!rx->is_frame)
 		return DCF_BELOW_THRESHOLD;
 	if (rx->tx->n > 1)
-		return mpdus_sum(rx);
+		return mpdus_sum(s, rx->tx->n);
 	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
 		return DCF_OK;
 	/* Lost: to the others, if any were there. */

@@ -104,10 +104,13 @@ struct reception {
 	/* SINR */
 	u64 chunk_start, spent_q40, budget_q40;
 	u64 worst_aw; /* of the interferers */
-	/* Of a PPDU of several MPDUs: the one that passes now, and what became of those before. Budget, spent and worst are its. */
+};
+
+/* Of a PPDU of several MPDUs that is followed: the one that passes now, whose budget that is, and what became of those before. */
+struct mpdus {
 	struct dcf_frame *mpdu; /* NULL: the preamble passes, or all have */
 	struct ampdu place; /* up to its end */
-	u64 part_from, part_until;
+	u64 from, until;
 	u64 lost[AMPDU_MPDUS / 64], hit[AMPDU_MPDUS / 64]; /* hit: others did it */
 };
 
@@ -177,6 +180,7 @@ struct dcf_station {
 	u8 owed_ra[DCF_ALEN], owed_ta[DCF_ALEN];
 	u16 owed_duration, owed_mode, owed_to;
 	bool owed_short_preamble;
+	struct mpdus mpdus; /* of what it follows, or has just followed */
 	const struct dcf_scoreboard *owed_board; /* it is a block ACK of these; else NULL */
 	struct dcf_scoreboard *boards; /* what it has received of others */
 
@@ -217,6 +221,7 @@ struct dcf {
 	bool fades;
 	u64 gain_q32[DCF_FADES + 1];
 	struct dcf_errors errors[MODE_CURVES];
+	u8 answer[DCF_RATES]; /* in which mode each reference rate is answered */
 	const struct dcf_mode *modes; /* beside the legacy ones: the caller's */
 	u16 n_modes;
 };
@@ -299,7 +304,7 @@ bool reception_survives(const struct dcf *dcf, const struct dcf_station *s);
 /* Nothing is followed any more. */
 void reception_drop(struct dcf *dcf, struct dcf_station *s);
 /* Of what was followed to its end. */
-enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct reception *rx);
+enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct dcf_station *s);
 
 /* neighbours.c */
 /* Give @s its part of the memory for all. */
@@ -451,12 +456,12 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer);
 
 /* mpdus.c */
-void mpdus_begin(const struct dcf *dcf, struct reception *rx);
+void mpdus_begin(const struct dcf *dcf, struct dcf_station *s);
 /* At each change of what arrives, before it is taken in. */
 void mpdus_spend(struct dcf *dcf, struct dcf_station *s);
 /* Of one, by its place; of all: OK if any has come. */
-enum dcf_outcome mpdus_outcome(const struct reception *rx, u16 place);
-enum dcf_outcome mpdus_sum(const struct reception *rx);
+enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place);
+enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n);
 
 static inline struct dcf_frame *mpdu_after(const struct transmission *tx, const struct dcf_frame *f, int slot)
 {
@@ -466,7 +471,7 @@ static inline struct dcf_frame *mpdu_after(const struct transmission *tx, const 
 /* trace.c */
 void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	      const struct dcf_link *link, const struct reception *rx, enum dcf_outcome outcome);
+	      const struct dcf_link *link, bool followed, enum dcf_outcome outcome);
 void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
 void trace_mark(struct dcf *dcf, bool stop, u32 lost);
 

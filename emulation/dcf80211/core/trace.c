@@ -65,13 +65,13 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 
 /* One record for each MPDU that was lost of a PPDU that was not. */
 static void trace_lost(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx,
-		       const struct arrival *arrival, const struct reception *rx)
+		       const struct arrival *arrival)
 {
 	struct record_lost r = { .id = tx->id, .station = s->index };
 	u8 head[RECORD_HEAD];
 
 	for (r.place = 0; r.place < tx->n; r.place++) {
-		r.outcome = mpdus_outcome(rx, r.place);
+		r.outcome = mpdus_outcome(s, r.place);
 		r.other = r.outcome == DCF_COLLISION ? arrival->other : DCF_NOBODY;
 		if (r.outcome != DCF_OK)
 			dcf->ops->record(dcf->edge, head, record_write_lost(head, &r), NULL, 0);
@@ -79,7 +79,7 @@ static void trace_lost(struct dcf *dcf, const struct dcf_station *s, const struc
 }
 
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	      const struct dcf_link *link, const struct reception *rx, enum dcf_outcome outcome)
+	      const struct dcf_link *link, bool followed, enum dcf_outcome outcome)
 {
 	u8 head[RECORD_HEAD];
 	struct record_rx r;
@@ -97,8 +97,8 @@ void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmi
 		.addressed = tx->receiver == s->index,
 	};
 	dcf->ops->record(dcf->edge, head, record_write_rx(head, &r), NULL, 0);
-	if (rx && outcome == DCF_OK && tx->n > 1)
-		trace_lost(dcf, s, tx, arrival, rx);
+	if (followed && outcome == DCF_OK && tx->n > 1)
+		trace_lost(dcf, s, tx, arrival);
 }
 
 static void count_end(struct dcf_share *share, enum dcf_reason why)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import ceil
 
 import pytest
-from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, library, mutual
+from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, library, mutual, tcp
 
 FREQ = 5180
 OFDM = Phy(9 * US, 16 * US, 15, 1023, 0, 0b10101 << 4, 2250)  # basic 6, 12, 24 Mb/s
@@ -348,3 +348,51 @@ def test_the_kinds_of_its_mpdus_are_counted() -> None:
     sent, got = air.counters(0), air.counters(1)
     assert sent.tx[7] == 4 and got.addressed[7][0] == got.rx[7][0] == 4 and sent.end[7][0] == 4
     assert sent.tx_ns == air.tx[0].end - air.tx[0].start
+
+
+def test_an_agreement_that_ends_before_its_block_ack_is_sent() -> None:
+    """It is not sent, and its memory may go at once."""
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1, tries=1)
+    send(air, 2)
+    air.run(round((1000 + ppdu(2) + 3) * US))
+    air.lib.dcf_end_scoreboard(air.memory, 1, air.sessions[0, 1, 0][1])
+    air.run(10_000 * US)
+    assert len(air.tx) == 1 and len(air.delivered) == 2
+    assert ends(air) == [(1, "SHORT_LIMIT"), (2, "SHORT_LIMIT")]
+
+
+def test_protection_from_80211b() -> None:
+    """At 2.4 GHz a CTS to itself goes at 11 Mb/s before an aggregate; each PPDU of HT ends with 6 us of silence."""
+    phy = Phy(9 * US, 10 * US, 15, 1023, 6 * US, 0b101011111, 2250)
+    air = Core(mutual(2, {}, NEAR), phy=phy, modes=(HT,), freq=2412)
+    air.agree(0, 1)
+    for _ in range(2):
+        air.send_mpdu(0, 1, LENGTH, 1000 * US, mode=FIRST, freq=2412, cts_to_self=True)
+    air.run(10_000 * US)
+    cts, sifs = 192 + 11, 10
+    data = 1000 + cts + sifs
+    assert shape(air.tx) == [
+        ("cts", 0, 1000, 1000 + cts), ("other", 0, data, data + ppdu(2) + 6),
+        ("ack", 1, data + ppdu(2) + 6 + sifs, data + ppdu(2) + 6 + sifs + BA + 6),
+    ]  # fmt: skip
+    assert [t.rate for t in air.tx] == [110, HT.rate, 240]
+
+
+@pytest.mark.parametrize(("mcs", "rate"), [(0, 60), (1, 120), (2, 120), (3, 240), (4, 240), (5, 240), (7, 240)])
+def test_answers_go_by_the_reference_rate(mcs: int, rate: int) -> None:
+    """10.6.11: BPSK 1/2 counts as 6 Mb/s, QPSK as 12 and 18, 16-QAM as 24 and 36; basic are 6, 12 and 24."""
+    air = made(mutual(2, {}, NEAR), modes=(mode(mcs=mcs),))
+    air.agree(0, 1)
+    send(air, 2, length=100)
+    air.run(10_000 * US)
+    assert [(t.kind, t.rate) for t in air.tx[1:]] == [("ack", rate)]
+
+
+def test_an_a_msdu_is_what_its_first_msdu_is() -> None:
+    """9.2.4.5.9, 9.3.2.2.2: QoS Control says that subframes follow, each with a header of 14 bytes."""
+    head = bytes((0x88, 1)) + bytes(22)
+    one = head + bytes(2) + tcp(1000)
+    several = head + bytes((0x80, 0)) + bytes(14) + tcp(1000)
+    kinds = [library().dcf_classify(frame, len(frame)) for frame in (one, several)]
+    assert kinds == [3, 3]

@@ -125,6 +125,14 @@ def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-
             came.add((t.station, t.msdu))
     assert {(e.station, e.msdu) for e in air.end if e.reason == "ACKED"} <= came
 
+    # The kernel is told at its time of what came, and of what was acknowledged.
+    end = {t.id: t.end - t.start for t in air.tx}
+    arrived = {(r.start + end[r.id], r.station) for r in air.rx if r.outcome == "OK" and r.addressed
+               and by_id[r.id].kind == "other"}  # fmt: skip
+    assert {(time, to) for time, to, _ in air.delivered} == arrived
+    told = sorted((time, station) for time, station, why, _ in air.finished if why == "ACKED")
+    assert told == sorted((e.time, e.station) for e in air.end if e.reason == "ACKED")
+
     # One thing at a time; each answer a SIFS after what it answers.
     mine = defaultdict(list)
     for t in air.tx:

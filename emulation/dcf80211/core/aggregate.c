@@ -103,16 +103,10 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 	last->in[slot] = NULL;
 }
 
-/* It was sent after an RTS. */
-static bool settle_is_long(const struct dcf_station *s, const struct dcf_frame *f)
-{
-	return f->stage[f->at_stage].rts && !s->unasked;
-}
-
 /* @f was sent, and is not acknowledged: will it be again? */
 static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f)
 {
-	bool is_long = settle_is_long(s, f);
+	bool is_long = exchange_is_long(s, f);
 
 	exchange_count_failure(dcf, s, f, is_long);
 	if ((is_long ? f->lrc : f->src) >= exchange_tries(s, f, is_long))
@@ -140,7 +134,7 @@ bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct trans
 			before = f;
 		} else {
 			all = false;
-			queue_end_after(dcf, s, a, before, settle_is_long(s, f) ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
+			queue_end_after(dcf, s, a, before, exchange_is_long(s, f) ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
 		}
 	}
 	a->plan = (struct ampdu){ 0 };

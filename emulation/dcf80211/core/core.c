@@ -218,7 +218,7 @@ void dcf_end_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *boa
 	if (*at)
 		*at = board->next;
 	if (s->owes && s->owed_board == board)
-		exchange_forget_answer(dcf, s);
+		answer_forget(dcf, s);
 }
 
 void dcf_run(struct dcf *dcf, u64 until)

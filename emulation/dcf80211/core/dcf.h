@@ -14,17 +14,19 @@
  * can happen that the kernel must learn of. Slots, SIFS, NAV and overheard
  * frames in between cost no timer.
  *
- * One file a noun: mode (in which way, and how long), phy (intervals, and how answers are sent), timeline (events in order), medium (carrier
- * sense), reception (what is followed, and spoilt), tuning (what a station listens
- * to), neighbours (who hears a transmission), motion (where
+ * One file a noun. Of the PHY: mode (in which way a PSDU is sent, and how long
+ * that takes), phy (intervals, and in which mode a frame is answered). Of the air:
+ * timeline (events in order), medium (carrier sense), reception (what is followed,
+ * and spoilt), bits (their errors), mpdus (what became of each of a PPDU), tuning
+ * (what a station listens to), neighbours (who hears a transmission), motion (where
  * stations are, and what arrives over a distance), fading (of each signal by
- * itself), bits (their errors), queue
- * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
- * how long), exchange (who sends what next, retries), address (whose it is),
- * ampdu (where MPDUs lie), blockack (windows), aggregate (which MPDUs a PPDU carries), mpdus (what became of each),
- * draw (randomness), trace (what is told of all this), look (what a station is doing). Bytes are wire/'s, which knows nothing of this folder: rate
- * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
- * trace is written).
+ * itself). Of a station: queue (what waits), ampdu (where MPDUs lie in a PSDU),
+ * blockack (windows), aggregate (which MPDUs a PPDU carries), access (IFS, backoff,
+ * NAV), edca (who of its four, and for how long), exchange (what it sends next,
+ * retries), answer (what it owes others), address (whose it is). Besides: draw
+ * (randomness), trace (what is told of all this), look (what a station is doing).
+ * Bytes are wire/'s, which knows nothing of this folder: rate (numbers), frame
+ * (headers, kinds), message (what hwsim says), record (how the trace is written).
  */
 #ifndef DCF_H
 #define DCF_H

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame exchange: RTS, CTS, DATA, ACK, their timeouts and retries
- * (10.3.2.7, 10.3.2.9, 10.3.4.4), and what a station does with what it hears.
+ * The frame exchange of who began it: RTS, CTS, DATA, ACK, their timeouts and
+ * retries (10.3.2.7, 10.3.2.9, 10.3.4.4), and whose business it is what a station
+ * hears. What it owes others is in answer.c.
  */
 #include "state.h"
-
-/* What ns-2 allows for a signal's way, whatever it is. */
-#define NS2_DELAY_NS (2 * US)
 
 static const struct dcf_stage *stage_of(const struct dcf_frame *f)
 {
 	return &f->stage[f->at_stage];
 }
 
-static bool wants_ack(const struct dcf_frame *f)
-{
-	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));
-}
-
-static u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short_preamble)
+u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short_preamble)
 {
 	return dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, mode), len, short_preamble);
 }
 
 /* In which mode a frame in that mode is answered. */
-static u16 response_mode(const struct dcf *dcf, u16 mode)
+u16 exchange_response(const struct dcf *dcf, u16 mode)
 {
 	return dcf->answer[mode_of(dcf, mode)->reference];
 }
@@ -45,23 +38,17 @@ static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 	return ppdu_airtime(dcf, f, &alone);
 }
 
-/* Is a PPDU of so many, the first of which is @f, acknowledged in a block? */
-static bool wants_block(const struct dcf_frame *f, u16 mpdus)
-{
-	return mpdus > 1 || f->request;
-}
-
 static u64 answer_airtime(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus)
 {
-	u32 len = wants_block(f, mpdus) ? block_ack_len(f->session ? f->session->window : 0) : ACK_LEN;
+	u32 len = frame_wants_block(f, mpdus) ? block_ack_len(f->session ? f->session->window : 0) : ACK_LEN;
 
-	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), len, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), len, stage_of(f)->short_preamble);
 }
 
 /* Of a CTS; an ACK is as long. */
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return exchange_airtime(dcf, response_mode(dcf, stage_of(f)->mode), CTS_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), CTS_LEN, stage_of(f)->short_preamble);
 }
 
 static u16 protecting_mode(const struct dcf *dcf, const struct dcf_frame *f)
@@ -93,13 +80,18 @@ void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f)
 	f->stage_tries = 0;
 }
 
+bool exchange_is_long(const struct dcf_station *s, const struct dcf_frame *f)
+{
+	return stage_of(f)->rts && (f->session || !s->unasked);
+}
+
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
 {
 	if (dcf->config.retry_by_stages && !f->session)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
 		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].count);
 	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
-	if (!rts && stage_of(f)->rts && !s->unasked)
+	if (!rts && exchange_is_long(s, f))
 		return f->lrc + 1 >= exchange_tries(s, f, true);
 	return f->src + 1 >= exchange_tries(s, f, false);
 }
@@ -113,10 +105,10 @@ u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus
 {
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
-	u16 mode = response_mode(dcf, stage->mode), to_self = protecting_mode(dcf, f);
+	u16 mode = exchange_response(dcf, stage->mode), to_self = protecting_mode(dcf, f);
 	u64 all = 0;
 
-	if (!wants_ack(f))
+	if (!frame_wants_ack(f))
 		return 0;
 	if (asks && stage->rts)
 		all += exchange_airtime(dcf, mode, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
@@ -130,11 +122,17 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const st
 	return ppdu_airtime(dcf, f, ppdu) + exchange_besides(dcf, f, ppdu->n, asks);
 }
 
+/* Within a burst: has what came before cleared the way for @f, so that no RTS does? */
+static bool is_cleared(const struct dcf_station *s, const struct dcf_frame *f)
+{
+	return s->goes_on || f->session; /* a fragment's ACK (10.2.7); the first exchange of a TXOP */
+}
+
 /* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
-	       s->phase == BURST   ? (s->goes_on ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
+	       s->phase == BURST   ? (is_cleared(s, held_frame(s)) ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
 				     exchange_airtime(dcf, s->owed_mode, ACK_LEN, s->owed_short_preamble);
 }
 
@@ -149,19 +147,13 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const
 	const struct dcf_phy *phy = &dcf->config.phy;
 	u64 response = response_airtime(dcf, f), data = data_airtime(dcf, f);
 
-	if (!wants_ack(f))
+	if (!frame_wants_ack(f))
 		return data;
 	if (stage_of(f)->rts)
 		/* to the end of the CTS timeout, or of DATA */
 		return dcf->config.punctual || exchange_last_try(dcf, s, f, true) ? response + phy->sifs_ns :
 									   2 * response + 2 * phy->sifs_ns + data;
 	return data;
-}
-
-/* Within a burst: has what came before cleared the way for @f, so that no RTS does? */
-static bool is_cleared(const struct dcf_station *s, const struct dcf_frame *f)
-{
-	return s->goes_on || f->session; /* a fragment's ACK (10.2.7); the first exchange of a TXOP */
 }
 
 static void send_data(struct dcf *dcf, struct dcf_station *s)
@@ -190,8 +182,8 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 		f->last_tx = tx->id;
 }
 
-static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
-			 u16 receiver, u16 duration, u16 mode, bool short_preamble, struct dcf_frame *f)
+void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
+			   u16 receiver, u16 duration, u16 mode, bool short_preamble, struct dcf_frame *f)
 {
 	struct transmission *tx = medium_next_tx(s);
 
@@ -211,25 +203,6 @@ static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind k
 		f->last_tx = tx->id;
 }
 
-static void send_block_ack(struct dcf *dcf, struct dcf_station *s)
-{
-	const struct dcf_scoreboard *board = s->owed_board;
-	struct transmission *tx = medium_next_tx(s);
-	u8 bitmap[BLOCKACK_WINDOW / 8];
-	u32 bytes = scoreboard_bitmap(board, bitmap);
-
-	tx->frame = NULL;
-	tx->bytes = tx->control;
-	tx->kind = DCF_ACK;
-	tx->receiver = s->owed_to;
-	tx->mode = s->owed_mode;
-	tx->short_preamble = s->owed_short_preamble;
-	tx->len = dcf_make_block_ack(tx->control, s->owed_ra, s->owed_ta, s->owed_duration, board->tid, board->start, bitmap, bytes);
-	tx->n = 1;
-	tx->psdu_len = tx->len + FCS_LEN;
-	medium_send(dcf, s, tx);
-}
-
 /* How long the holder's PPDU may be for its exchange to fit into the TXOP. */
 static u64 txop_left(const struct dcf *dcf, const struct dcf_station *s, bool asks)
 {
@@ -247,22 +220,22 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 	const struct dcf_stage *stage = stage_of(f);
 	bool cleared = s->phase == BURST && is_cleared(s, f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
-	u16 mode = response_mode(dcf, stage->mode);
+	u16 mode = exchange_response(dcf, stage->mode);
 	const u8 *ta = f->bytes + 10;
 
 	if (f->used[f->at_stage] < 255)
 		f->used[f->at_stage]++;
 	aggregate_plan(dcf, s, txop_left(dcf, s, !cleared));
-	if (!wants_ack(f) || cleared || (!stage->rts && !stage->cts_to_self))
+	if (!frame_wants_ack(f) || cleared || (!stage->rts && !stage->cts_to_self))
 		return send_data(dcf, s);
 	after = exchange_duration(dcf, f, &s->holder->plan, false);
 	s->phase = SENDING_RTS;
 	if (stage->rts) {
 		f->rts_tries++;
-		send_control(dcf, s, DCF_RTS, dcf_addr1(f->bytes), ta, f->receiver,
+		exchange_send_control(dcf, s, DCF_RTS, dcf_addr1(f->bytes), ta, f->receiver,
 			     dcf_duration_us(sifs + response + sifs + after), mode, stage->short_preamble, f);
 	} else {
-		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after), protecting_mode(dcf, f),
+		exchange_send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after), protecting_mode(dcf, f),
 			     stage->short_preamble, f);
 	}
 }
@@ -303,13 +276,6 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 		queue_end(dcf, s, a, why);
 	else
 		queue_give_up(dcf, s, a, why);
-	access_update(dcf, s);
-}
-
-void exchange_forget_answer(struct dcf *dcf, struct dcf_station *s)
-{
-	s->owes = false;
-	timeline_cancel(dcf, s->index, EV_SIFS);
 	access_update(dcf, s);
 }
 
@@ -363,7 +329,7 @@ static void block_fail(struct dcf *dcf, struct dcf_station *s)
 static void exchange_fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
 	struct dcf_frame *f = held_frame(s);
-	bool is_long = !rts && stage_of(f)->rts && !s->unasked, last = exchange_last_try(dcf, s, f, rts);
+	bool is_long = !rts && exchange_is_long(s, f), last = exchange_last_try(dcf, s, f, rts);
 
 	if (!rts && s->holder->plan.n > 1)
 		return block_fail(dcf, s);
@@ -384,7 +350,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 
 	if (s->phase != SENDING_RTS && s->phase != SENDING_DATA)
 		return; /* a CTS or an ACK for somebody else's exchange */
-	if (s->phase == SENDING_DATA && !wants_ack(f))
+	if (s->phase == SENDING_DATA && !frame_wants_ack(f))
 		return next_frame(dcf, s, DCF_GROUP);
 	if (tx->kind == DCF_CTS) { /* to itself: nobody answers */
 		s->phase = CLEARED;
@@ -392,7 +358,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 	}
 	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
 	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.7, 10.3.2.9) */
-	mode = response_mode(dcf, stage_of(f)->mode);
+	mode = exchange_response(dcf, stage_of(f)->mode);
 	timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now + phy->sifs_ns + (dcf_rule(dcf, DCF_FIXED_TIMEOUTS) ?
 		     response_airtime(dcf, f) + 2 * NS2_DELAY_NS :
 		     phy->slot_ns + mode_preamble_ns(mode_of(dcf, mode), stage_of(f)->short_preamble)));
@@ -401,15 +367,6 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
 {
 	exchange_fail(dcf, s, s->phase == AWAITING_CTS);
-}
-
-/* The CTS that is about to be sent leaves time for DATA, SIFS and an ACK. */
-static void await_data(struct dcf *dcf, struct dcf_station *s)
-{
-	u64 cts = exchange_airtime(dcf, s->owed_mode, CTS_LEN, s->owed_short_preamble);
-	u64 ack = dcf->config.phy.sifs_ns + cts;
-
-	s->awaits_data = dcf->now + cts + dcf_max(s->owed_duration * US, ack) - ack + 2 * NS2_DELAY_NS;
 }
 
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
@@ -422,51 +379,7 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 		return send_first(dcf, s);
 	if (s->phase == CLEARED)
 		return idle || !dcf_rule(dcf, DCF_DATA_IF_IDLE) ? send_data(dcf, s) : try_again(dcf, s);
-	s->owes = false;
-	if (s->owed_board)
-		return send_block_ack(dcf, s);
-	if (s->owed_kind == DCF_CTS && !idle && dcf_rule(dcf, DCF_CTS_IF_IDLE))
-		return access_update(dcf, s);
-	if (s->owed_kind == DCF_CTS && dcf_rule(dcf, DCF_AWAIT_DATA))
-		await_data(dcf, s);
-	send_control(dcf, s, s->owed_kind, s->owed_ra, NULL, s->owed_to, s->owed_duration, s->owed_mode,
-		     s->owed_short_preamble, NULL);
-}
-
-static void exchange_owe(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_kind kind,
-			 u16 duration)
-{
-	s->owes = true;
-	s->owed_kind = kind;
-	s->owed_board = NULL;
-	memcpy(s->owed_ra, tx->bytes + 10, DCF_ALEN); /* its transmitter address */
-	memcpy(s->owed_ta, dcf_addr1(tx->bytes), DCF_ALEN);
-	s->owed_to = tx->from;
-	s->owed_duration = duration;
-	s->owed_mode = response_mode(dcf, tx->mode);
-	s->owed_short_preamble = tx->short_preamble;
-	/* By fixed timeouts a station still waits for an answer of its own. */
-	timeline_set(dcf, s->index, EV_SIFS, dcf->config.phy.sifs_ns +
-		     (timeline_has(dcf, s->index, EV_TIMEOUT) ? timeline_time(dcf, s->index, EV_TIMEOUT) : dcf->now));
-	access_update(dcf, s);
-}
-
-/* What remains of the Duration of @tx when its answer is over (9.3.1.3, 9.3.1.4). */
-static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 answer_len)
-{
-	u16 mode = response_mode(dcf, tx->mode), duration = dcf_get_duration(tx->bytes);
-	u64 answer = exchange_airtime(dcf, mode, answer_len, tx->short_preamble);
-	u16 gone = dcf_duration_us(dcf->config.phy.sifs_ns + answer);
-
-	return duration > gone ? duration - gone : 0;
-}
-
-static void hear_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
-{
-	if (s->phase != CONTENDING || s->awaits_data > dcf->now)
-		return; /* as ns-2 */
-	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* else silent (10.3.2.7) */
-		exchange_owe(dcf, s, tx, DCF_CTS, left_after(dcf, tx, CTS_LEN));
+	answer_send(dcf, s, idle);
 }
 
 /* The answer to what this station sent, or anything else in its place, a failure. lock() has cancelled the timeout. */
@@ -474,7 +387,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 {
 	bool cts = s->phase == AWAITING_CTS;
 	struct dcf_frame *f = held_frame(s);
-	bool block = !cts && wants_block(f, s->holder->plan.n);
+	bool block = !cts && frame_wants_block(f, s->holder->plan.n);
 
 	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index || dcf_is_block_ack(tx->bytes, tx->len) != block) {
 		if (!dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
@@ -495,49 +408,6 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	s->owes = false;
 	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
 	return true;
-}
-
-/* Where the station remembers what it has received of this one's agreement; NULL: it has none. */
-static struct dcf_scoreboard *board_of(const struct dcf_station *s, u16 from, const struct dcf_frame *f)
-{
-	struct dcf_scoreboard *board = s->boards;
-	u8 tid;
-
-	if (!board || (!f->request && !dcf_is_qos_data(f->bytes, f->len)))
-		return NULL;
-	tid = f->request ? dcf_block_tid(f->bytes) : dcf_tid(f->bytes, f->len);
-	while (board && (board->from != from || board->tid != tid))
-		board = board->next;
-	return board;
-}
-
-/* What came well of a PPDU, for this station or overheard; and who has to answer it. */
-static void take_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine)
-{
-	const struct transmission *tx = rx->tx;
-	const int slot = tx - dcf->station[tx->from].tx;
-	struct dcf_scoreboard *board = NULL;
-	const struct dcf_frame *f;
-	u16 place = 0;
-
-	for (f = tx->frame; f; f = mpdu_after(tx, f, slot), place++) {
-		if (tx->n > 1 && mpdus_outcome(s, place) != DCF_OK)
-			continue;
-		board = mine ? board_of(s, tx->from, f) : NULL;
-		if (board && f->request)
-			scoreboard_move(board, dcf_block_start(f->bytes));
-		else if (board)
-			scoreboard_mark(board, dcf_sequence(f->bytes));
-		dcf->ops->deliver(dcf->edge, s->index, f, tx->mode, rx->link.power_mdbm);
-	}
-	if (!mine || !wants_ack(tx->frame))
-		return;
-	if (!wants_block(tx->frame, tx->n))
-		return exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
-	if (!board) /* it knows of no agreement, and is silent */
-		return;
-	exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, block_ack_len(board->window)));
-	s->owed_board = board;
 }
 
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
@@ -562,7 +432,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	if (!mine)
 		access_hear_nav(dcf, s, tx);
 	if (tx->kind == DCF_RTS && mine)
-		hear_rts(dcf, s, tx);
+		answer_rts(dcf, s, tx);
 	if (tx->kind > DCF_ACK && mine && s->awaits_data > dcf->now) {
 		if (!stage_of(tx->frame)->rts)
 			return access_update(dcf, s); /* ns-2 has no room for another ACK to send */
@@ -570,6 +440,6 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	}
 	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;
 	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes))))
-		take_data(dcf, s, rx, mine);
+		answer_data(dcf, s, rx, mine);
 	access_update(dcf, s);
 }

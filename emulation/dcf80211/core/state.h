@@ -5,7 +5,7 @@
  *
  * Two nouns are in several files that call each other. A station hears, waits
  * and sends, and each of these leads to the others; in a circle: access.c,
- * address.c, aggregate.c, edca.c, exchange.c, medium.c, mpdus.c, queue.c, reception.c, trace.c, tuning.c. Who
+ * address.c, aggregate.c, answer.c, edca.c, exchange.c, medium.c, mpdus.c, queue.c, reception.c, trace.c, tuning.c. Who
  * hears whom follows from places and gains, and what it was is forgotten as they
  * change; in a circle: fading.c, motion.c, neighbours.c.
  */
@@ -13,6 +13,9 @@
 #define DCF_STATE_H
 
 #include "dcf.h"
+
+/* What ns-2 allows for a signal's way, whatever it is. */
+#define NS2_DELAY_NS (2 * US)
 
 /*
  * Events of a station. Their order is the order within one nanosecond: what
@@ -266,7 +269,7 @@ bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind
 bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
 
 /* medium.c */
-/* @tx->kind, mode, len, bytes, frame, receiver, short_preamble are filled in. */
+/* @tx->kind, mode, len, psdu_len, n, bytes, frame, receiver, short_preamble are filled in. */
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx);
 static inline struct transmission *medium_next_tx(struct dcf_station *s)
 {
@@ -417,8 +420,6 @@ void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
 /* exchange.c */
 /* The station is off: it gives all frames back, and owes nothing. */
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
-/* The answer that it owes. */
-void exchange_forget_answer(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 /* From the start of the exchange of @ppdu, which @f begins, to the end of its answer, if there is one; @asks: after an RTS, if it has one. */
 u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu, bool asks);
@@ -427,7 +428,9 @@ u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus
 /* It has failed once more; and goes to its next stage, if that was enough for this one. */
 void exchange_count_failure(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long);
 void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f);
-/* How often @f may fail, after an RTS that was answered and else. */
+/* Does a failure of @f, as it was sent, count as a long retry: after an RTS? Of an agreement all do, in a burst, too. */
+bool exchange_is_long(const struct dcf_station *s, const struct dcf_frame *f);
+/* How often it may fail so, or else. */
 u8 exchange_tries(const struct dcf_station *s, const struct dcf_frame *f, bool is_long);
 /* Would one more failure of @f be the last? */
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts);
@@ -438,6 +441,22 @@ void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
+
+/* A control frame, now; @f: for which it is, and may be NULL. */
+void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
+			   u16 receiver, u16 duration, u16 mode, bool short_preamble, struct dcf_frame *f);
+u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short_preamble);
+/* In which mode a frame in that mode is answered. */
+u16 exchange_response(const struct dcf *dcf, u16 mode);
+
+/* answer.c */
+void answer_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
+/* What came well of a PPDU: @mine, for this station, or overheard. */
+void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine);
+/* EV_SIFS; @idle: medium and NAV are. */
+void answer_send(struct dcf *dcf, struct dcf_station *s, bool idle);
+/* It is not sent. */
+void answer_forget(struct dcf *dcf, struct dcf_station *s);
 
 /* aggregate.c */
 /* Choose the MPDUs of the holder's next PPDU: it takes no longer than @most_ns, if one alone does not. */
@@ -462,6 +481,17 @@ void mpdus_spend(struct dcf *dcf, struct dcf_station *s);
 /* Of one, by its place; of all: OK if any has come. */
 enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place);
 enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n);
+
+static inline bool frame_wants_ack(const struct dcf_frame *f)
+{
+	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));
+}
+
+/* Is a PPDU of so many, the first of which is @f, acknowledged in a block? */
+static inline bool frame_wants_block(const struct dcf_frame *f, u16 mpdus)
+{
+	return mpdus > 1 || f->request;
+}
 
 static inline struct dcf_frame *mpdu_after(const struct transmission *tx, const struct dcf_frame *f, int slot)
 {

@@ -188,7 +188,7 @@ def library() -> c.CDLL:
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64)]),
         ("dcf_set_thresholds", c.c_bool, [p, u16, u64, u64]),
-        ("dcf_set_modes", None, [p, c.POINTER(Mode), u16]),
+        ("dcf_set_modes", c.c_bool, [p, c.POINTER(Mode), u16]),
         ("dcf_set_curve", c.c_bool, [p, c.c_uint8, c.POINTER(Errors)]),
         ("dcf_begin_scoreboard", c.c_bool, [p, u16, c.POINTER(Scoreboard), u16, c.c_uint8, u16, u16]),
         ("dcf_end_scoreboard", None, [p, u16, c.POINTER(Scoreboard)]),
@@ -363,7 +363,7 @@ class Core:
             raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
         self.lib.dcf_init(self.memory, self.config, self.ops, None)
         self.modes = (Mode * len(modes))(*modes)
-        self.lib.dcf_set_modes(self.memory, self.modes, len(modes))
+        assert self.lib.dcf_set_modes(self.memory, self.modes, len(modes))
         self.sessions: dict[tuple[int, int, int], tuple[Session, Scoreboard]] = {}
         for i in range(n):
             self.limits = short, long, queue or (37 if edca else 50)

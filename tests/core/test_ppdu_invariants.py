@@ -20,6 +20,7 @@ FORMULAS = (
     Formula("he", 9, 2, 80, 1600, 2, True, 16),
 )  # fmt: skip
 MODES = [mode_of(f)[1] for f in FORMULAS]
+TXOP_US = 2560
 
 
 class Watched(Core):
@@ -67,7 +68,7 @@ def play(network, seed, reception, edca, step=None):  # type: ignore[no-untyped-
     for curve in range(34):
         assert air.lib.dcf_set_curve(air.memory, curve, Errors(-10_000, 30_000, 2, (1 << 30, 0)))
     for station in range(n if edca else 0):
-        assert air.lib.dcf_set_edca(air.memory, station, 2, Edca(15, 1023, 80, 3))
+        assert air.lib.dcf_set_edca(air.memory, station, 2, Edca(15, 1023, TXOP_US // 32, 3))
     for station, ahead, frames, length, at_us, mode, rts in sorted(traffic, key=lambda t: t[4]):
         to = (station + ahead) % n
         if (station, to, 0) not in air.sessions:
@@ -139,6 +140,18 @@ def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-
         mine[t.station].append(t)
     for sent in mine.values():
         assert all(a.end < b.start for a, b in pairwise(sent))
+
+    # A TXOP is over at its limit, unless its first PPDU alone is longer.
+    delays = network[1]
+    for sent in mine.values() if edca else ():
+        answered = {t.end + delays[t.station][t.receiver] + 16 * US for t in air.tx if t.receiver == sent[0].station}
+        begun, follows = 0, False
+        for t in sent:
+            if t.start not in answered or not t.category:
+                begun, follows = t.start, False
+            if t.kind == "other":
+                assert not follows or t.end - begun < TXOP_US * US
+                follows = True
 
     # Counted as the trace has it.
     for i in range(len(powers)):

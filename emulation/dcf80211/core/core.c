@@ -190,10 +190,17 @@ bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
 	return i >= 0 && dcf_set_curve(dcf, i, errors);
 }
 
-void dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
+bool dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
 {
+	u16 i;
+
+	for (i = 0; i < count; i++)
+		if (modes[i].format < DCF_HT || modes[i].format >= DCF_FORMATS || !modes[i].bits || !modes[i].symbol_ns ||
+		    modes[i].curve >= MODE_CURVES || modes[i].reference >= DCF_RATES)
+			return false;
 	dcf->modes = modes;
 	dcf->n_modes = count;
+	return true;
 }
 
 bool dcf_begin_scoreboard(struct dcf *dcf, u16 station, struct dcf_scoreboard *board, u16 from, u8 tid, u16 window, u16 start)

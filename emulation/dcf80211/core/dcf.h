@@ -309,8 +309,11 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 /* Of a legacy rate, in 100 kb/s; and of any curve of a mode. */
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
 bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors);
-/* The modes besides the legacy rates, whose places come after these. They are the caller's, and stay. Before the first frame. */
-void dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count);
+/*
+ * The modes besides the legacy rates, whose places come after these. They are the caller's, and stay. Before the first
+ * frame. false: one of them was never made.
+ */
+bool dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count);
 /* With capture a station receives nothing that it does not sense. */
 bool dcf_check_thresholds(const struct dcf *dcf, u64 rx_aw, u64 cs_aw);
 /* From which power on this station receives and senses, in place of the configuration's. What arrives there now is gone. */

@@ -146,6 +146,6 @@ def test_ns3_agrees(tmp_path: Path) -> None:
         _, acked = saturated(5, mode, 64, 4, edca=True, reception=1, trace=False)
         mbps = float(mode.n_dbps / mode.symbol_us)
         options = {"format": mode.format, "mcs": mode.mcs, "streams": mode.streams, "width": mode.width, "stations": 5,
-                   "interval": round(5 * 8 * MPDU / mbps * 1000 / 1.25), "seconds": 4}  # fmt: skip
+                   "interval": round(5 * 8 * MPDU / mbps * 1000 / 3), "seconds": 4}  # fmt: skip
         theirs = float(output(peer, *(f"--{name}={value}" for name, value in options.items())))
         assert acked / 4 == pytest.approx(theirs, rel=0.03), mode

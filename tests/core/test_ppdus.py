@@ -396,3 +396,15 @@ def test_an_a_msdu_is_what_its_first_msdu_is() -> None:
     several = head + bytes((0x80, 0)) + bytes(14) + tcp(1000)
     kinds = [library().dcf_classify(frame, len(frame)) for frame in (one, several)]
     assert kinds == [3, 3]
+
+
+def test_what_a_delimiter_of_ht_cannot_count_goes_alone() -> None:
+    """An A-MSDU of more than 4095 bytes, FCS included: in VHT it goes with others."""
+    for modes, together in (((HT,), False), ((mode("vht", 7),), True)):
+        air = made(mutual(2, {}, NEAR), modes=modes)
+        air.agree(0, 1)
+        for length in (4095, 4096, 4095):
+            send(air, 1, length=length)
+        air.run(30_000 * US)
+        data = [of(air, t) for t in air.tx if t.station == 0]
+        assert data == ([[0, 1, 2]] if together else [[0], [1], [2]])

@@ -20,6 +20,12 @@ struct dcf_limits {
 	u16 spacing_ns; /* between the starts of two MPDUs (Minimum MPDU Start Spacing) */
 };
 
+/* A delimiter of HT has 12 bits for the length (table 9-422); an MPDU of VHT and later always fits its 14. */
+static inline bool ampdu_takes(const struct dcf_mode *mode, u32 len)
+{
+	return mode->format > DCF_HT || (mode->format == DCF_HT && len <= 4095);
+}
+
 /* An A-MPDU so far. All zero: there is none yet. */
 struct ampdu {
 	u16 n;

@@ -136,16 +136,14 @@ def test_losses(p: float, window: int) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_ns3_agrees(tmp_path: Path) -> None:
-    """Five saturated stations, MPDUs of 1526 bytes, of each format one mode: within 3 %, of which noise is half."""
-    peer = build_peer(tmp_path, "aggregates")
-    for mode in (
-        Formula("ht", 7, 1, 20, 800),
-        Formula("vht", 5, 2, 80, 800),
-        Formula("he", 7, 1, 40, 800, 2, ldpc=True),
-    ):
-        _, acked = saturated(5, mode, 64, 4, edca=True, reception=1, trace=False)
-        mbps = float(mode.n_dbps / mode.symbol_us)
-        options = {"format": mode.format, "mcs": mode.mcs, "streams": mode.streams, "width": mode.width, "stations": 5,
-                   "interval": round(5 * 8 * MPDU / mbps * 1000 / 3), "seconds": 4}  # fmt: skip
-        theirs = float(output(peer, *(f"--{name}={value}" for name, value in options.items())))
-        assert acked / 4 == pytest.approx(theirs, rel=0.03), mode
+    """Five saturated stations, MPDUs of 1526 bytes, of each format one mode: within 3 %. One run of ns-3 of 16 s is as
+    far as that from another, so it is the mean of three."""
+    peer, seconds = build_peer(tmp_path, "aggregates"), 16
+    he = Formula("he", 3, 1, 40, 800, 2, ldpc=True)
+    for mode in (Formula("ht", 7, 1, 20, 800), Formula("vht", 1, 1, 80, 800), he):
+        _, acked = saturated(5, mode, 64, seconds, edca=True, reception=1, trace=False)
+        interval = round(5 * 8 * MPDU / float(mode.n_dbps / mode.symbol_us) * 1000 / 2)
+        words = {"format": mode.format, "mcs": mode.mcs, "width": mode.width, "interval": interval, "seconds": seconds}
+        options = [f"--{name}={value}" for name, value in words.items()]
+        theirs = [float(output(peer, *options, f"--seed={seed}")) for seed in (1, 2, 3)]
+        assert acked / seconds == pytest.approx(sum(theirs) / 3, rel=0.03), (mode, theirs)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Saturated aggregates in ns-3 (3.37), a peer for dcflab's: stations around a sink, all of which hear each other, send
- * MPDUs of 1526 bytes to it in best effort (AIFSN 3, CW 15 to 1023, no TXOP, no RTS), in A-MPDUs as long as bytes, time and
- * a block-ACK window let them. It prints how many MPDUs a second the sink received, from two seconds on.
+ * MPDUs of 1526 bytes to it in best effort (AIFSN 3, CW 15 to 1023, no TXOP, no RTS). A-MPDUs are as long as bytes, time
+ * and a block-ACK window let them. It prints how many MPDUs a second the sink received, from two seconds on.
  *
  * Build:  g++ -O2 -o aggregates-ns3 aggregates.cc -lns3-{wifi,network,propagation,mobility,core}
  * Usage:  aggregates-ns3 --format=ht|vht|he --mcs=7 --streams=1 --width=20 --guard=800 --window=64 --stations=5

@@ -97,7 +97,8 @@ static void send_block_ack(struct dcf *dcf, struct dcf_station *s)
 	tx->receiver = s->owed_to;
 	tx->mode = s->owed_mode;
 	tx->short_preamble = s->owed_short_preamble;
-	tx->len = dcf_make_block_ack(tx->control, s->owed_ra, s->owed_ta, s->owed_duration, board->tid, board->start, bitmap, bytes);
+	tx->len = dcf_make_block_ack(tx->control, s->owed_ra, s->owed_ta, s->owed_duration, board->tid, board->start, bitmap,
+				     bytes);
 	tx->n = 1;
 	tx->psdu_len = tx->len + FCS_LEN;
 	medium_send(dcf, s, tx);

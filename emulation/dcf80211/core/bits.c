@@ -28,7 +28,8 @@ void bits_spend(struct dcf *dcf, struct dcf_station *s)
 	const struct dcf_mode *data = mode_of(dcf, rx->tx->mode), *header = &mode_legacy[dcf_is_ofdm(data) ? 4 : 0];
 	u64 plcp_end = rx->start + mode_preamble_ns(data, rx->tx->short_preamble);
 	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, data);
-	u64 last = data->format < DCF_HT ? silent : plcp_end + mode_at_ns(data, 8ULL * rx->tx->psdu_len); /* no padding, no extension */
+	/* With HT and later neither padding nor packet extension fails. */
+	u64 last = data->format < DCF_HT ? silent : plcp_end + mode_at_ns(data, 8ULL * rx->tx->psdu_len);
 	u64 until = dcf_min(dcf->now, last);
 	u64 from = rx->chunk_start, edge;
 

@@ -131,9 +131,11 @@ static bool is_cleared(const struct dcf_station *s, const struct dcf_frame *f)
 /* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
-	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
-	       s->phase == BURST   ? (is_cleared(s, held_frame(s)) ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
-				     exchange_airtime(dcf, s->owed_mode, ACK_LEN, s->owed_short_preamble);
+	if (s->phase == CLEARED || (s->phase == BURST && is_cleared(s, held_frame(s))))
+		return data_airtime(dcf, held_frame(s));
+	if (s->phase == BURST)
+		return exchange_lookahead(dcf, s, held_frame(s));
+	return exchange_airtime(dcf, s->owed_mode, ACK_LEN, s->owed_short_preamble);
 }
 
 /*

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "mode.h"
 
-#define DSSS(rate_, place) \
-	{ .format = DCF_DSSS, .curve = place, .reference = place, .rate = rate_, .preamble_ns = 192 * US, .symbol_ns = 10 * US, .bits = rate_ }
-#define OFDM(rate_, place) \
-	{ .format = DCF_OFDM, .curve = place, .reference = place, .encoders = 1, .rate = rate_, .preamble_ns = 20 * US, .symbol_ns = 4 * US, \
-	  .bits = rate_ * 4 / 10 }
+#define DSSS(rate_, place)                                                          \
+	{ .format = DCF_DSSS, .curve = place, .reference = place, .rate = rate_,     \
+	  .preamble_ns = 192 * US, .symbol_ns = 10 * US, .bits = rate_ }
+#define OFDM(rate_, place)                                                          \
+	{ .format = DCF_OFDM, .curve = place, .reference = place, .rate = rate_,     \
+	  .encoders = 1, .preamble_ns = 20 * US, .symbol_ns = 4 * US, .bits = rate_ * 4 / 10 }
 
 const struct dcf_mode mode_legacy[DCF_RATES] = {
 	DSSS(10, 0), DSSS(20, 1), DSSS(55, 2), DSSS(110, 3), OFDM(60, 4), OFDM(90, 5),
@@ -93,7 +94,7 @@ static u8 encoders_of(const struct dcf_txvector *v, u32 bits)
 	return div_up(bits, 2160);
 }
 
-/* VHT leaves out the modes in which each encoder's coded bits are no whole number of the code's blocks (21.5), whatever the coding. */
+/* VHT leaves out the modes in which each encoder's coded bits are no whole number of the code's blocks (21.5). */
 static bool vht_excludes(const struct dcf_txvector *v, const struct dcf_mode *m)
 {
 	u8 encoders = encoders_of(v, m->bits);

@@ -39,7 +39,8 @@ static void mpdus_turn(struct dcf *dcf, struct dcf_station *s)
 
 	if (!m->place.n) {
 		if (lost)
-			reception_spoil(rx->arrival, hit ? DCF_COLLISION : DCF_NOISE, rx->arrival->other, rx->arrival->other_kind);
+			reception_spoil(rx->arrival, hit ? DCF_COLLISION : DCF_NOISE, rx->arrival->other,
+					rx->arrival->other_kind);
 		m->mpdu = tx->frame;
 	} else {
 		if (lost)

@@ -421,7 +421,10 @@ void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
 /* The station is off: it gives all frames back, and owes nothing. */
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
-/* From the start of the exchange of @ppdu, which @f begins, to the end of its answer, if there is one; @asks: after an RTS, if it has one. */
+/*
+ * From the start of the exchange of @ppdu, which @f begins, to the end of its answer, if there is one; @asks: after an RTS,
+ * if it has one.
+ */
 u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu, bool asks);
 /* So much of that is not the PPDU itself. */
 u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus, bool asks);

@@ -408,3 +408,19 @@ def test_what_a_delimiter_of_ht_cannot_count_goes_alone() -> None:
         air.run(30_000 * US)
         data = [of(air, t) for t in air.tx if t.station == 0]
         assert data == ([[0, 1, 2]] if together else [[0], [1], [2]])
+
+
+@pytest.mark.parametrize(("begin_us", "lost"), [(2.0, {0, 1}), (9.0, {1, 2}), (25.0, {2, 3}), (13.0, {1, 2})])
+def test_what_lies_between_mpdus_can_be_lost(begin_us: float, lost: set[int]) -> None:
+    """MPDUs of 60 bytes that begin 16.2 us apart, at 65 Mb/s, each for 7.9 us. A frame of 28 us spoils
+    two of them; where it begins or ends between two it spoils neither."""
+    air = jammed()
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, 64, 16_000))
+    send(air, 5, length=60)
+    data = 1000 + 36 + 16 * 4 / 260
+    air.send(2, b"\xff" * 6, bytes(4), at=round((data + begin_us) * US), rate=540, freq=FREQ)
+    air.run(1_900 * US)
+    assert [m.offset for m in air.mpdus[:5]] == [132 * i for i in range(5)]  # 16 us are 130 bytes
+    jam = next(t for t in air.tx if t.station == 2)
+    assert jam.end - jam.start == 28 * US
+    assert {place for _, station, place, _, _ in air.lost if station == 1} == lost

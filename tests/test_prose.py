@@ -103,5 +103,6 @@ def test_the_pages_that_are_listed_are_there() -> None:
 
 if __name__ == "__main__":
     left = [name(path) for path in prose.pages() if prose.page(path)]
-    head = "# Pages in which the linter finds something. Remove a page when it is done.\n"
+    head = "# SPDX-License-Identifier: BSD-3-Clause\n"
+    head += "# Pages in which the linter finds something. Remove a page when it is done.\n"
     NOT_YET.write_text(head + "".join(f"{one}\n" for one in left))

@@ -103,7 +103,7 @@ def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tm
         while not (ended := live.state())["ended"]:
             pass
         status, said = live.end()
-    assert status == 0 and not said and "nothing" in ended["ended"] and not live.folder.exists()
+    assert status == 0 and not said and "no results" in ended["ended"] and not live.folder.exists()
 
 
 @pytest.mark.parametrize("back", [False, True], ids=["where it is", "on its way back"])

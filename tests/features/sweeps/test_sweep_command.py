@@ -52,7 +52,7 @@ tcp = "vegas"
     ("wrong", "said", "meant"),
     [
         ("[grid", "my.toml", None), ("", "nothing to vary", None), ("[grid]\nrts = []\n", "rts needs values", None),
-        ("[grid]\nrts = [1, 1]\n", "each once", None), ("[[points]]\nrts=1\n[[points]]\nrts=1", "there twice", None),
+        ("[grid]\nrts = [1, 1]\n", "each once", None), ("[[points]]\nrts=1\n[[points]]\nrts=1", "is given twice", None),
         ("[gird]\nrts = ['full', 'none']\n", "gird: there are: topology", None),
         ("[grid]\nrts = ['full', 'nne']\n", "rts nne: rts: must be", "none"),
         ("[grid]\nrtss = ['full', 'none']\n", "there is no option 'rtss'", "rts"),

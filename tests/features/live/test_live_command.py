@@ -37,7 +37,8 @@ class Live:
 
     def do(self, verb: str, **what: Any) -> None:
         body = json.dumps({"do": verb, **what}).encode()
-        urllib.request.urlopen(f"{self.address}do", body, timeout=WITHIN_S).read()
+        with urllib.request.urlopen(f"{self.address}do", body, timeout=WITHIN_S) as answer:
+            answer.read()
 
     def state(self, **wanted: Any) -> dict[str, Any]:
         """The next one that has this."""
@@ -62,7 +63,9 @@ def started(folder: Path, *options: str) -> Iterator[Live]:
     command = [*COMMAND, "string", "--stations", "2", "--no-open", "--json", "--out", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            yield Live(process, folder)
+            live = Live(process, folder)
+            with live.events:
+                yield live
         finally:
             process.kill()
 

@@ -78,9 +78,9 @@ def test_who_has_the_token_gets_the_page_and_what_happens(client: Client) -> Non
 
 def test_events_come_to_all_who_listen(client: Client) -> None:
     def listen() -> Any:
-        made = socket.create_connection(("127.0.0.1", client.server.server_port), 20)
-        made.sendall(f"GET /{client.token}/events HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode())
-        return made.makefile("rb")
+        with socket.create_connection(("127.0.0.1", client.server.server_port), 20) as made:
+            made.sendall(f"GET /{client.token}/events HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode())
+            return made.makefile("rb")  # which keeps it open
 
     def events(stream: Any) -> Iterator[Any]:
         return (json.loads(line.removeprefix(b"data: ")) for line in stream if line.startswith(b"data: "))

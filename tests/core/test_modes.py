@@ -41,9 +41,7 @@ VHT80L, VHT80S = (Formula("vht", 9, 2, 80, guard) for guard in (800, 400))
 HE80 = Formula("he", 11, 2, 80, 800, 2, ldpc=True)
 MPDU = 1460 + 8 + 20 + 8 + 26 + 4  # UDP payload and header, IP, LLC/SNAP, QoS header, FCS
 SUBFRAME = 4 + MPDU + 2  # delimiter and padding
-
-
-@pytest.mark.parametrize(
+BY_HAND = pytest.mark.parametrize(
     ("mode", "mpdus", "us", "goodput_mbps"),
     [
         (HT20, 42, 3604, 130.4), (HT40, 42, 1760, 255.7), (VHT80L, 64, 1052, 617.5), (VHT80S, 64, 952, 673.1),
@@ -51,6 +49,9 @@ SUBFRAME = 4 + MPDU + 2  # delimiter and padding
     ],
     ids=["ht20", "ht40", "vht80", "vht80-sgi", "he80", "he80-256"],
 )  # fmt: skip
+
+
+@BY_HAND
 def test_aggregates_by_hand(mode: Formula, mpdus: int, us: float, goodput_mbps: float) -> None:
     """Saturated UDP by one sender in best effort: AIFSN 3, CW 15, block ACK at 24 Mb/s, 64 or 256 frames."""
     length = mpdus * SUBFRAME - 2

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dcf import US, Core, Edca, Errors, Limits, Phy, mutual
-from test_modes import HE80, HT20, HT40, VHT80L, VHT80S
+from test_modes import BY_HAND, VHT80L
 from test_modes import made as mode_of
 from test_ppdus import FIRST, FREQ, OFDM
 from test_theory import bianchi
@@ -75,14 +75,7 @@ def test_bianchi(n: int, rts: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mode", "mpdus", "us", "goodput_mbps"),
-    [
-        (HT20, 42, 3604, 130.4), (HT40, 42, 1760, 255.7), (VHT80L, 64, 1052, 617.5), (VHT80S, 64, 952, 673.1),
-        (HE80, 64, 716.8, 854.0), (HE80, 256, 2675.2, 1052.2),
-    ],
-    ids=["ht20", "ht40", "vht80", "vht80-sgi", "he80", "he80-256"],
-)  # fmt: skip
+@BY_HAND
 def test_one_sender(mode: Formula, mpdus: int, us: float, goodput_mbps: float) -> None:
     """Best effort, AIFSN 3, CW 15: each PPDU is full and lasts as by hand; the backoffs have their mean, within four
     standard deviations."""

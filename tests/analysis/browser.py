@@ -81,6 +81,8 @@ async def _ask(browser: str, address: str, program: str, size: tuple[int, int]) 
         return await _asked(socket, address, program, size)
     finally:
         socket.close()
+        while await socket.read_message() is not None:
+            pass  # until the browser has closed its side, too: the loop ends next, and closes nothing
 
 
 async def _asked(

@@ -95,6 +95,25 @@ def test_two_records_add_up() -> None:
     assert empty.record.cells == found.record.cells
 
 
+def test_a_comment_makes_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But code does, of routing and of congestion controls, and so do golden traces."""
+    for name, file in (("GOLDEN", tmp_path / "golden.json"), ("NOT_GOLDEN", (tmp_path,))):
+        monkeypatch.setattr(record, name, file)
+
+    def version(golden: str, code: str) -> str:
+        (tmp_path / "golden.json").write_text(golden)
+        (tmp_path / "one.c").write_text(code)
+        record.behaviour.cache_clear()
+        return record.behaviour()
+
+    try:
+        first = version("{}", "int one = 1;\n")
+        assert version("{}", "/* Why. */\nint one =\n\t1;\n") == first
+        assert first not in (version("{}", "int one = 2;\n"), version('{"run": 1}', "int one = 1;\n"))
+    finally:
+        record.behaviour.cache_clear()
+
+
 def test_what_is_compared_is_of_one_version() -> None:
     found = filled(range(1, 4), "then")
     found.add(STUDY, run("full", 1, 9), "now")

@@ -3,7 +3,7 @@
 
 A lab has no answers in it. It says what is run, and of each question how its answer follows from these runs: a number
 is worked out of them, a sentence is one that holds of them or not, a frame is one of which something is true. As runs
-are made under a seed of the student's own, what is right for one is not for the next. docs/plugins/lab.md says how to
+are made under a seed of the student's own, what is right for one is not for the next. docs/plugins.md says how to
 write one; instructor.md is for who teaches.
 """
 

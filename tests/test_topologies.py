@@ -204,12 +204,6 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
         topologies.find(str(tmp_path / "gone.py"))
 
 
-def test_the_documentations_mobility_model_is_the_tested_one():
-    root = Path(__file__).parent
-    shown = (root.parent / "docs" / "plugins" / "mobility.md").read_text().split("```python\n")[1].split("```")[0]
-    assert shown == (root / "plugins" / "mobility" / "wander.py").read_text()
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -2,7 +2,7 @@
 """Lanes: a lane is a Linux kernel with mac80211_hwsim, and a clock. This package is the host's side.
 
 A lane is a module of this package that defines `LANE`: `virtual` boots User-Mode Linux in virtual time. To add a lane,
-add a file here; a user names a file of their own by its path (docs/plugins/lane.md). `emulation.lane` has the code that
+add a file here; a user names a file of their own by its path (docs/plugins.md). `emulation.lane` has the code that
 runs inside every lane.
 """
 

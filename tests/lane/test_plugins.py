@@ -14,8 +14,6 @@ from emulation.lane.errors import Misuse
 
 ROOT = Path(__file__).parents[2]
 MINE = ROOT / "tests" / "plugins"
-EXAMPLES = {"link": "links/one_hop", "routing": "routing/row", "application": "applications/ask",
-            "recorder": "recorders/windows"}  # fmt: skip
 
 
 def run(bench: Any, topology: str = "string", **options: Any) -> Any:
@@ -23,12 +21,6 @@ def run(bench: Any, topology: str = "string", **options: Any) -> Any:
     bench.plan(topology, plugins=[str(MINE)], **options)
     assert bench.run("plan", plugins=[MINE]).status == 0
     return bench.result()
-
-
-@pytest.mark.parametrize("page", EXAMPLES)
-def test_the_documentations_example_is_the_tested_one(page: str) -> None:
-    shown = (ROOT / "docs" / "plugins" / f"{page}.md").read_text().split("```python\n")[1].split("```")[0]
-    assert shown == (MINE / f"{EXAMPLES[page]}.py").read_text()
 
 
 def test_a_link_of_ones_own(bench: Any) -> None:

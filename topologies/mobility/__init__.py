@@ -4,7 +4,7 @@
 A model is a module of this folder, or a user's file, named by its path. Its pydantic model `Parameters` has the user's
 choices. Its function `move(parameters, network, seconds, random)` returns the waypoints of each moving node, or a
 `Motion`, which also says when nodes are present. `random` is a stream of the seed from which nothing else draws, so
-another TCP meets the same motion. docs/mobility.md has the models, docs/plugins/mobility.md an example.
+another TCP meets the same motion. docs/mobility.md has the models, docs/plugins.md an example.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Applications: what runs between two hosts and is measured.
 
 Each kind is a file here that defines a class `Application`. `bulk` is our own sender, cheap, and used by studies.
-`iperf3` is the well-known program. docs/traffic.md has the others, and docs/plugins/application.md shows how to write
+`iperf3` is the well-known program. docs/traffic.md has the others, and docs/plugins.md shows how to write
 one. `Applications` runs those of a plan in parallel, in one loop.
 """
 

@@ -3,7 +3,7 @@
 
 Each kind is a file in this package that defines a class `Link`: `adhoc` is an independent BSS, `mesh` an 802.11s mesh,
 `infrastructure` access points with their clients, `wired` a cable. A script can pass a class of its own. A link only
-joins radios; the air decides which of them hear each other. docs/plugins/link.md shows how to write a link.
+joins radios; the air decides which of them hear each other. docs/plugins.md shows how to write a link.
 """
 
 from __future__ import annotations

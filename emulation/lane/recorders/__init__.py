@@ -2,7 +2,7 @@
 """Recorders: what a run writes down while it is measured.
 
 Each kind is a file in this package that defines a class `Recorder`: `air_trace` records every frame, `tcp_tap` the TCP
-state of each sender. docs/plugins/recorder.md shows how to write one.
+state of each sender. docs/plugins.md shows how to write one.
 """
 
 from __future__ import annotations

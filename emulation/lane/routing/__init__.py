@@ -3,7 +3,7 @@
 
 Each kind is a file in this package with two halves. Its function `plan` runs on the host when the plan is made, and
 computes what is known before a run. Its class `Routing` runs in the lane, and installs routes or starts a protocol.
-docs/plugins/routing.md shows how to write one.
+docs/plugins.md shows how to write one.
 
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 

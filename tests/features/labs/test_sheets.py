@@ -24,7 +24,7 @@ from emulation.play import junit
 from emulation.play.lab import Lab
 
 HEAD = 'lab = "hidden-terminal"\nstudent = "ada"\n'
-DOCUMENTED = (Path(__file__).parents[3] / "docs/plugins/lab.md").read_text().split("```python\n")[1].split("```")[0]
+DOCUMENTED = (Path(__file__).parents[2] / "plugins/labs/two_rates/lab.py").read_text()
 
 
 def run(*arguments: object) -> Result:
@@ -103,7 +103,7 @@ def test_a_students_handout_has_the_students_numbers_where_they_are_to_be() -> N
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The lab of docs/plugins/lab.md, somewhere else."""
+    """The documentation's example of a lab, somewhere else."""
     folder = tmp_path / "two-rates"
     folder.mkdir()
     (folder / "lab.py").write_text(DOCUMENTED)

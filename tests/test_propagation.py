@@ -3,7 +3,6 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,13 +135,20 @@ def test_more_than_the_air_takes_is_refused() -> None:
         propagation.power_mdbm(np.full((2, 2), 41.0), -100)
 
 
-def test_the_documentations_example_is_a_model(monkeypatch):
-    monkeypatch.setattr(propagation, "MODELS", propagation.MODELS.copy())
-    text = (Path(__file__).parent.parent / "docs" / "medium.md").read_text()
-    names = {**vars(propagation), "dataclass": dataclass, "np": np}
-    exec(text.split("```python\n")[1].split("```")[0], names)
-    itu = propagation.MODELS["itu"](coefficient=28)
-    assert float(itu.received_dbm(np.array(10.0))) == pytest.approx(20 - (20 * math.log10(2412) + 28 - 28))
+def test_a_model_of_ones_own_is_found_by_its_name(monkeypatch):
+    monkeypatch.setitem(propagation.MODELS, "itu", Disc)  # so that the end of the test removes it
+
+    @propagation.model("itu")
+    @dataclass(frozen=True)
+    class Indoor(propagation.Propagation):
+        coefficient: float = 30.0
+
+        def received_dbm(self, distance):
+            return 20 - (20 * np.log10(2412) + self.coefficient * np.log10(distance) - 28)
+
+    chosen = specify("string", {"propagation": "itu,coefficient=28"}).medium.propagation
+    assert isinstance(chosen, Indoor)
+    assert float(chosen.received_dbm(np.array(10.0))) == pytest.approx(20 - 20 * math.log10(2412))
 
 
 def test_the_channel_is_the_frequency_unless_another_is_said():

@@ -3,7 +3,7 @@
 
 The air has no positions and no formulas: it gets the received power of each ordered pair of stations, and thresholds.
 Both come from a model in this file. A new model is a frozen dataclass with one method and the decorator `model`; it
-needs no C. docs/medium.md has a complete example, and all equations with their sources.
+needs no C. docs/medium.md has all equations with their sources.
 
 Distances are in metres, powers in dBm; `-inf` means that nothing arrives.
 """

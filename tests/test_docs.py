@@ -27,6 +27,7 @@ from emulation.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = Path("docs/index.md")
+ANSWERS = Path("labs/instructor.md")  # for instructors only: no page leads to it
 NUMBER = re.compile(r"(?<![\w.,])(?:\d+(?:,\d{3})+|\d+\.\d+|\d{4,}(?![\w.]))")
 COMMAND = re.compile(r"^(?:    |lab\d\$ )+(?:[A-Z_]+=\S+ )?\./dcflab (?P<words>(?:.*\\\n)*.*)$", re.MULTILINE)
 ABSENT = re.compile(r"does not exist|there is no file|no command \S*[./]")  # files of the reader's own
@@ -110,8 +111,9 @@ def test_each_link_leads_somewhere() -> None:
 
 def test_each_page_can_be_reached_from_the_start_page() -> None:
     """And each of docs/ has its place in the navigation, which is the start page's lists."""
-    docs = {page for page in pages(ROOT) if page.parts[0] in ("docs", "labs")}
+    docs = {page for page in pages(ROOT) if page.parts[0] in ("docs", "labs")} - {ANSWERS}
     assert docs <= reached(ROOT, INDEX)
+    assert ANSWERS not in reached(ROOT, INDEX)
     docs |= {file.relative_to(ROOT) for file in (ROOT / "docs").glob("*.ipynb")}
     named = {(ROOT / INDEX.parent / urlsplit(link).path).resolve() for link in links(ROOT, INDEX)}
     assert {ROOT / page for page in docs} - named == {ROOT / INDEX}, "docs/index.md does not list it"
@@ -259,6 +261,19 @@ def test_the_sites_pages_lead_to_each_other_and_to_no_network(site: Path) -> Non
     assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", styles)
 
 
+@pytest.mark.slow
+def test_the_site_has_no_answers(site: Path) -> None:
+    """Students read it: neither the instructors' page, nor a number that only that page has."""
+    assert not list(site.rglob("labs/instructor*"))
+    handouts = "".join(page.read_text() for page in (ROOT / "labs").glob("*/README.md"))
+    known = handouts + "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    answers = set(NUMBER.findall((ROOT / ANSWERS).read_text())) - set(NUMBER.findall(known))
+    assert len(answers) > 10
+    text = "".join(re.sub(r"<[^>]*>", "", file.read_text()) for file in site.rglob("labs/**/*.html"))
+    assert answers.isdisjoint(NUMBER.findall(text))
+    assert "labs/instructor" not in (site / "searchindex.js").read_text()
+
+
 FOUND = """
   await when(() => /found|did not match/.test(document.querySelector(".search-summary")?.textContent ?? ""));
   said.found = [...document.querySelectorAll("#search-results li > a")].map((each) => each.getAttribute("href"));
@@ -268,12 +283,11 @@ FOUND = """
 @pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_the_site_can_be_searched_without_a_server(site: Path, tmp_path: Path) -> None:
-    """Nothing is thrown; and who searches for a lab does not find the page with its answers."""
+    """Nothing is thrown."""
     with chromium(tmp_path) as browser:
         for words, page in {"wmediumd": "docs/mediumd", "hidden terminal": "labs/hidden_terminal/README"}.items():
             found = visit(browser, f"{(site / 'search.html').as_uri()}?q={quote(words)}", FOUND)["found"]
             assert f"{page}.html" in {link.partition("?")[0].partition("#")[0] for link in found}
-            assert not any("instructor.html" in link and "labs/" in link for link in found)
 
 
 def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
@@ -283,14 +297,17 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 
-def test_what_sphinx_says_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sphinx_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the page and its line; and nothing is left of a site that could not be built."""
     from emulation.cli.commands import docs as command
 
     (tmp_path / "docs").mkdir()
     shutil.copytree(ROOT / "docs/site", tmp_path / "docs/site")
-    (tmp_path / "docs/index.md").write_text("# Start\n\n[nowhere](gone.md)\n")
+    (tmp_path / "labs").mkdir()
+    (tmp_path / ANSWERS).write_text("# Answers\n")
+    (tmp_path / "docs/index.md").write_text("# Start\n\n[nowhere](gone.md)\n\n[answers](../labs/instructor.md)\n")
     monkeypatch.setattr(command, "CHECKOUT", tmp_path)
     done = docs("--out", str(tmp_path / "site"), "--no-open")
     assert done.exit_code == 1 and "docs/index.md:3: WARNING" in str(done.exception)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]
+    assert "docs/index.md:5: WARNING: Unknown source document 'labs/instructor'" in str(done.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "labs"]

@@ -96,6 +96,13 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
     assert {file: file.lstat().st_mtime_ns for file in home.rglob("*")} == before
 
 
+@needs_git
+def test_students_get_no_answers() -> None:
+    """The package for their machines has the handouts, and not the page for instructors."""
+    files = sources.files_of(ROOT)
+    assert "labs/hidden_terminal/README.md" in files and "labs/instructor.md" not in files
+
+
 def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="git failed"):
         sources.copy_checkout(tmp_path, tmp_path / "home")

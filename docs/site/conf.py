@@ -23,7 +23,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 project = "dcflab"
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "docs/**.ipynb", "labs/**.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = ["docs/site", ".*", "runs", "cache"]
+ANSWERS = "labs/instructor.md"  # to the labs, which students find on the site; a link to it is an error
+exclude_patterns = ["docs/site", ".*", "runs", "cache", ANSWERS]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation", "notebooks", "tree"]
 
 myst_heading_anchors = 4  # called as a forge calls them
@@ -41,7 +42,6 @@ MODULES = re.compile(r"~(\w+\.)+")  # from which types in signatures are
 CHECKED = re.compile(r"Annotated\[(.+?), BeforeValidator\(.*?\)\]")
 ARRAY = "ndarray[tuple[Any, ...], dtype[Any]]"  # how it shows that nothing was said of an array
 
-UNSEARCHED = {"labs/instructor"}  # with the answers: who searches for a lab's word is to find its handout
 # A page from a file may load no other, of which a result would show some lines.
 FROM_A_FILE = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 
@@ -60,10 +60,5 @@ def setup(app: Any) -> None:
         said = (MODULES.sub("", each or "").replace(ARRAY, "ndarray") for each in (takes, returns))
         return tuple(CHECKED.sub(r"\1", each) or None for each in said)
 
-    def unsearched(app: Any, doctree: Any) -> None:
-        if app.env.docname in UNSEARCHED:
-            app.env.metadata[app.env.docname]["no-search"] = True
-
     app.connect("autodoc-process-signature", shorten)
-    app.connect("doctree-read", unsearched)
     app.add_js_file(None, body=FROM_A_FILE)

@@ -17,7 +17,7 @@ from emulation.setup import LIBRARIES, MODULES, ROOT, bytecode, cache, kernel, l
 from emulation.setup.errors import SetupError
 from emulation.setup.prebuilt import nobodys
 
-LEFT_OUT = (".ci", ".gitignore", "tests")
+LEFT_OUT = (".ci/", ".gitignore", "tests/", "labs/instructor.md")  # the last has the labs' answers
 TEXT = """The kernel and the modules in here are free software under the GNU General Public License, version 2.
 
 They were built by dcflab {version} from Linux, {archive}
@@ -94,9 +94,7 @@ def source(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 def files_of(checkout: Path) -> list[str]:
     """Return the existing files that git has of a checkout, except LEFT_OUT. Raises SetupError if that fails."""
     names = run("git", "-C", str(checkout), "ls-files", "-z").split("\0")
-    return [
-        name for name in names if name and name.partition("/")[0] not in LEFT_OUT and os.path.lexists(checkout / name)
-    ]
+    return [name for name in names if name and not name.startswith(LEFT_OUT) and os.path.lexists(checkout / name)]
 
 
 def copy_checkout(checkout: Path, home: Path) -> None:

@@ -233,14 +233,15 @@ def drawn() -> set[str]:
 
 
 def test_contributing_draws_the_tree_that_there_is() -> None:
-    """All folders with files of the project; those of the tests one by one are not worth a line."""
+    """All folders with files of the project, to the third level; those of tests and labs are alike."""
     listed = subprocess.run(["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a git checkout")
     folders = {str(parent) for file in listed.stdout.splitlines() for parent in Path(file).parents[:-1]}
     there = {folder for folder in folders if not folder.startswith((".", "LICENSES", "tests/"))}
-    alike = {folder for folder in there if folder.startswith("emulation/features/check/template/")}
-    assert drawn() == (there - alike) | {"tests/plugins"}
+    alike = ("labs/", "analysis/wireshark/")
+    shown = {folder for folder in there if folder.count("/") < 3 and not folder.startswith(alike)}
+    assert drawn() == shown | {"tests/plugins"}
 
 
 def test_what_tests_import_by_name_is_named_once() -> None:

@@ -33,6 +33,7 @@ import os
 
 from emulation.lane import interfaces, links, routing
 from emulation.lane.clock import let_all_end, settle
+from emulation.lane.distribution import Distribution
 from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.motion import Motion
@@ -184,6 +185,7 @@ class Net:
             for link in self.links.values():
                 stack.callback(link.stop)
             self.join_links()
+            stack.callback(Distribution(self).close)
             assert self.routing
             stack.callback(self.routing.stop)
             self.routing.start(self)

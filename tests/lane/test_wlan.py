@@ -141,6 +141,32 @@ def test_a_link_that_is_lost_is_mended(bench):
     assert [ap for _, ap in events] == ["ap0", None, "ap1"] and delivered > 15_000_000
 
 
+LEFT = """
+import json
+from emulation.net import Infrastructure, Net, Wired
+from traffic.ping import ping
+net = Net(rate=11, seconds=50, unreachable=True)
+aps = [net.addAccessPoint(f"ap{{i}}", position=(400 * i, 0, 0)) for i in range(2)]
+a, b, s = net.addStation("sta1", position=(20, 0, 0)), net.addStation("sta2", position=(10, 0, 0)), net.addSwitch("s1")
+net.addLink(*aps, a, b, cls=Infrastructure, ssid="lab")
+for ap in aps:
+    net.addLink(ap, s, cls=Wired)
+with net:
+    net.start()
+    a.move((380, 0, 0), 10)
+    {passed}
+    print(json.dumps([rtt is not None for x, y in ((a, b), (b, a)) for _, _, rtt in ping(x, y.IP(), count=1)]))
+    print(json.dumps([len(ap.radio.peers()) for ap in aps]))
+"""
+
+
+@pytest.mark.parametrize("passed", ["net.run()", 'b.cmd("sleep 50")'])
+def test_an_access_point_drops_a_station_that_is_at_another(bench, passed):
+    """Or it would send frames for it into its own cell; also while nothing is measured."""
+    reached, peers = map(json.loads, bench.script(LEFT.format(passed=passed)))
+    assert reached == [True, True] and peers == [1, 1]
+
+
 WIRED = """
 import json
 from emulation.net import Net, Wired

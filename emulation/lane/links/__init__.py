@@ -53,6 +53,10 @@ class Link:
         threshold.
         """
 
+    def is_ap(self, interface: Interface) -> bool:
+        """Return whether an interface is an access point."""
+        return False
+
     def turn(self, interface: Interface) -> int:
         """Return when this interface joins: lower turns join first."""
         return 0

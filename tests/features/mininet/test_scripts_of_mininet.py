@@ -109,6 +109,13 @@ def test_handover(stage, same):
     assert moves == sorted(moves) and len(set(moves)) == 5
 
 
+def test_a_cell_that_a_station_has_left_keeps_nothing_for_it(stage):
+    """The access point drops a station when the distribution system says that it is elsewhere."""
+    here, *there = after(stage.play("left_cell"), "lost ")
+    assert here == "0 at ['sta1', 'sta2'] []"
+    assert there == ["0 at ['sta2'] ['sta1']"] * 2
+
+
 def test_coordinates(stage):
     ways = [line.split() for line in stage.play("coordinates")]
     assert [one for one, _ in ways[:5]] == ["(10,10)", "(15,10)", "(20,10)", "(20,15)", "(20,20)"]

@@ -121,9 +121,19 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
 
 
 def addresses(plan: Mapping[str, Any]) -> dict[str, int]:
-    """Return the stations' IPv4 addresses as numbers, by name, in the air's order; NONE without an address."""
-    ips = dict(zip((radio["name"] for radio in radios(plan)), ips_of(radios(plan)), strict=True))
-    return {name: int(IPv4Address(ip)) if ip and ":" not in ip else NONE for name, ip in ips.items()}
+    """Return the IPv4 address of each node with a radio as a number, by name: its first radio's that has one; NONE
+    without an address."""
+    found: dict[str, int] = {}
+    for radio, ip in zip(radios(plan), ips_of(radios(plan)), strict=True):
+        if found.get(radio["name"], NONE) == NONE:
+            found[radio["name"]] = int(IPv4Address(ip)) if ip and ":" not in ip else NONE
+    return found
+
+
+def of_stations(plan: Mapping[str, Any]) -> list[int]:
+    """Return the same for each station of the air, in order; radios of one node share its address."""
+    found = addresses(plan)
+    return [found[radio["name"]] for radio in radios(plan)]
 
 
 def _nothing() -> Paths:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from analysis.results.summaries import RouteSummary, RoutingSummary
-from analysis.routes.paths import Paths, addresses
+from analysis.routes.paths import Paths, addresses, of_stations
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
 from analysis.traces.columns import one_of
@@ -190,7 +190,7 @@ def routes(
         if flow["name"] in times:
             arrives = bool(of_lane[flow["name"]].get("delivered_bytes"))
             ends = ip[flow["source"]], ip[flow["destination"]]
-            links = _links(took.get(flow["name"]), list(ip.values()))
+            links = _links(took.get(flow["name"]), of_stations(plan))
             found[flow["name"]] = follow(records, ends, times[flow["name"]], arrives, links)
     return found
 

@@ -8,7 +8,7 @@ import pytest
 from sample import Sample
 from tiny_air import ip, ipv4, mac, tcp
 
-from analysis.routes.paths import Legs, Paths, addresses, paths
+from analysis.routes.paths import Legs, Paths, addresses, of_stations, paths
 from analysis.taps import aired
 from analysis.taps.aired import NONE
 from analysis.taps.phy import radios
@@ -33,6 +33,18 @@ def test_what_was_on_the_air_is_what_the_trace_says(sample: Sample) -> None:
     culprit[trace.rx_tx[spoilt]] = trace.rx["other"][spoilt]
     assert air.outcome.tolist() == outcome.tolist() and len({*outcome.tolist()}) > 3
     assert air.culprit.tolist() == culprit.tolist() and (culprit >= 0).any()
+
+
+def test_the_radios_of_a_node_share_its_address() -> None:
+    """Which its first radio may have, or another one; a host without a radio is no station."""
+
+    def radio(ip: str | None) -> dict[str, Any]:
+        return {"kind": "radio", "address": mac(0), "ip": ip}
+
+    nodes = {"a": [radio("10.0.0.1/8"), radio(None)], "h": [], "b": [radio(None), radio("10.0.0.2/8")]}
+    plan = {"nodes": [{"name": name, "interfaces": made} for name, made in nodes.items()]}
+    assert addresses(plan) == {"a": 0x0A000001, "b": 0x0A000002}
+    assert of_stations(plan) == [0x0A000001] * 2 + [0x0A000002] * 2
 
 
 def test_a_string_has_one_path(sample: Sample) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.routes.paths import addresses
 from analysis.taps.aired import Aired
-from analysis.taps.phy import radios
 from analysis.traces.dissect import Frames, datagrams
 from analysis.traces.trace import Array
 
@@ -33,7 +33,7 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
     first."""
     size, tcp = air.kind.size, air.tcp
     found = Segments(np.full(size, NO_FLOW), *(np.zeros(size, np.int64) for _ in range(5)))
-    ip = dict(zip((radio["name"] for radio in radios(plan)), air.ips, strict=True))
+    ip = addresses(plan)
     udp = _Udp.of(air.frames)
     frames, v4 = air.frames.pick(tcp.row), tcp.version == 4
     ends = [frames.field(tcp.network + offset, 4) for offset in (12, 16)]
@@ -44,7 +44,7 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
     for planned in plan.get("applications", ()):
         if planned["name"] not in names or "port" not in planned:
             continue
-        source, destination = (_number(ip[planned[end]]) for end in ("source", "destination"))
+        source, destination = (ip[planned[end]] for end in ("source", "destination"))
         of_port = v4 & ((ports[0] == planned["port"]) | (ports[1] == planned["port"]))
         there = of_port & (ends[0] == source) & (ends[1] == destination)
         mine = np.flatnonzero(there | (of_port & (ends[1] == source) & (ends[0] == destination)))
@@ -103,9 +103,3 @@ class _Udp:
 def _first(seq: Array, acknowledged: Array) -> int:
     """Return the number from which a direction counts."""
     return int(seq[0]) if seq.size else int(acknowledged[0]) if acknowledged.size else 0
-
-
-def _number(address: str) -> int:
-    """Return an IPv4 address as a number, -1 for anything else."""
-    parts = address.split(".")
-    return int.from_bytes(bytes(map(int, parts)), "big") if len(parts) == 4 else -1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis.routes import routes
-from analysis.routes.paths import Legs, Paths, addresses, paths
+from analysis.routes.paths import Legs, Paths, addresses, of_stations, paths
 from analysis.routes.routes import Event
 from analysis.taps.aired import Aired
 from analysis.taps.phy import radios
@@ -231,7 +231,7 @@ def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, An
     """Return lost links, repairs, and what the sources of flows recorded about their routes."""
     records = np.zeros(0, routes.RECORD) if records is None else records
     ip = addresses(plan)
-    number = {address: at for at, address in enumerate(ip.values())}
+    number = {address: at for at, address in reversed([*enumerate(of_stations(plan))])}
     pairs = [
         (records["node"] == ip[planned["source"]]) & (records["to"] == ip[planned["destination"]])
         for planned in plan["applications"]

@@ -16,7 +16,7 @@ from emulation.features import film
 from emulation.features.film import Film
 from emulation.features.film.page import page
 from emulation.lane.errors import Misuse
-from emulation.plan.air import stronger_db
+from emulation.plan.air import owners_of, stronger_db
 from emulation.play.replay import tasks_of
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
@@ -40,7 +40,9 @@ def of_run(where: Path, trust: Trust = NOBODY) -> Film:
         told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
     air = aired.read(where / TRACE, plan)
     title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
-    return film.make(title, plan, lane, air, told, _reach_m(where, trust))
+    reach = _reach_m(where, trust)
+    of_radios = reach and [reach[owner] for owner in owners_of(plan["nodes"])]
+    return film.make(title, plan, lane, air, told, of_radios)
 
 
 def write(made: Film, out: Path) -> None:
@@ -60,7 +62,7 @@ def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) 
 
 
 def _reach_m(where: Path, trust: Trust) -> list[float] | None:
-    """Return each station's range, from the run folder's specification; None if that is missing, or distance alone does
+    """Return each node's range, from the run folder's specification; None if that is missing, or distance alone does
     not decide it."""
     try:
         found = result.read(where.parent / "result.json")

@@ -148,6 +148,16 @@ def test_several_radios(stage):
     assert len(of_run(stage.folder / "session1-1").ways) == 10
 
 
+@pytest.mark.lane
+def test_a_film_of_nodes_with_several_radios(tmp_path):
+    """Each radio has the range of its node, which the result says."""
+    done = CliRunner().invoke(cli, ["run", str(SCRIPTS / "radios.py"), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    made = of_run(tmp_path / "run" / "session1-1")
+    assert made.reach_m and len(made.reach_m) == len(made.ways) == 10
+    assert (tmp_path / "run" / "session1-1" / "film.html").is_file()
+
+
 def test_roles_change(stage):
     lines = stage.play("roles")
     lines = [line for line in lines if line[:4] not in ("*** ", "sta1", "sta2", "sta3") or " to " in line]

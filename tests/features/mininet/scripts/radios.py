@@ -28,6 +28,7 @@ def topology():
     net.addLink(sta4, cls=adhoc, ssid="one", channel=1)
     net.addLink(sta5, cls=adhoc, ssid="two", channel=11)
 
+    net.plotGraph(max_x=250, max_y=50)
     net.build()
     ap1.start([])
     ap2.start([])

@@ -94,7 +94,8 @@ class Net(lane.Net):
     def of(cls, asked: Specification | str, moving: bool = False) -> Net:
         """Make the network of a specification, which may be JSON.
 
-        If `moving`, it has the specification's motion and presence, which happen in `play`.
+        If `moving`, it has the motion and presence of the specification's own network, which happen in `play` and at
+        a prompt.
         """
         asked = Specification.model_validate_json(asked, context=USER) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
@@ -329,23 +330,20 @@ class Net(lane.Net):
                         self.recording = measurement, service
                         yield
                 finally:
-                    self.recording = None
+                    self.recording, self.presence.loop = None, None
                 measurement.stop()
             flows, reports = [flow for flow, _ in self.done], [report for _, report in self.done]
             result = measurement.result(reports)
             self.done.clear()
             if result["air"] and result["air_s"] > PAUSE_S:  # without radios there is nothing to keep
-                keep(result, result["air_s"], applications=flows, motion=self.in_session())
+                keep(result, result["air_s"], applications=flows)
 
     play, reroute = played.play, played.reroute
 
     def begin(self, loop: Loop) -> None:
-        """Start the motion of a session. At a prompt, nodes move only by its verbs."""
-        self.motion.start(self.in_session(), loop, self.began_ns)
-
-    def in_session(self) -> dict[str, Any] | None:
-        """Return the part of the plan's motion that happens in a session."""
-        return None
+        """Start the plan's motion and presence when a session begins."""
+        self.motion.start(self.plan["motion"], loop, self.began_ns)
+        self.presence.start(self.plan["presence"], loop, self.began_ns)
 
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
         """Plan a flow of the network's kind, or as for `--traffic`, and set up its TCP at both ends.

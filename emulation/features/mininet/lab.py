@@ -131,10 +131,6 @@ class Lab(Net):
         give(plan, radios, bool(self.waypoints) or self.mininet.mobile)
         return plan
 
-    def in_session(self) -> dict[str, Any] | None:
-        motion: dict[str, Any] | None = self.plan["motion"]
-        return motion
-
     def begin(self, loop: Loop) -> None:
         super().begin(loop)
         self.mininet.begin(loop, self.began_ns)

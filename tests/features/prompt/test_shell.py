@@ -54,6 +54,15 @@ def told_to_end():
     yield ""
 
 
+def test_stations_move_while_the_prompt_waits(bench):
+    """As in a run, until its verbs put them elsewhere."""
+    where = "py tuple(map(round, net['sta3'].position))"
+    typed = [where, "wait 20", where, "links", "move sta3 400,50", "wait 100", where]
+    start, later, *between, end = session(bench, *typed, motion="line,node=sta3,speed=5", seconds=30)
+    assert (start, later, end) == ("(400, 0, 0)", "(500, 0, 0)", "(400, 50, 0)")
+    assert {line[:12] for line in between if "->" in line} == {"sta1 -> sta2", "sta2 -> sta1"}
+
+
 def test_what_ends_a_program_ends_the_prompt(bench):
     """Ctrl-C there ends a command only."""
     bench.answers = told_to_end()

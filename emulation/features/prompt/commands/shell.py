@@ -26,7 +26,7 @@ from topologies import Network
 PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
 from emulation.net import Net
 
-with Net.of({specification!r}) as net:
+with Net.of({specification!r}, moving=True) as net:
     net.start()
 """
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Formats are documented as they are: trace records to the byte, and each key of plans and results.
 
-`./dcflab python tests/test_documented_formats.py` makes docs/result.md again from the models of `result.json`.
+`./dcflab python tests/test_documented_formats.py` makes docs/result.md again from the models of `result.json`, and
+docs/records.md from the layouts of records.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from pydantic import BaseModel
 
 from analysis.results.result import Result
+from analysis.results.shapes import Counters
+from analysis.routes import routes
 from analysis.tcp import senders
 from analysis.traces import trace
 from emulation.plan import plan
@@ -35,8 +39,72 @@ Made from the models in `analysis/results`, of which `Result` is the whole file:
 [file-formats.md](file-formats.md#resultjson) says how to read the file.
 A field with a default may be missing.
 """
-FIELD = re.compile(r"(\d+) ([iu]\d) (\w+)")
-LAYOUTS = {"TX": trace.TX, "RX": trace.RX, "END": trace.END, "MARK": trace.MARK, "": senders.RECORD}
+RECORDS = DOCS / "records.md"
+RECORDS_HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# Trace records and counters
+
+The binary records that kernel modules write, and the counters of the air.
+Made from `analysis/traces/trace.py`, `analysis/tcp/senders.py`, `analysis/routes/routes.py` and
+`analysis/results/shapes.py`:
+
+    ./dcflab python tests/test_documented_formats.py
+
+Section numbers continue [interfaces.md](interfaces.md).
+A recorder copies the records from a relay channel in debugfs;
+the host turns them into the [files of a run](file-formats.md).
+
+All records are little-endian; types are as in numpy (`u2`: unsigned, 2 bytes).
+Times are nanoseconds of the lane's CLOCK_MONOTONIC.
+`0xffff` as a station means none.
+"""
+AIR = """## 3. Records of the air
+
+`air.trace`, from `dcf80211`.
+Each record is a multiple of 8 bytes, starts with its size, and is written in the order of events.
+Records and counters cover exactly the transmissions that begin between the marks.
+A transmission without an outcome was still open at the stop.
+"""
+COUNTERS = """## 4. Counters
+
+`counters` of each station in `lane.json` and `result.json`.
+Kinds and access categories are those of section 3, kinds in lower case.
+"""
+SUMS = """The tables are sums over stations (`analysis/results/result.py`):
+
+- `COL_x` = COLLISION + OWN_TX of `addressed`; `COL_ANY_x` the same of `rx`.
+  RTS/CTS adds both kinds, DATA and ACK are `tcp_data` and `tcp_ack`, MAC_ACK is `ack`.
+- `FAIL_RTS/CTS` = RTS_LIMIT over all kinds; `FAIL_x` = RTS_LIMIT + SHORT_LIMIT + LONG_LIMIT + STAGES of a kind.
+- A `TOTAL` is the sum of RTS/CTS, DATA, ACK, UDP, OTHER and ENCRYPTED.
+"""
+TCP = """## 8. Records of TCP
+
+`tcp.trace`, from `tcp_tap.ko` (`emulation/tcp_tap/`): one record for each event of a socket that sends,
+in any namespace.
+`tcp_tap/lost` in debugfs counts records for which there was no room.
+
+ACK and TIMER are written before the kernel acts, so their values have held since the socket's previous record.
+STATE and RETRANSMIT are written while it acts: on entry into Loss, window and threshold are new;
+on entry into Recovery or CWR, the threshold only.
+STATE with Loss is one expiry of the retransmission timer, STATE with Recovery one fast recovery.
+The values after the last record are in `tcp_info`.
+Segments that arrive after the application has shut its side are not seen, as tcp_probe covers ESTABLISHED only.
+"""
+PHASES = """`analysis.tcp.senders.flows(path, plan, lane)` returns each flow as step functions,
+from its start to its end or the run's.
+Four phases share a flow's time without gap or overlap:
+
+- `rto_s`: from the last segment that came or was sent before an expiry, to the expiry;
+- `recovery_s`: the rest in Recovery or CWR;
+- `slow_start_s`: the rest while cwnd < ssthresh;
+- `congestion_avoidance_s`: all other time.
+"""
+ROUTING = """## 9. Records of routing
+
+`manet.trace`, from `manet.ko`. Addresses are IPv4's.
+A flow's source reports the routes that it finds, changes and loses from the start of the measurement on.
+Its first report tells what it knew before: one that finds a route had none, one that changes or loses it had one.
+If no report comes and packets arrive, there was a route.
+"""
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("string", {"stations": 3, "reception": "sinr", "edca": "standard", "fading": "rayleigh", "ackthin": "daa"}),
     ("mobile", {"stations": 5}),
@@ -45,14 +113,61 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_the_page_has_each_field_of_a_record_at_its_place(name: str) -> None:
-    blocks = re.findall(r"^```\w*\n(.*?)^```$", (DOCS / "records.md").read_text(), re.MULTILINE | re.DOTALL)
-    layout, started = LAYOUTS[name], f"{name}:" if name else " 0 u2 size = 80"
-    [part] = [part for block in blocks for part in block.split("\n\n") if part.startswith(started)]
-    said = {field: (int(at), np.dtype(f"<{kind}")) for at, kind, field in FIELD.findall(part)}
-    assert layout.fields is not None
-    assert said == {field: (at, kind) for field, (kind, at, *_) in layout.fields.items()}
+def layout(module: ModuleType, name: str, title: str) -> str:
+    """A table of a record's fields, from the text of which the module makes its dtype."""
+    [text] = [
+        ast.literal_eval(each.value.args[0])
+        for each in ast.parse(inspect.getsource(module)).body
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name and isinstance(each.value, ast.Call)
+    ]
+    fields = getattr(module, name).fields
+    lines = [f"### {title}\n", "| byte | type | field | |", "|---|---|---|---|"]
+    for line in text.strip().splitlines():
+        field, _, said = line.strip().partition(" ")
+        kind, at = fields[field.partition(":")[0]][:2]
+        lines.append(f"| {at} | {kind.str[1:]} | `{field.partition(':')[0]}` | {said} |")
+    return "\n".join([*lines, ""])
+
+
+def values(*enums: type[IntEnum]) -> str:
+    """A table of these enums' names, with the comments after them."""
+    lines = ["### Values\n", "| | value | name | |", "|---|---|---|---|"]
+    for enum in enums:
+        said = dict(re.findall(r"^    (\w+) = \d+  # (.+)$", inspect.getsource(enum), re.MULTILINE))
+        lines += [f"| {enum.__name__} | {one.value} | {one.name} | {said.get(one.name, '')} |" for one in enum]
+    return "\n".join([*lines, ""])
+
+
+def untyped(row: str) -> str:
+    """A row of a table without its second cell."""
+    name, _, said = row.split(" | ")
+    return f"{name} | {said}"
+
+
+def records() -> str:
+    return "\n".join([
+        RECORDS_HEAD,
+        AIR,
+        layout(trace, "TX", "TX: at the start of each transmission"),
+        layout(trace, "RX", "RX: at the end of an arrival at or above the reception threshold, or for the station"),
+        layout(trace, "END", "END: when a station is done with a frame"),
+        layout(trace, "MARK", "MARK: the start and the stop of the measurement"),
+        values(trace.Kind, trace.Outcome, trace.Reason),
+        COUNTERS,
+        "\n".join(["| counter | |", "|---|---|", *(untyped(row) for row in rows(Counters)), ""]),
+        SUMS,
+        TCP,
+        layout(senders, "RECORD", "The record"),
+        values(senders.Event, senders.State),
+        PHASES,
+        ROUTING,
+        layout(routes, "RECORD", "The record of routing"),
+        values(routes.Event, routes.Packet, routes.Why),
+    ])  # fmt: skip
+
+
+def test_the_page_has_each_field_of_a_record() -> None:
+    assert RECORDS.read_text() == records(), f"{RECORDS} is not up to date; it says how to make it again"
 
 
 def keys(value: Any) -> set[str]:
@@ -115,3 +230,4 @@ def test_the_page_has_each_field_of_a_result() -> None:
 
 if __name__ == "__main__":
     RESULT.write_text(page())
+    RECORDS.write_text(records())

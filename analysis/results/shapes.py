@@ -210,18 +210,27 @@ class Retries(Shape):
 
 
 class Counters(Shape):
-    """Counters of a station (docs/interfaces.md, section 4)."""
+    """Counters of a station (docs/records.md, section 4)."""
 
     tx: Counts = {}
+    """by kind: transmissions begun, every attempt"""
     airtime_ns: Counts = {}
+    """by kind: of those"""
     rx: dict[str, Counts] = {}
+    """by kind and outcome: arrivals at or above the reception threshold, addressed to any station"""
     addressed: dict[str, Counts] = {}
+    """by kind and outcome: arrivals addressed to this station, at any power"""
     end: dict[str, Counts] = {}
+    """by kind and reason: frames this station was done with"""
     retries: Retries
+    """`short` and `long`"""
     busy_ns: Count = 0
+    """time in which the station senses, receives or sends"""
     nav_ns: Count = 0
     tx_ns: Count = 0
     categories: dict[str, Counts] = {}
+    """with EDCA, by category: parameters at the end (`aifsn`, `cw_min`, `cw_max`, `txop_us`), `tx` and `airtime_ns` of
+    its exchanges, frames (`acked`, `group`, `given_up`, `dropped`), internal `collisions`"""
 
 
 class Station(Shape):

@@ -30,10 +30,23 @@ from analysis.traces.trace import NEVER, Array, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged, reading
 
-RECORD = record(
-    "size:u2 event:u1 kind:u1 node:u4 time_ns:i8 to:u4 next_hop:u4 hops:u2 reason:u1 count:u1 source:u4 ip_id:u2 len:u2"
-    " extra:u4 zero:u8"
-)
+RECORD = record("""
+    size:u2 48
+    event:u1
+    kind:u1 of the packet, if it is about one
+    node:u4 its address
+    time_ns:i8
+    to:u4 the destination, or the neighbour
+    next_hop:u4 the new one, if there is one
+    hops:u2 of the route; 0: none
+    reason:u1
+    count:u1
+    source:u4 of the packet
+    ip_id:u2
+    len:u2
+    extra:u4 the protocol's: a request's number, a sequence number
+    zero:u8
+""")
 RECORDER = "manet_trace"
 NO_ROUTE, UNKNOWN = 0, -1  # hops: no route; a route of unknown length
 
@@ -42,18 +55,18 @@ class Event(IntEnum):
     """Events that a station records."""
 
     FOUND = 0  # a route where there was none
-    CHANGED = 1
+    CHANGED = 1  # its next hop or length
     LOST_ROUTE = 2
     REPAIRED = 3  # by a station on the path
     SALVAGED = 4  # a packet, over another route
-    BUFFERED = 5
+    BUFFERED = 5  # a packet, while a route is searched
     RELEASED = 6
     DROPPED = 7
-    SEARCH = 8
+    SEARCH = 8  # a request; `count` is its TTL
     SEARCH_FAILED = 9
-    LINK_LOST = 10
+    LINK_LOST = 10  # `to` is the neighbour
     LINK_FOUND = 11
-    SENT_CONTROL = 12
+    SENT_CONTROL = 12  # passed to the radio
     GOT_CONTROL = 13
 
 
@@ -83,13 +96,13 @@ class Why(IntEnum):
     TTL_EXPIRED = 7
     DUPLICATE = 8
     MALFORMED = 9
-    NOT_OURS = 10
+    NOT_OURS = 10  # nothing for this node to do
     RATE_LIMITED = 11
-    TOO_LONG = 12
-    NO_NEIGHBOUR = 13
-    UNSENT = 14
+    TOO_LONG = 12  # with its source route
+    NO_NEIGHBOUR = 13  # the next hop's MAC address is unknown
+    UNSENT = 14  # the radio did not take it
     NO_MEMORY = 15
-    GONE = 16
+    GONE = 16  # the node was removed
 
 
 HAS_A_WAY = (Event.FOUND, Event.CHANGED, Event.REPAIRED)

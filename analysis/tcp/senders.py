@@ -25,11 +25,29 @@ from emulation.files.foreign import LONGEST_NS, Damaged, reading
 if TYPE_CHECKING:
     from analysis.results.summaries import TcpSummary
 
-RECORD = record(
-    "size:u2 event:u1 ca_state:u1 sport:u2 dport:u2 time_ns:i8 sent_ns:i8 cwnd:u4 ssthresh:u4 srtt_us:u4 rto_us:u4"
-    " packets_out:u4 sacked_out:u4 lost_out:u4 retrans_out:u4 una:u4 nxt:u4 total_retrans:u4 backoff:u4"
-    " saddr:u4 daddr:u4"
-)
+RECORD = record("""
+    size:u2 80
+    event:u1
+    ca_state:u1
+    sport:u2 in the host's order
+    dport:u2
+    time_ns:i8
+    sent_ns:i8 when the socket last sent a segment
+    cwnd:u4
+    ssthresh:u4 0x7fffffff: none yet
+    srtt_us:u4
+    rto_us:u4
+    packets_out:u4
+    sacked_out:u4
+    lost_out:u4
+    retrans_out:u4
+    una:u4
+    nxt:u4
+    total_retrans:u4
+    backoff:u4
+    saddr:u4 bytes in network order; IPv6: 0
+    daddr:u4
+""")
 ENDS = ["saddr", "sport", "daddr", "dport"]
 NO_SSTHRESH = 0x7FFFFFFF
 DIP_NS = 10_000_000_000  # ns: goodput is examined for dips over this time
@@ -39,11 +57,11 @@ Ends = tuple[str, int, str, int]  # the source's address and port, the destinati
 class Event(IntEnum):
     """Events: what woke a sender (ACK, TIMER), what it then did (STATE, RETRANSMIT), and its end."""
 
-    ACK = 1
-    STATE = 2  # `ca_state` is the new state
-    RETRANSMIT = 3
-    CLOSE = 4
-    TIMER = 5
+    ACK = 1  # tcp_probe: a segment arrived while data was outstanding
+    STATE = 2  # tcp_cong_state_set: `ca_state` is the new state
+    RETRANSMIT = 3  # tcp_retransmit_skb: one or more segments, which `total_retrans` counts
+    CLOSE = 4  # tcp_destroy_sock
+    TIMER = 5  # timer_expire_entry: retransmission, loss probe, reordering or window probe
 
 
 class State(IntEnum):

@@ -33,9 +33,9 @@ class Kind(IntEnum):
     TCP_ACK = 4
     ROUTING = 5
     MANAGEMENT = 6
-    OTHER = 7
+    OTHER = 7  # ARP, ICMP, SYN, FIN and RST of TCP, and unknown data
     ENCRYPTED = 8  # data whose content is encrypted
-    UDP = 9  # a datagram, or a fragment of one
+    UDP = 9  # a datagram, or a fragment of one, of no routing protocol
 
 
 def is_response(kind: Array) -> Array:
@@ -80,21 +80,68 @@ class _Record(IntEnum):
 
 
 def record(fields: str) -> np.dtype[Any]:
-    """Return the dtype of "name:type name:type ...", little-endian and packed."""
-    return np.dtype([(name, "<" + kind) for name, kind in (field.split(":") for field in fields.split())])
+    """Return the dtype of lines "name:type meaning", little-endian and packed. docs/records.md has the meanings."""
+    given = (line.split()[0].split(":") for line in fields.strip().splitlines())
+    return np.dtype([(name, "<" + kind) for name, kind in given])
 
 
-TX = record(
-    "size:u2 type:u1 kind:u1 station:u2 receiver:u2 id:i8 start_ns:i8 duration_ns:u4 rate:u2 freq:u2 queued_ns:i8"
-    " length:u2 attempt:u1 flags:u1 msdu:u4 category:u1 reserved:u1 more:u2 caplen:u2 zero:u2"
-)
-RX = record(
-    "size:u2 type:u1 outcome:u1 station:u2 other:u2 id:i8 start_ns:i8 power_mdbm:i4 other_kind:u1 addressed:u1 zero:u2"
-)
-END = record(
-    "size:u2 type:u1 reason:u1 station:u2 kind:u1 category:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2"
-)
-MARK = record("size:u2 type:u1 what:u1 lost:u4 time_ns:i8 zero:i8")
+TX = record("""
+    size:u2
+    type:u1 1
+    kind:u1 for an RTS, `queued_ns`, `msdu` and `category` are those of the frame that it asks for
+    station:u2
+    receiver:u2 0xffff: a group
+    id:i8 number of the transmission, from 1
+    start_ns:i8
+    duration_ns:u4
+    rate:u2 100 kb/s
+    freq:u2 MHz
+    queued_ns:i8 when the kernel passed the frame on; 0 for CTS and ACK
+    length:u2 of the MPDU with FCS
+    attempt:u1 from 1
+    flags:u1 1: short preamble
+    msdu:u4 number of the frame at its station; 0 for CTS and ACK
+    category:u1 with EDCA 1 VO, 2 VI, 3 BE, 4 BK; 0: without EDCA, and for CTS and ACK
+    reserved:u1
+    more:u2
+    caplen:u2 bytes of the frame that follow, from its 802.11 header on, without FCS, padded to a multiple of 8
+    zero:u2
+""")
+RX = record("""
+    size:u2 32
+    type:u1 2
+    outcome:u1
+    station:u2
+    other:u2 the station whose transmission corrupted it; 0xffff: none
+    id:i8 of the transmission
+    start_ns:i8 of the arrival
+    power_mdbm:i4
+    other_kind:u1
+    addressed:u1
+    zero:u2
+""")
+END = record("""
+    size:u2 32
+    type:u1 3
+    reason:u1
+    station:u2
+    kind:u1
+    category:u1 as in TX
+    id:i8 of its last transmission; 0: never sent
+    time_ns:i8
+    msdu:u4
+    short:u1 retries
+    long:u1 retries
+    zero:u2
+""")
+MARK = record("""
+    size:u2 24
+    type:u1 4
+    what:u1 0 start, 1 stop
+    lost:u4 records lost so far
+    time_ns:i8
+    zero:i8
+""")
 FLAG_SHORT_PREAMBLE = 1
 
 

@@ -21,7 +21,7 @@ from emulation.files.foreign import Damaged, reading
 
 FILE = "views.gz"
 BLOCK = 4096  # transmissions
-HEAD = record("transmissions:u4 arrivals:u4 texts:u4")  # of a block; the last in bytes
+HEAD = record("transmissions:u4\narrivals:u4\ntexts:u4")  # of a block; the last in bytes
 COLUMNS = (("delay_ns", "<u4"), ("station", "<u2"), ("text", "<u2"), ("dbm", "i1"))  # of its arrivals
 FINE = 0  # the text of a correct reception
 MOST_TEXTS = 1 << 20  # bytes, in a block

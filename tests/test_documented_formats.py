@@ -2,15 +2,16 @@
 """Formats are documented as they are: trace records to the byte, and each key of plans and results.
 
 `./dcflab python tests/test_documented_formats.py` makes docs/result.md again from the models of `result.json`, and
-docs/records.md from the layouts of records.
+docs/records.md from the layouts of records, and docs/plan.md from `analysis/results/fields.py`.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from analysis.results import fields
 from analysis.results.result import Result
 from analysis.results.shapes import Counters
 from analysis.routes import routes
@@ -105,6 +107,19 @@ A flow's source reports the routes that it finds, changes and loses from the sta
 Its first report tells what it knew before: one that finds a route had none, one that changes or loses it had one.
 If no report comes and packets arrive, there was a route.
 """
+PLAN = DOCS / "plan.md"
+PLAN_HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# Fields of plan.json and lane.json
+
+Made from `analysis/results/fields.py`, with examples from plans:
+
+    ./dcflab python tests/test_documented_formats.py
+
+[interfaces.md](interfaces.md) says what these files are.
+`[]` is each of a list, `*` each name, number or address.
+Plug-ins define further fields of objects with a `kind`.
+"""
+LONGEST = 32  # characters of an example
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("string", {"stations": 3, "reception": "sinr", "edca": "standard", "fading": "rayleigh", "ackthin": "daa"}),
     ("mobile", {"stations": 5}),
@@ -120,11 +135,11 @@ def layout(module: ModuleType, name: str, title: str) -> str:
         for each in ast.parse(inspect.getsource(module)).body
         if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name and isinstance(each.value, ast.Call)
     ]
-    fields = getattr(module, name).fields
+    places = getattr(module, name).fields
     lines = [f"### {title}\n", "| byte | type | field | |", "|---|---|---|---|"]
     for line in text.strip().splitlines():
         field, _, said = line.strip().partition(" ")
-        kind, at = fields[field.partition(":")[0]][:2]
+        kind, at = places[field.partition(":")[0]][:2]
         lines.append(f"| {at} | {kind.str[1:]} | `{field.partition(':')[0]}` | {said} |")
     return "\n".join([*lines, ""])
 
@@ -170,21 +185,53 @@ def test_the_page_has_each_field_of_a_record() -> None:
     assert RECORDS.read_text() == records(), f"{RECORDS} is not up to date; it says how to make it again"
 
 
-def keys(value: Any) -> set[str]:
-    """The keys of JSON that are names of the format: nodes, addresses, numbers and settings have names of their own."""
-    if isinstance(value, dict):
-        named = {key for key in value if re.fullmatch(r"[a-z]\w*", key) and not re.fullmatch(r"(sta|r|h|s|ap)\d+", key)}
-        return named.union(*(keys(each) for each in value.values()))
-    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+def examples() -> dict[str, Any]:
+    """A value of each field, from the plans that set one."""
+    found: dict[str, Any] = {}
+    for topology, options in ASKED:
+        for path, value in fields.leaves(plan(specify(topology, options))):
+            if value is not None and len(json.dumps(value)) <= LONGEST:
+                found.setdefault(path, value)
+    return found
+
+
+def section(title: str, meanings: Mapping[str, str], shown: Mapping[str, Any]) -> str:
+    """Tables of fields, one for each object."""
+
+    def of(path: str) -> str:
+        return path.split(".")[0] if "." in path else ""
+
+    parts = [f"## {title}\n"]
+    for group in dict.fromkeys(map(of, meanings)):
+        lines = [*([f"### `{group}`\n"] if group else []), "| field | example | |", "|---|---|---|"]
+        for path, said in meanings.items():
+            if of(path) == group:
+                name, example = path.removeprefix(f"{group}."), json.dumps(shown[path]) if path in shown else ""
+                lines.append(f"| `{name}` | {f'`{example}`' if example else ''} | {said} |")
+        parts.append("\n".join([*lines, ""]))
+    return "\n".join(parts)
+
+
+def plan_page() -> str:
+    return "\n".join([PLAN_HEAD, section("plan.json", fields.PLAN, examples()), section("lane.json", fields.LANE, {})])
+
+
+def test_the_page_has_each_field_of_plans_and_reports() -> None:
+    assert PLAN.read_text() == plan_page(), f"{PLAN} is not up to date; it says how to make it again"
 
 
 @pytest.mark.parametrize(("topology", "options"), ASKED)
 def test_the_page_has_each_key_of_a_plan(topology: str, options: dict[str, Any]) -> None:
     """Those that a kind adds are on its own page."""
-    planned = plan(specify(topology, options))
-    of_kinds = keys([planned["routing"], planned["applications"], [node["routing"] for node in planned["nodes"]]])
-    documented = set(re.findall(r"\w+", (DOCS / "interfaces.md").read_text()))
-    assert keys(planned) - of_kinds - documented == set()
+    assert fields.unknown(plan(specify(topology, options)), fields.PLAN) == set()
+    assert fields.unknown({"nodes": [{"new": 1}], "air": {"slot": 2}}, fields.PLAN) == {"nodes[].new", "air.slot"}
+
+
+@pytest.mark.lane
+def test_the_page_has_each_key_that_a_lane_leaves(bench: Any) -> None:
+    bench.plan("string", stations=3, seconds=1)
+    assert bench.run("plan").status == 0
+    assert fields.unknown(bench.result(), fields.LANE) == set()
 
 
 def models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -231,3 +278,4 @@ def test_the_page_has_each_field_of_a_result() -> None:
 if __name__ == "__main__":
     RESULT.write_text(page())
     RECORDS.write_text(records())
+    PLAN.write_text(plan_page())

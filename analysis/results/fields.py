@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fields of plan.json and lane.json, and what they mean; docs/plan.md is made from this file.
+
+`[]` is each of a list, `*` each name, number or address. Plug-ins define further fields of objects with a `kind`.
+`shapes` checks the fields that readers use.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+OWN = "where it differs from that of `air`"
+PLAN = {
+    "version": "",
+    "name": "of the topology or the run",
+    "seed": "",
+    "seconds": "",
+    "sample_s": "interval of flows.csv",
+    "modules": "kernel modules that are loaded first, with dcf80211",
+    "module_parameters.*": "set before anything starts, as `tcp_vegas.alpha`",
+    "plugins": "folders with `links`, `routing`, `applications` and `recorders`",
+    "recorders[].kind": "a file of `emulation/lane/recorders`",
+    "routing.kind": "a file of `emulation/lane/routing`",
+    "presence.*": "when a node is present, `[from, until]` in s; null: to the end. Others are always present",
+    "memory.needed_mb": "there only if 512 MB, or TCP's share of it, are too little",
+    "memory.lane_mb": "what the lane gets",
+    "memory.tcp_pages": "`net.ipv4.tcp_mem`, which all nodes share; null: the kernel's",
+    "medium.kind": "`wmediumd`, `wmediumd-compat`; without `medium`, dcf80211",
+    "medium.module": "",
+    "medium.program": "wmediumd's path; null: dcflab's model of it",
+    "medium.config": "in wmediumd's grammar",
+    "medium.table": "packet error rates in wmediumd's grammar, or null",
+    "air.slot_ns": "",
+    "air.sifs_ns": "",
+    "air.cw_min": "",
+    "air.cw_max": "",
+    "air.signal_extension_ns": "",
+    "air.preamble": "`long`, `short`: above 1 Mb/s 96 us instead of 192",
+    "air.sensing_ns": "dcf.md, equal slots",
+    "air.basic_rates": "100 kb/s",
+    "air.reception": "`capture`, `sinr`: reception.md",
+    "air.capture_db": "",
+    "air.rx_threshold_mdbm": "",
+    "air.cs_threshold_mdbm": "with `sinr` it may exceed the reception threshold",
+    "air.noise_mdbm": "",
+    "air.detection_db.ofdm": "with `sinr`: margin for a preamble to be noticed",
+    "air.detection_db.dsss": "likewise",
+    "air.short_retry": "",
+    "air.long_retry": "",
+    "air.queue": "frames that wait; with EDCA in each category",
+    "air.edca": "four access functions a station",
+    "air.retry_by": "`limits`, `stages`: of the kernel's rate control",
+    "air.nav_reset": "forget the NAV of an RTS that nothing followed",
+    "air.seed": "",
+    "air.eifs": "`off`, `frame`: after errored frames, as the standard; `energy`: also after weaker signals, as ns-2",
+    "air.rules": "of ns-2: like-ns2.md",
+    "air.punctual": "frames that are given up are reported at their time, with more timers",
+    "air.promiscuous": "the kernel also gets data for other stations",
+    "air.trace": "",
+    "air.snap": "bytes of each frame that the trace keeps",
+    "air.power_mdbm": "[transmitter][receiver] of radios in order, with shadowing; null: nothing arrives",
+    "air.delay_ns": "[transmitter][receiver]",
+    "air.fading.gain_q32": "1025 quantiles of the factor over `power_mdbm`, in 2^-32",
+    "air.error_table.first_mdb": "SINR of the first entry",
+    "air.error_table.step_mdb": "",
+    "air.error_table.lambda_q40.*": "by rate: -ln of the probability that a bit survives, in 2^-40",
+    "links[].name": "",
+    "links[].kind": "a file of `emulation/lane/links`",
+    "links[].ssid": "",
+    "links[].freq": "MHz",
+    "links[].beacon_tu": "",
+    "links[].basic_rates": "100 kb/s",
+    "links[].mixed": "both 802.11b and 802.11g",
+    "links[].security": "`open`, `wpa2`, `wpa3`",
+    "links[].passphrase": "",
+    "links[].client": "`kernel`, `wpa_supplicant`",
+    "links[].roams": "",
+    "links[].roam_dbm": "",
+    "links[].may_fail": "",
+    "links[].rate_bps": "of a wire; null: unlimited",
+    "links[].delay_us": "",
+    "links[].jitter_us": "",
+    "links[].loss_percent": "",
+    "links[].queue": "packets",
+    "nodes[].name": "also of its network namespace",
+    "nodes[].kind": "`station`, `ap`, `host`, `switch`",
+    "nodes[].position": "m",
+    "nodes[].sysctl.*": "",
+    "nodes[].bridge.name": "its ports are the interfaces, which then have no `ip`; null: no bridge",
+    "nodes[].bridge.kind": "`linux`, `ovs`",
+    "nodes[].routing": "what the routing planned for the node",
+    "nodes[].interfaces[].name": "",
+    "nodes[].interfaces[].kind": "`radio`, `wired`. The air's stations are the radios, in order",
+    "nodes[].interfaces[].link": "",
+    "nodes[].interfaces[].address": "of a radio also HWSIM_ATTR_PERM_ADDR, hwsim's name for its transmitter",
+    "nodes[].interfaces[].ip": "",
+    "nodes[].interfaces[].neighbours.*": "hardware addresses by IP address, entered before the network starts",
+    "nodes[].interfaces[].qdisc": "null: the kernel's",
+    "nodes[].interfaces[].qdisc.kind": "`ackthin`, `netem`, or another with its defaults",
+    "nodes[].interfaces[].qdisc.policy": "and other settings of the kind; `below`: the qdisc below a netem",
+    "nodes[].interfaces[].regulatory": "0: hwsim's own domain, for channel 14 and 5 GHz; null: the world's",
+    "nodes[].interfaces[].rates": "fixed legacy rates in 100 kb/s; empty: the kernel's rate control",
+    "nodes[].interfaces[].rts_threshold": "bytes; null: off",
+    "nodes[].interfaces[].edca.*.aifsn": "overrides the kernel's; without EDCA only `BE`, the station's window",
+    "nodes[].interfaces[].edca.*.cw_min": "",
+    "nodes[].interfaces[].edca.*.cw_max": "",
+    "nodes[].interfaces[].edca.*.txop_us": "",
+    "nodes[].interfaces[].short_retry": OWN,
+    "nodes[].interfaces[].long_retry": OWN,
+    "nodes[].interfaces[].rx_threshold_mdbm": OWN,
+    "nodes[].interfaces[].cs_threshold_mdbm": OWN,
+    "nodes[].interfaces[].passphrase": "its own",
+    "nodes[].interfaces[].aps": "access points within reach",
+    "nodes[].interfaces[].wmm": "EDCA",
+    "nodes[].interfaces[].wlan": "of a link `wlan`: `master`, `ssid`, `freq`, `security`, `passphrase`; of a station "
+    "also `client` (`kernel`, `wpa_supplicant`, `idle`) and `networks`",
+    "applications[].name": "",
+    "applications[].kind": "a file of `traffic/applications`",
+    "applications[].source": "",
+    "applications[].destination": "",
+    "applications[].port": "",
+    "applications[].congestion": "empty: no TCP",
+    "applications[].mss": "or null",
+    "applications[].send_buffer": "or null",
+    "applications[].receive_buffer": "or null",
+    "applications[].window_limit": "segments; null: none",
+    "applications[].tos": "octet of IPv4's header, or null",
+    "applications[].start_s": "",
+    "applications[].stop_s": "null: the run's end",
+    "applications[].bytes": "null: unlimited",
+    "motion.waypoints.*": "every node: `[us, x, y, z]` in mm from the start of the measurement; one: it stands. "
+    "`motion` is null if no node moves",
+    "motion.table.first": "power by distance, for pairs of which one moves; `table` null: `steps`. "
+    "The table begins at a squared distance of 2^first, in 64ths of mm^2",
+    "motion.table.bin_bits": "2^bin_bits points an octave",
+    "motion.table.power_mdbm": "of the strongest transmitter",
+    "motion.table.reach_mm2": "by transmitter: exact reach",
+    "motion.table.weaker_mdb": "by transmitter: below the strongest",
+    "motion.steps": "rows that change: `at_s`, and `power_mdbm` and `delay_ns` by transmitter",
+}  # fmt: skip
+LANE = {
+    "version": "",
+    "ok": "",
+    "error": "",
+    "air_s": "between the air's start and stop",
+    "started_ns": "on the air's clock",
+    "stopped_ns": "",
+    "settings[].where": "settings that differ from the kernel's defaults, read back",
+    "settings[].what": "",
+    "settings[].value": "",
+    "settings[].default": "",
+    "applications[].name": "in the plan's order",
+    "applications[].congestion": "",
+    "applications[].delivered_bytes": "",
+    "applications[].acked_bytes": "",
+    "applications[].retransmits": "",
+    "applications[].tcp_info.sender": "`struct tcp_info` at the end; empty: the connection was gone",
+    "applications[].tcp_info.receiver": "",
+    "applications[].finished_s": "since the flow's start, of flows with `bytes`",
+    "applications[].error": "the system's error",
+    "applications[].last_s": "when the last data arrived",
+    "applications[].waiting_s": "for how long data sent after that has been missing",
+    "applications[].outcome": "`traffic/outcome.py`",
+    "applications[].why": "",
+    "applications[].datagrams": "of kinds that have them (traffic.md)",
+    "applications[].transactions": "likewise",
+    "steal_s": "CPU time that others took; 0 in virtual time",
+    "recorders": "the report of each kind, as `lost_records`",
+    "moves[].at_s": "moves by a script; below 0: still in force at the start",
+    "moves[].node": "",
+    "moves[].from": "m",
+    "moves[].to": "",
+    "moves[].speed": "m/s on a straight line; null: at once",
+    "changes[].at_ns": "changes of the air, from when on; each has one of the following groups",
+    "changes[].table": "as `motion.table` of the plan",
+    "changes[].node": "with `since_ns` and `stops`, its path: us since then, mm",
+    "changes[].own": "with `node`: where its interface differs from `air`",
+    "changes[].power_mdbm": "with `node` and `delay_ns`: from it to all, from all to it",
+    "air.version": "",
+    "air.counted": "false with another medium, which counts nothing",
+    "air.lost_records": "",
+    "air.refused_frames": "malformed, or at rates that are not modelled",
+    "air.unknown_radios": "frames of radios that are no station",
+    "air.lost_messages": "frames and reports to hwsim for which there was no room or no memory",
+    "air.frames": "from hwsim",
+    "air.events": "of the core",
+    "air.timers": "of the kernel",
+    "air.late_ns_max": "",
+    "air.late_ns": "how late the air's timers fired during the measurement: `count`, `p50`, `p99`, `max`",
+    "air.lag_ns": "how long hwsim's frames waited for the air",
+    "air.stations[].name": "",
+    "air.stations[].counters": "records.md, section 4",
+}  # fmt: skip
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of each field in JSON, in the terms of this file."""
+    if isinstance(value, Mapping) and value:
+        for name, each in value.items():
+            field = re.fullmatch(r"[a-z]\w*", name) and not re.fullmatch(r"(sta|r|h|s|ap)\d+", name)
+            yield from leaves(each, f"{path}.{name if field else '*'}" if path else name)
+    elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+        for each in value:
+            yield from leaves(each, f"{path}[]")
+    else:
+        yield path, value
+
+
+def unknown(value: Any, fields: Mapping[str, str]) -> set[str]:
+    """Return the paths in JSON that `fields` lacks. It has those above and below its own, too."""
+
+    def known(path: str) -> bool:
+        return any(f"{one}.".startswith((f"{other}.", f"{other}[")) for name in fields
+                   for one, other in ((name, path), (path, name)))  # fmt: skip
+
+    return {path for path, _ in leaves(value) if not known(path)}

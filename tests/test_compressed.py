@@ -2,6 +2,7 @@
 """Compressed files: what goes in comes out, whatever the parts, and what is not ours is refused before it is large."""
 
 import gzip
+import os
 import random
 import tracemalloc
 from io import BytesIO
@@ -47,6 +48,19 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
             compressed.read(tmp_path / "bomb", begins, "text")
     assert tracemalloc.get_traced_memory()[1] < 40 << 20
     tracemalloc.stop()
+
+
+def test_a_file_with_holes_is_refused(tmp_path: Path) -> None:
+    """Before any of its 1 TB is read."""
+    for name, content in (("whole", CONTENT), ("empty", b"")):
+        (tmp_path / name).write_bytes(content)
+        compressed.pack(tmp_path / name)
+        assert compressed.read(tmp_path / f"{name}.gz") == content and not (tmp_path / name).exists()
+    (tmp_path / "sparse").write_bytes(CONTENT)
+    os.truncate(tmp_path / "sparse", 1 << 40)
+    with pytest.raises(Damaged, match="sparse: it has holes"):
+        compressed.pack(tmp_path / "sparse")
+    assert not (tmp_path / "sparse.gz").exists()
 
 
 @pytest.mark.parametrize("at", [3, 12, 500, -5, -1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,8 +115,13 @@ def kept(path: Path) -> Path:
 
 
 def pack(path: Path) -> None:
-    """Compress a file; its name then ends in .gz. Raises OSError."""
+    """Compress a file that was written from its beginning to its end; its name then ends in .gz. Raises OSError, or
+    Damaged if it has holes: then its writer set a size, and reading it may take for ever."""
     with files.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size and os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size:
+            raise Damaged(f"{path}: it has holes, which no recorder leaves")
+        file.seek(0)
         packed = Compressed(path.with_name(f"{path.name}.gz"))
         while piece := file.read(PIECE):
             packed.write(piece)

@@ -99,6 +99,15 @@ def test_it_is_made_once_and_again_if_it_is_older_than_its_run(tmp_path: Path, m
     assert len(made) == 2
 
 
+def test_the_report_links_to_the_timeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, linked = run_in(tmp_path, "full-1") / "full-1", []
+    monkeypatch.setattr(view, "timeline_of", lambda where: where)
+    monkeypatch.setattr(view, "write_timeline", lambda of, out: out.write_text("it"))
+    monkeypatch.setattr("analysis.pages.report.link", lambda path: linked.append((path, where / view.TIMELINE)))
+    invoke(where, "--json")
+    assert linked == [(tmp_path / "report.html", where / "timeline.html")] and linked[0][1].exists()
+
+
 def test_half_a_page_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one whose writing was cut short nothing is left, which would be taken for the whole the next time."""
     where = run_in(tmp_path, "full-1") / "full-1"

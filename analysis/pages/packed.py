@@ -7,10 +7,10 @@ written as text. `look/packed.js` reads it in the page, `unpack` in Python.
 """
 
 import base64
-import gzip
 import html
 import json
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ import numpy as np
 
 from analysis.pages.look import LOOK
 from analysis.traces.trace import Array
-from emulation.files import compressed
+from emulation.files import LARGEST, compressed
+from emulation.files.foreign import parsed
 
 ALL = ("packed.js", "theme.js")  # programs of every page
 DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
 PART = re.compile(r"\{\{(\w+)\}\}")
 LENGTH = 4  # bytes before the JSON that hold its length
 ALIGNED = 8  # alignment of a column, bytes
+GZIP = zlib.MAX_WBITS | 16
 
 
 def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: str = "") -> str:
@@ -58,14 +60,24 @@ def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
 
 
 def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the data of a page: its JSON object and its columns."""
+    """Return the data of a page: its JSON object and its columns. Raises ValueError if it is not a page."""
     found = DATA.search(page_)
-    assert found
-    data = gzip.decompress(base64.b64decode(found[1]))
-    begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
-    head = json.loads(data[LENGTH:begin])
-    columns = {
-        name: np.frombuffer(data, np.dtype(kind), size, begin + at)
-        for name, (kind, at, size) in head["columns"].items()
-    }
+    if not found:
+        raise ValueError("it is no page of dcflab")
+    try:
+        data = zlib.decompressobj(GZIP).decompress(base64.b64decode(found[1]), LARGEST)
+        begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
+        head = parsed(data[LENGTH:begin])
+        columns = {
+            name: np.frombuffer(data, np.dtype(kind), size, begin + at)
+            for name, (kind, at, size) in head["columns"].items()
+        }
+    except (zlib.error, LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"its data is malformed: {error}") from None
     return head, columns
+
+
+def changed(page_: str, data: bytes) -> str:
+    """Return the page with other data, from `pack`."""
+    begin, end = found.span(1) if (found := DATA.search(page_)) else (len(page_), len(page_))
+    return page_[:begin] + base64.b64encode(data).decode() + page_[end:]

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from analysis.pages import timeline
 from analysis.pages.timeline import Timeline, perfetto
 from analysis.pages.timeline.page import page
 from analysis.results import shapes
+from analysis.results.names import REPORT
+from emulation.files.foreign import Damaged
 from emulation.lane.errors import Misuse
 from emulation.play.traces import TRACE, tcp_flows
 
@@ -32,6 +35,15 @@ def timeline_of(where: Path) -> Timeline:
         raise Misuse(f"{where}: there is no {TRACE}, which a timeline needs; run it again without --no-trace")
     title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
+
+
+def link(where: Path) -> None:
+    """Have the report above this run link to what was made in the run's folder. A report that is missing, or that
+    cannot be changed, stays as it is."""
+    from analysis.pages import report
+
+    with suppress(OSError, Damaged):
+        report.link(where.parent / REPORT)
 
 
 def write_timeline(made: Timeline, out: Path) -> None:

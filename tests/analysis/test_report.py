@@ -27,6 +27,7 @@ from analysis.tables.meanings import meaning
 from analysis.tables.table import OF_ROUTING, OF_RUNS, QUANTITIES, number, shown, study_tables, value
 from analysis.tcp.in_flight import Series
 from analysis.tcp.senders import NO_SSTHRESH, Flow
+from emulation.files.foreign import Damaged
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "Plain", "slow": "Slow"}
 PUBLISHED = {"": {"full": {"goodput_segments": 4476.0, "col.total": 15193.0}, "none": {"goodput_segments": 5365.0}}}
@@ -68,6 +69,33 @@ def test_the_file(made: Report) -> None:
     assert not re.search(r"\bsrc=|@import|fetch\(|XMLHttpRequest|{{", text)
     assert "Leon Sorokin" in text and "WITHOUT WARRANTY OF ANY KIND" in text
     assert {*PROGRAMS} >= {file.name for file in HERE.glob("*.js")}
+
+
+def test_it_links_to_what_is_made_later(made: Report, tmp_path: Path) -> None:
+    """Of the runs that have it; all else stays."""
+    file, first = tmp_path / "report.html", made.result.runs[0].folder
+    before = page(replace(made, folder=str(tmp_path)))
+    file.write_text(before)
+    (tmp_path / first).mkdir()
+    (tmp_path / first / "film.html").write_text("a film")
+    report.link(file)
+    (head, columns), (other, others) = unpack(file.read_text()), unpack(before)
+    assert [run.pop("left") for run in head["runs"]] == [["film.html", "."], *[[]] * (len(head["runs"]) - 1)]
+    assert all(run.pop("left") == [] for run in other["runs"]) and head == other
+    assert {name: of.tobytes() for name, of in columns.items()} == {name: of.tobytes() for name, of in others.items()}
+    linked, inode = file.read_text(), file.stat().st_ino
+    report.link(file)
+    assert (file.read_text(), file.stat().st_ino) == (linked, inode), "it is written once"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("text", ["", "<html>", '<script id="data" type="text/plain">!</script>',
+                                  '<script id="data" type="text/plain">AAAA</script>'])  # fmt: skip
+def test_a_file_that_is_no_report_stays(text: str, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(text)
+    with pytest.raises(Damaged, match=r"report\.html: "):
+        report.link(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == text
 
 
 def goodput_first(table: Table) -> list[list[str]]:

@@ -26,6 +26,8 @@ from analysis.tables.meanings import meaning
 from analysis.tables.table import by_case, number, shown, value
 from analysis.traces.trace import Array
 from emulation import files
+from emulation.files.foreign import reading
+from emulation.files.whole import at_once
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,6 +76,22 @@ def page(report: Report) -> str:
     said, columns = content(report)
     uplot = [(LOOK / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
     return packed.page(HERE, report.findings.title, PROGRAMS, packed.pack(said, columns), UPLOT.format(*uplot))
+
+
+def link(path: Path) -> None:
+    """Have a written report link to what its runs have now, such as a film that was made later. Raises OSError if it
+    cannot be read or written, Damaged if it is not a report."""
+    with reading(path):
+        text = files.read(path).decode()
+        said, columns = packed.unpack(text)
+        try:
+            left = [_left(path.parent / run["folder"]) for run in said["runs"]]
+            if left != [run.get("left") for run in said["runs"]]:
+                runs = [{**run, "left": now} for run, now in zip(said["runs"], left, strict=True)]
+                with at_once(path.parent) as half:
+                    files.write(half / path.name, packed.changed(text, packed.pack({**said, "runs": runs}, columns)))
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"it is no report: {error}") from None
 
 
 def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -154,8 +172,12 @@ def _row(run: Run, report: Report) -> dict[str, Any]:
         "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
         "seed": run.seed, "air_s": run.air_s, "wall_s": run.wall_s, "goodput_kbps": run.goodput_kbps,
         "trace": run.trace is not None, "repeatable": run.repeatable,
-        "left": [file for file in LEFT if (where / file).exists()],
+        "left": _left(where),
     }  # fmt: skip
+
+
+def _left(where: Path) -> list[str]:
+    return [file for file in LEFT if (where / file).exists()]
 
 
 def _estimate(found: Sequence[float]) -> list[float | None]:

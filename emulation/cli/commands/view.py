@@ -79,6 +79,7 @@ def timeline(where: Path, out: Path | None) -> Path:
         of = view.timeline_of(where)
         with in_the_run(where) as half:
             view.write_timeline(of, half / view.TIMELINE)
+        view.link(where)
     return made
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sample_runs import NOBODY
 
+from analysis.pages.packed import pack, unpack
 from emulation.cli.main import cli
 from emulation.features.film import runs as film
 from emulation.files.foreign import Damaged
@@ -63,6 +65,23 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
 def test_a_moment_that_is_not_in_it(at_s: float, out: str, said: str) -> None:
     with pytest.raises(Misuse, match=said):
         film.write_still(SimpleNamespace(seconds=6.0), at_s, Path(out))  # type: ignore[arg-type]
+
+
+def test_the_report_links_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was written before; a picture changes nothing."""
+    run_in(tmp_path, "full-1")
+    report = tmp_path / "report.html"
+    data = pack({"runs": [{"folder": "full-1", "left": ["."]}]}, {})
+    report.write_text(f'<script id="data" type="text/plain">{b64encode(data).decode()}</script>')
+    before = report.read_text()
+    monkeypatch.setattr(film, "of_run", lambda where, trust: SimpleNamespace(seconds=6.0))
+    monkeypatch.setattr(film, "write", lambda made, out: out.write_text("it"))
+    monkeypatch.setattr(film, "write_still", lambda made, at_s, out, ranges: out.write_text("it"))
+    for words, left in (["--at", "1"], ["."]), ([], ["film.html", "."]):
+        done = CliRunner().invoke(cli, ["film", str(tmp_path), *words], catch_exceptions=False)
+        assert done.exit_code == 0 and unpack(report.read_text())[0]["runs"][0]["left"] == left
+    report.write_text("mine")
+    assert CliRunner().invoke(cli, ["film", str(tmp_path)]).exit_code == 0 and report.read_text() == "mine" != before
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     from emulation.features.film import runs as film
     from emulation.features.film.page import page
     from emulation.play.trust import to_film
-    from emulation.play.view import runs_of
+    from emulation.play.view import link, runs_of
 
     found = runs_of(run_folder)
     if len(found) > 1:
@@ -32,6 +32,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
         else:
             out = found[0] / film.FILM
             film.write(made, out)
+            link(found[0])
     else:
         out = out or found[0] / f"film-{at_s:g}.svg"
         film.write_still(film.of_run(found[0], known), at_s, out, ranges)

@@ -90,7 +90,7 @@ def test_what_is_refused_later_leaves_all_as_it_was():
 
 def test_the_seed_is_that_of_the_lane_unless_the_script_has_its_own(monkeypatch):
     monkeypatch.setenv("DCFLAB_SEED", "7")
-    assert (Net().asked.measurement.seed, Net(seed=3).asked.measurement.seed) == (7, 3)
+    assert (Net().spec.measurement.seed, Net(seed=3).spec.measurement.seed) == (7, 3)
 
 
 def test_python_is_the_one_that_has_our_packages(tmp_path):

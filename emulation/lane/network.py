@@ -65,7 +65,7 @@ class Live(Protocol):
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
         """Plan a flow of the network's kind, or of this one, and set up both ends. `ahead` flows have not run yet."""
 
-    def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
+    def add_report(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
         """Keep the report of a flow."""
 
     def capture(self, file: str) -> None:

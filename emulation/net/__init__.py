@@ -42,13 +42,13 @@ from emulation.lane.motion import Position, going
 from emulation.lane.node import Node
 from emulation.lane.plugins import extend
 from emulation.lane.recorders.air_trace import Recorder
-from emulation.net import played
+from emulation.net import stepping
 from emulation.net.station import Station
-from emulation.plan.air import GAIN, SENSE, TX_POWER, gains_db, heard, owners_of, stronger_db
-from emulation.plan.applications import own_flow, plan_flow
+from emulation.plan.air import GAIN, SENSE, TX_POWER, excess_db, gains_db, owners_of, received_powers
+from emulation.plan.applications import plan_flow, resolve_flow
 from emulation.plan.distance import Table
-from emulation.plan.errors import known, only, refusals
-from emulation.plan.motion import check_extent, of_radios, said_by, table_of
+from emulation.plan.errors import as_misuse, check_names, find_kind
+from emulation.plan.motion import check_extent, no_table_reason, per_radio, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.propagation import listed
@@ -74,33 +74,33 @@ class Net(lane.Net):
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
-        only("Net", options, [name for name in specification.OPTIONS if name not in HIDDEN])
+        check_names("Net", options, [name for name in specification.OPTIONS if name not in HIDDEN])
         if options.get("modules"):
             raise Misuse("Net: modules: a script's are named on the command line: run SCRIPT.py --modules FOLDER")
         self.options = {"seed": int(os.environ.get("DCFLAB_SEED", "1")), **options}
-        with refusals("Net"):
-            self.asked = specification.of_options(self.options)
-        extend(str(Path(folder).resolve()) for folder in self.asked.kernel.plugins)
+        with as_misuse("Net"):
+            self.spec = specification.of_options(self.options)
+        extend(str(Path(folder).resolve()) for folder in self.spec.kernel.plugins)
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
         self.moving: dict[str, Any] = {}  # planned motion and presence, besides the option `motion`
-        self.planned: Specification | None = None
+        self.planned_spec: Specification | None = None
         self.film = False  # whether the host makes a film of each run
         self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers, thresholds and gains
         self.recording: tuple[Measurement, Service] | None = None  # of a session
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, reports
 
     @classmethod
-    def of(cls, asked: Specification | str, moving: bool = False) -> Net:
+    def of(cls, spec: Specification | str, moving: bool = False) -> Net:
         """Make the network of a specification, which may be JSON.
 
         If `moving`, it has the motion and presence of the specification's own network, which happen in `play` and at
         a prompt.
         """
-        asked = Specification.model_validate_json(asked, context=USER) if isinstance(asked, str) else asked
-        options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
+        spec = Specification.model_validate_json(spec, context=USER) if isinstance(spec, str) else spec
+        options = {name: value for name, value in specification.sections(spec).items() if name not in HIDDEN}
         del options["modules"]  # loaded already
-        net, network = cls(**options), asked.network.standing()
+        net, network = cls(**options), spec.network.standing()
         for name, node in network.nodes.items():
             net.nodes[name] = Station(net, name, node)
         net.members = [(link.kind, link) for link in network.links]
@@ -134,13 +134,13 @@ class Net(lane.Net):
             raise Misuse(f"there is a {self.nodes[name].kind} {name} already")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
             raise Misuse(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
-        with refusals(name):
-            asked = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
-        check_node(self.asked.radio, name, asked)
+        with as_misuse(name):
+            spec = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
+        check_node(self.spec.radio, name, spec)
         if kind in WITH_RADIO:
-            alone = topologies.Network(nodes={name: asked})
-            stronger_db(self.asked, alone), gains_db(alone)
-        self.nodes[name] = made = Station(self, name, asked)
+            alone = topologies.Network(nodes={name: spec})
+            excess_db(self.spec, alone), gains_db(alone)
+        self.nodes[name] = made = Station(self, name, spec)
         return made
 
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
@@ -152,17 +152,17 @@ class Net(lane.Net):
         """
         names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
         if isinstance(cls, str):
-            known(links.find, cls)
-        link_settings(self.asked.radio, kind, settings)
+            find_kind(links.find, cls)
+        link_settings(self.spec.radio, kind, settings)
         self.members.append((cls, topologies.Link(nodes=names, kind=kind, settings=settings)))
 
     def addFlow(self, source: Node, destination: Node, kind: str | None = None, **settings: Any) -> None:
         """Add a flow for `run`: of the kind of `traffic` or another, with its own settings (docs/traffic.md)."""
-        with refusals("addFlow"):
+        with as_misuse("addFlow"):
             flow = topologies.Application(
                 source=self.name_of(source), destination=self.name_of(destination), kind=kind, settings=settings
             )
-        own_flow(self.asked.transport, flow)
+        resolve_flow(self.spec.transport, flow)
         self.flows.append(flow)
 
     def name_of(self, node: Any) -> str:
@@ -174,9 +174,9 @@ class Net(lane.Net):
 
     def network(self) -> topologies.Network:
         """Return the network as built so far. Raises Misuse if it is not valid."""
-        with refusals("the network"):
+        with as_misuse("the network"):
             return topologies.Network(
-                nodes={name: node.asked for name, node in self.nodes.items() if isinstance(node, Station)},
+                nodes={name: node.spec for name, node in self.nodes.items() if isinstance(node, Station)},
                 links=tuple(link for _, link in self.members),
                 applications=tuple(self.flows),
                 **self.moving,
@@ -186,58 +186,58 @@ class Net(lane.Net):
         """Make the plan, unless nothing has changed since the last one. Raises Misuse."""
         if self.started:
             return self.plan
-        with refusals("Net"):
-            asked = specification.specify(self.network(), self.options)
-        if asked != self.planned:
-            made = self.revised(plan.plan(asked))
+        with as_misuse("Net"):
+            spec = specification.specify(self.network(), self.options)
+        if spec != self.planned_spec:
+            made = self.revised(plan.plan(spec))
             pairs = zip(made["links"], self.members, strict=False)  # the script's links come first
             self.adopt(made, {link["name"]: cls for link, (cls, _) in pairs if not isinstance(cls, str)})
-            self.planned = asked
+            self.planned_spec = spec
         return self.plan
 
     def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
         """Return the plan to carry out. A derived class can change it, for example to use other names."""
         return plan
 
-    def heard_anew(self, node: Station, asked: topologies.Node, position: Position | None = None) -> None:
+    def update_air(self, node: Station, spec: topologies.Node, position: Position | None = None) -> None:
         """Apply a node's new settings or position to the air, if it runs. Raises Misuse or OSError."""
-        nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
+        nodes = {name: one.spec for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: spec}
         network = topologies.Network(nodes=nodes)
         network = network.on_air()
         there = {name: self.nodes[name].position for name in network.nodes} | (
             {node.name: position} if position else {}
         )
-        now = heard(self.asked, network, list(there.values()))
+        now = received_powers(self.spec, network, list(there.values()))
         if self.air and self.started:
-            now = now.of_radios(owners_of(self.plan["nodes"]))
+            now = now.between_radios(owners_of(self.plan["nodes"]))
             self.motion.powers(node, listed(now.power_mdbm), now.delay_ns.tolist())
             if self.motion.known:
-                self.motion.by_distance(self.by_distance(self.table(network)))
-        node.asked = asked
+                self.motion.by_distance(self.radio_table(self.table(network)))
+        node.spec = spec
 
-    def set_out(self, node: Station, asked: topologies.Node, speed: float) -> None:
+    def start_move(self, node: Station, spec: topologies.Node, speed: float) -> None:
         """Start a node's move to its new position. Raises Misuse or OSError."""
         if not self.started:
             raise Misuse(f"{node.name}: move: the network has not started: net.start()")
-        way, table = going(node.position, asked.position, speed, time.monotonic_ns()), self.table(self.network())
+        way, table = going(node.position, spec.position, speed, time.monotonic_ns()), self.table(self.network())
         check_extent(table, {**{name: one.way.stops for name, one in self.nodes.items()}, node.name: way.stops})
         if not self.motion.known:
-            self.motion.by_distance(self.by_distance(table))
+            self.motion.by_distance(self.radio_table(table))
         self.motion.go(node, way, speed)
-        node.asked = asked
+        node.spec = spec
 
-    def by_distance(self, table: Table) -> dict[str, Any]:
+    def radio_table(self, table: Table) -> dict[str, Any]:
         """Return a table with an entry for each radio."""
-        return of_radios(table.planned, owners_of(self.plan["nodes"]))
+        return per_radio(table.planned, owners_of(self.plan["nodes"]))
 
     def table(self, network: topologies.Network) -> Table:
         """Return the received power by distance. Raises Misuse if no table fits."""
         network = network.on_air()
         powers = tuple(tuple(map(node.settings.get, (TX_POWER, SENSE, GAIN))) for node in network.nodes.values())
         if powers not in self.tables:
-            self.tables = {powers: table_of(self.asked, network)}
+            self.tables = {powers: table_of(self.spec, network)}
         if not (found := self.tables[powers]):
-            raise Misuse(f"{said_by(self.asked)} a distance alone is not enough; set positions")
+            raise Misuse(f"{no_table_reason(self.spec)} a distance alone is not enough; set positions")
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
@@ -246,23 +246,23 @@ class Net(lane.Net):
         Return the content of lane.json (docs/interfaces.md, section 2). The run's files are in the run folder under
         `name`, by default run1, run2 … Raises Misuse or OSError, and then leaves nothing.
         """
-        seconds = self.asked.measurement.seconds if seconds is None else seconds
-        with refusals("run"):
+        seconds = self.spec.measurement.seconds if seconds is None else seconds
+        with as_misuse("run"):
             specification.of_options({"seconds": seconds})
         if not self.started:
             raise Misuse("run: the network has not started: net.start()")
-        with self.kept(name or "run", not name) as keep:
+        with self.run_folder(name or "run", not name) as keep:
             result = super().run(seconds, progress)
             keep(result, seconds)
         return result
 
     @contextlib.contextmanager
-    def kept(self, name: str, numbered: bool) -> Iterator[Any]:
+    def run_folder(self, name: str, numbered: bool) -> Iterator[Any]:
         """Make a run's subfolder, as `folder`, and yield a function that completes it; without a call, remove it."""
         if self.recording:
             raise Misuse("run: this prompt is already part of a run")
-        assert self.planned
-        asked, count = self.planned, 1
+        assert self.planned_spec
+        spec, count = self.planned_spec, 1
         if not RUN_NAME.fullmatch(name) or len(name) > 40:
             raise Misuse(
                 f"run: {name!r} is not a valid name for a run: letters, digits, and . + - between them, at most 40"
@@ -270,14 +270,14 @@ class Net(lane.Net):
         while numbered and f"{name}{count}" in NAMES:
             count += 1
         name = f"{name}{count}" if numbered else name
-        where = Path(self.folder) / f"{name}-{asked.measurement.seed}"
+        where = Path(self.folder) / f"{name}-{spec.measurement.seed}"
         if where.exists():
             raise Misuse(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
 
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
-            measured = asked.measurement.model_copy(update={"seconds": seconds})
-            said = asked.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
-            (where / ASKED).write_text(json.dumps({"name": name, "specification": said, "film": self.film}))
+            measured = spec.measurement.model_copy(update={"seconds": seconds})
+            specified = spec.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
+            (where / ASKED).write_text(json.dumps({"name": name, "specification": specified, "film": self.film}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 3, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))
@@ -320,7 +320,7 @@ class Net(lane.Net):
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
         """Record what happens in this block, like a run; keep nothing if no time passes."""
-        with self.kept("session", True) as keep:
+        with self.run_folder("session", True) as keep:
             with Loop() as loop, Measurement(self, loop) as measurement:
                 measurement.start()
                 self.began_ns = measurement.started_ns
@@ -338,7 +338,7 @@ class Net(lane.Net):
             if result["air"] and result["air_s"] > PAUSE_S:  # without radios there is nothing to keep
                 keep(result, result["air_s"], applications=flows)
 
-    play, reroute = played.play, played.reroute
+    play, reroute = stepping.play, stepping.reroute
 
     def begin(self, loop: Loop) -> None:
         """Start the plan's motion and presence when a session begins."""
@@ -350,12 +350,12 @@ class Net(lane.Net):
 
         At a prompt, `ahead` flows have not ended yet. Raises Misuse or OSError.
         """
-        assert self.planned
-        number, asked = len(self.done) + 1 + ahead, dict(word_and_pairs("kind", traffic or ""))
-        with refusals("flow"):
-            kind = asked.pop("kind") or None
-            flow = topologies.Application(source=source, destination=destination, kind=kind, settings=asked)
-        planned, variables = plan_flow(self.planned.transport, flow)
+        assert self.planned_spec
+        number, settings = len(self.done) + 1 + ahead, dict(word_and_pairs("kind", traffic or ""))
+        with as_misuse("flow"):
+            kind = settings.pop("kind") or None
+            flow = topologies.Application(source=source, destination=destination, kind=kind, settings=settings)
+        planned, variables = plan_flow(self.planned_spec.transport, flow)
         for name in (source, destination):
             with self[name]:
                 for variable, value in variables.items():
@@ -363,7 +363,7 @@ class Net(lane.Net):
         name = f"flow{number}" if traffic else f"iperf{number}"
         return {**planned, "name": name, "port": IPERF_PORT + number}
 
-    def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
+    def add_report(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
         """Add a flow and its report to the session."""
         self.done.append((flow, {**report, "name": flow["name"]}))
 

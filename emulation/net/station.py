@@ -9,9 +9,9 @@ import topologies
 from emulation.lane.errors import Misuse
 from emulation.lane.motion import FASTEST, Position, standing
 from emulation.lane.node import Node
-from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds, units
-from emulation.plan.errors import refusals
-from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, own_of_air, own_radio
+from emulation.plan.air import RECEIVE, SENSE, TX_POWER, node_thresholds, units
+from emulation.plan.errors import as_misuse
+from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, air_settings, node_radio
 from topologies.network import WITH_RADIO
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ SETTABLE = ("position", TX_POWER, "rts", "rate", *RETRIES, RECEIVE, SENSE)
 class Station(Node):
     """A node of a script. The attributes in SETTABLE can be set at any time; `position` is in metres."""
 
-    def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
-        self.net, self.asked = net, asked
-        super().__init__(name, asked.position, asked.kind)
+    def __init__(self, net: Net, name: str, spec: topologies.Node) -> None:
+        self.net, self.spec = net, spec
+        super().__init__(name, spec.position, spec.kind)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute. Raises Misuse for one that has no effect."""
@@ -42,9 +42,9 @@ class Station(Node):
 
     @position.setter
     def position(self, position: Any) -> None:
-        asked = self.asked_at(position)
-        self.net.heard_anew(self, asked, asked.position)
-        self.net.motion.go(self, standing(asked.position), None)
+        spec = self.spec_at(position)
+        self.net.update_air(self, spec, spec.position)
+        self.net.motion.go(self, standing(spec.position), None)
 
     def setPosition(self, position: Any) -> None:
         """Set the position at once; Mininet-WiFi's name for it."""
@@ -55,15 +55,15 @@ class Station(Node):
 
         Raises Misuse or OSError.
         """
-        asked = self.asked_at(to)
+        spec = self.spec_at(to)
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
             raise Misuse(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
-        self.net.set_out(self, asked, float(speed))
+        self.net.start_move(self, spec, float(speed))
 
-    def asked_at(self, position: Any) -> topologies.Node:
+    def spec_at(self, position: Any) -> topologies.Node:
         self.check_radio()
-        with refusals(self.name):
-            return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
+        with as_misuse(self.name):
+            return topologies.Node(kind=self.spec.kind, position=position, settings=self.spec.settings)
 
     def check_radio(self) -> None:
         """Raises Misuse if it has no radio, and so nothing to set."""
@@ -73,86 +73,86 @@ class Station(Node):
     @property
     def tx_power_dbm(self) -> float | None:
         """The transmit power; None: the propagation model's."""
-        return self.asked.settings.get(TX_POWER)  # type: ignore[return-value]
+        return self.spec.settings.get(TX_POWER)  # type: ignore[return-value]
 
     @tx_power_dbm.setter
     def tx_power_dbm(self, power: float) -> None:
-        self.net.heard_anew(self, self.with_settings(tx_power_dbm=power))
+        self.net.update_air(self, self.with_settings(tx_power_dbm=power))
 
     @property
     def rts(self) -> str:
         """RTS/CTS before all, long or no frames: full, partial, none."""
-        return str(self.asked.settings.get("rts", self.net.asked.radio.rts))
+        return str(self.spec.settings.get("rts", self.net.spec.radio.rts))
 
     @rts.setter
     def rts(self, rts: str) -> None:
-        asked = self.with_settings(rts=rts)
-        own_radio(self.net.asked.radio, self.name, asked.settings)
+        spec = self.with_settings(rts=rts)
+        node_radio(self.net.spec.radio, self.name, spec.settings)
         if self.net.started:
             self.radio.set_rts_threshold(RTS_THRESHOLDS[rts])
-        self.asked = asked
+        self.spec = spec
 
     @property
     def rate(self) -> float | None:
         """The data rate in Mb/s; None: the kernel's rate control chooses it."""
-        return self.asked.settings.get("rate", self.net.asked.radio.rate)  # type: ignore[return-value]
+        return self.spec.settings.get("rate", self.net.spec.radio.rate)  # type: ignore[return-value]
 
     @rate.setter
     def rate(self, rate: float) -> None:
-        asked = self.with_settings(rate=rate)
-        if own_radio(self.net.asked.radio, self.name, asked.settings).rate_control != FIXED:
+        spec = self.with_settings(rate=rate)
+        if node_radio(self.net.spec.radio, self.name, spec.settings).rate_control != FIXED:
             raise Misuse(f"{self.name}: rate: the kernel's rate control chooses it")
         if self.net.started:
             link = self.net.link_of(self.radio).plan
             self.radio.change_rate(units(rate), link["freq"], link["basic_rates"])
-        self.asked = asked
+        self.spec = spec
 
     @property
     def short_retry(self) -> int:
         """Attempts at an RTS, or a frame sent without one."""
-        return int(self.asked.settings.get("short_retry", self.net.asked.radio.short_retry))  # type: ignore[arg-type]
+        return int(self.spec.settings.get("short_retry", self.net.spec.radio.short_retry))  # type: ignore[arg-type]
 
     @short_retry.setter
     def short_retry(self, attempts: int) -> None:
-        self.set_own(short_retry=attempts)
+        self.set_air(short_retry=attempts)
 
     @property
     def long_retry(self) -> int:
         """Attempts at a frame after its RTS."""
-        return int(self.asked.settings.get("long_retry", self.net.asked.radio.long_retry))  # type: ignore[arg-type]
+        return int(self.spec.settings.get("long_retry", self.net.spec.radio.long_retry))  # type: ignore[arg-type]
 
     @long_retry.setter
     def long_retry(self, attempts: int) -> None:
-        self.set_own(long_retry=attempts)
+        self.set_air(long_retry=attempts)
 
     @property
     def receive_dbm(self) -> float:
         """The lowest power at which it receives frames."""
-        return own_thresholds(self.net.asked, self.name, self.asked.settings).receive_dbm
+        return node_thresholds(self.net.spec, self.name, self.spec.settings).receive_dbm
 
     @receive_dbm.setter
     def receive_dbm(self, power: float) -> None:
-        self.set_own(receive_dbm=power)
+        self.set_air(receive_dbm=power)
 
     @property
     def sense_dbm(self) -> float:
         """The lowest power at which the medium is busy for it."""
-        return own_thresholds(self.net.asked, self.name, self.asked.settings).sense_dbm
+        return node_thresholds(self.net.spec, self.name, self.spec.settings).sense_dbm
 
     @sense_dbm.setter
     def sense_dbm(self, power: float) -> None:
-        self.set_own(sense_dbm=power)
+        self.set_air(sense_dbm=power)
 
-    def set_own(self, **own_ones: float) -> None:
+    def set_air(self, **own_ones: float) -> None:
         """Set several settings at once. Raises Misuse or OSError."""
-        asked = self.with_settings(**own_ones)
-        own_radio(self.net.asked.radio, self.name, asked.settings)
-        own = own_of_air(self.net.asked, self.name, asked.settings)
+        spec = self.with_settings(**own_ones)
+        node_radio(self.net.spec.radio, self.name, spec.settings)
+        own = air_settings(self.net.spec, self.name, spec.settings)
         if self.net.started:
             self.net.motion.own(self, own)
-        self.net.heard_anew(self, asked)  # it may now receive signals that were below every node's threshold
+        self.net.update_air(self, spec)  # it may now receive signals that were below every node's threshold
 
     def with_settings(self, **otherwise: Any) -> topologies.Node:
         self.check_radio()
-        settings = {**self.asked.settings, **otherwise}
-        return topologies.Node(kind=self.asked.kind, position=self.asked.position, settings=settings)
+        settings = {**self.spec.settings, **otherwise}
+        return topologies.Node(kind=self.spec.kind, position=self.spec.position, settings=settings)

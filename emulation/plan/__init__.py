@@ -16,9 +16,9 @@ from emulation import features
 from emulation.lane import recorders
 from emulation.lane.errors import Misuse
 from emulation.lane.plugins import extend
-from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
+from emulation.plan.air import basic_rates, owners_of, plan_air, reached, received_powers
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
-from emulation.plan.errors import known
+from emulation.plan.errors import find_kind
 from emulation.plan.memory import plan_memory
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
@@ -49,7 +49,7 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
     except ValueError as error:
         raise Misuse(f"motion: {'; '.join(explain(error))}") from error
     aired = network.on_air()
-    standing = heard(specification, aired)
+    standing = received_powers(specification, aired)
     links = plan_links(specification, network, basic_rates(specification.radio))
     nodes = plan_nodes(specification, network, links)
     by_name = {node["name"]: node for node in nodes}
@@ -58,11 +58,11 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
     received = reached(specification, aired, standing.power_mdbm)
     found, ways = plan_routing(specification, network, links, nodes, received)
     owners = owners_of(nodes)
-    air = plan_air(specification, links, standing.of_radios(owners), found)
+    air = plan_air(specification, links, standing.between_radios(owners), found)
     moving = plan_motion(specification, aired, standing, owners)
     other = None
     if specification.medium.medium != OURS:
-        other = medium_of(specification, air, links, nodes, moving is not None)
+        other = plan_medium(specification, air, links, nodes, moving is not None)
     memory = plan_memory(nodes, links, received, moving is not None, applications)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # modules that others need come first
     modules += set_up_queues(specification, by_name, network)
@@ -82,7 +82,7 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
         "applications": applications,
         "motion": moving,
         "presence": plan_presence(network, applications, measurement.seconds),
-        "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
+        "recorders": [{"kind": kind} for kind in recording if find_kind(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,
         "plugins": plugins,
@@ -97,7 +97,7 @@ def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str
     return [name for name in named if name not in known]
 
 
-def medium_of(specification: Specification, *of: Any) -> dict[str, Any]:
+def plan_medium(specification: Specification, *of: Any) -> dict[str, Any]:
     """Plan another medium than dcf80211, by the feature that provides it. Raises Misuse."""
     name = specification.medium.medium
     for part in features.parts("of_media"):

@@ -16,7 +16,7 @@ from emulation.lane import links
 from emulation.lane.errors import Misuse
 from emulation.plan import link_table
 from emulation.plan.error_rates import error_table
-from emulation.plan.errors import refusals
+from emulation.plan.errors import as_misuse
 from emulation.plan.fading import plan_fading, strongest_db
 from emulation.plan.shadowing import shadow_db
 from emulation.specification import Specification, propagation
@@ -85,25 +85,25 @@ def _is_short(link: Mapping[str, Any]) -> bool:
     return found.interface != "radio" or found.over_ap or found.type == "mesh"
 
 
-class Heard(NamedTuple):
+class ReceivedPowers(NamedTuple):
     """Powers and delays between all nodes with radios, as [transmitter][receiver].
 
-    `power_mdbm` is in thousandths of a dBm (SILENT: nothing arrives), `delay_ns` in ns. `beside_mdbm` is the power
+    `power_mdbm` is in thousandths of a dBm (SILENT: nothing arrives), `delay_ns` in ns. `same_node_mdbm` is the power
     between the radios of one node.
     """
 
     power_mdbm: NDArray[np.int64]
     delay_ns: NDArray[np.int64]
-    beside_mdbm: NDArray[np.int64]
+    same_node_mdbm: NDArray[np.int64]
 
-    def of_radios(self, owners: Sequence[int]) -> Heard:
+    def between_radios(self, owners: Sequence[int]) -> ReceivedPowers:
         """Return the same between all radios in the air's order; `owners` has the index of each radio's node."""
         if len(owners) == len(self.delay_ns):  # each node has one radio
             return self
         whose, at = np.array(owners), np.ix_(owners, owners)
         power, beside = self.power_mdbm[at], (whose[:, None] == whose) & ~np.eye(len(owners), dtype=bool)
-        power[beside] = self.beside_mdbm[whose[np.nonzero(beside)[0]]]
-        return Heard(power, self.delay_ns[at], self.beside_mdbm)
+        power[beside] = self.same_node_mdbm[whose[np.nonzero(beside)[0]]]
+        return ReceivedPowers(power, self.delay_ns[at], self.same_node_mdbm)
 
 
 def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -112,7 +112,9 @@ def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
     return [place for place, count in enumerate(filter(None, radios)) for _ in range(count)]
 
 
-def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
+def received_powers(
+    specification: Specification, network: Network, positions: Positions | None = None
+) -> ReceivedPowers:
     """Compute powers and delays between the nodes of a network, at their own or at these positions (m).
 
     Raises Misuse if the model does not fit the network, or if a delay is too long for the air.
@@ -134,7 +136,7 @@ def heard(specification: Specification, network: Network, positions: Positions |
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"
         )
     beside = np.clip(np.nan_to_num(np.diag(mean), nan=LEAST), LEAST, MOST)
-    return Heard(power, delay, np.rint(beside * 1000).astype(np.int64))
+    return ReceivedPowers(power, delay, np.rint(beside * 1000).astype(np.int64))
 
 
 def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
@@ -144,7 +146,7 @@ def mean_dbm(specification: Specification, network: Network, positions: Position
     """
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
-    stronger, gains = stronger_db(specification, network)[:, None], gains_db(network)
+    stronger, gains = excess_db(specification, network)[:, None], gains_db(network)
     received = _received_dbm(specification, list(network.nodes), propagation.distances(at))
     return np.asarray(received + stronger + gains[:, None] + gains + shadow)
 
@@ -191,10 +193,10 @@ def sensed_dbm(specification: Specification, network: Network) -> float:
 def all_thresholds(specification: Specification, network: Network) -> list[propagation.Thresholds]:
     """Return the thresholds of each node. Raises Misuse."""
     usual = specification.medium.effective_thresholds()
-    return [own_thresholds(specification, name, node.settings, usual) for name, node in network.nodes.items()]
+    return [node_thresholds(specification, name, node.settings, usual) for name, node in network.nodes.items()]
 
 
-def own_thresholds(
+def node_thresholds(
     specification: Specification, name: str, settings: Mapping[str, Any], usual: propagation.Thresholds | None = None
 ) -> propagation.Thresholds:
     """Return a node's thresholds: the network's (`usual`), overridden by its own settings. Raises Misuse."""
@@ -205,11 +207,11 @@ def own_thresholds(
     for what, power in own.items():
         if isinstance(power, bool) or not isinstance(power, int | float):
             raise Misuse(f"{name}: {what}: must be a number of dBm, not {power!r}")
-    with refusals(name):
+    with as_misuse(name):
         return specification.medium.fitting(replace(found, **own))
 
 
-def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
+def excess_db(specification: Specification, network: Network) -> NDArray[np.float64]:
     """Return by how many dB each node's transmit power exceeds the model's. Raises Misuse."""
     model = specification.medium.propagation
     usual = getattr(model, "tx_power_dbm", None)
@@ -236,7 +238,7 @@ def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
 
 
 def plan_air(
-    specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard, routing: ModuleType
+    specification: Specification, planned: Sequence[Mapping[str, Any]], powers: ReceivedPowers, routing: ModuleType
 ) -> dict[str, Any]:
     """Return `air` of docs/interfaces.md, section 1. `heard` is between radios, and `routing` a module."""
     radio, medium = specification.radio, specification.medium
@@ -267,12 +269,12 @@ def plan_air(
         "seed": specification.measurement.seed,
         "eifs": medium.eifs or ("energy" if medium.reception == "capture" else "frame"),
         "rules": list(medium.rules),
-        "power_mdbm": propagation.listed(heard.power_mdbm),
-        "delay_ns": heard.delay_ns.tolist(),
+        "power_mdbm": propagation.listed(powers.power_mdbm),
+        "delay_ns": powers.delay_ns.tolist(),
         "error_table": error_table(TABULATED, medium.bit_errors, medium.per) if medium.reception == "sinr" else None,
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
-        "trace": specification.measurement.trace and len(heard.delay_ns) > 0,
+        "trace": specification.measurement.trace and len(powers.delay_ns) > 0,
         "snap": max(specification.measurement.snap, getattr(routing, "SNAP", 0)),
     }

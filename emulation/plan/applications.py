@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from emulation.lane.errors import Misuse
-from emulation.plan.errors import known, only, refusals
+from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.specification import Specification
 from emulation.specification.transport import Flow, Transport
 from topologies import Application, Network
@@ -52,8 +52,8 @@ def variables(transport: Transport, name: str) -> dict[str, str]:
 
 def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
     """Return an application of the plan, and its TCP ("" if it has none). Raises Misuse."""
-    kind, flow, own = own_flow(transport, application)
-    has_tcp = "tcp" in heeded(kind)
+    kind, flow, own = resolve_flow(transport, application)
+    has_tcp = "tcp" in used_settings(kind)
     if has_tcp and transport.tcp_like == "ns2" and not tcp.is_classic(flow.tcp):
         there = ", ".join(name for name in tcp.NAMES if tcp.is_classic(name))
         raise Misuse(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; there are: {there}")
@@ -76,13 +76,13 @@ def _application(transport: Transport, number: int, application: Application) ->
     }, flow.tcp if has_tcp else ""
 
 
-def heeded(kind: str) -> Collection[str]:
+def used_settings(kind: str) -> Collection[str]:
     """Return the settings of flows that this kind uses."""
-    heeds = known(applications.find, kind).heeds
+    heeds = find_kind(applications.find, kind).heeds
     return Flow.model_fields if heeds is None else heeds
 
 
-def own_flow(transport: Transport, application: Application) -> tuple[str, Flow, dict[str, Any]]:
+def resolve_flow(transport: Transport, application: Application) -> tuple[str, Flow, dict[str, Any]]:
     """Return a flow's kind, its settings with the common defaults, and the settings of its kind. Raises Misuse."""
     what = f"flow {application.source} -> {application.destination}"
     of_all = dict(transport.traffic)
@@ -91,15 +91,15 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
         settings = {**of_all, **settings}
     else:
         kind = application.kind
-    found, heeds = known(applications.find, kind), heeded(kind)
+    found, heeds = find_kind(applications.find, kind), used_settings(kind)
     settings = {"tcp" if name == "congestion" else name: value for name, value in settings.items()}
     kinds = {name: setting(of) for name, of in found.settings.items()}
-    only(what, settings, (*heeds, *(name for name in kinds if name not in heeds)))
+    check_names(what, settings, (*heeds, *(name for name in kinds if name not in heeds)))
     own = {name: of.default for name, of in kinds.items() if name not in Flow.model_fields}
     for name in own.keys() & settings.keys():
-        with refusals(f"{what}: {name}"):
+        with as_misuse(f"{what}: {name}"):
             own[name] = kinds[name].read(settings.pop(name))
-    with refusals(what):
+    with as_misuse(what):
         found.check(own)
         usual = Flow.usual(transport) | {n: of.default for n, of in kinds.items() if n in Flow.model_fields}
         flow = Flow.model_validate({**usual, **settings})

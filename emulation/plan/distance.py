@@ -35,16 +35,16 @@ class Table(NamedTuple):
     beyond: bool
 
 
-def table(model: propagation.Propagation, stronger_db: Floats, floor_dbm: float) -> Table | None:
+def table(model: propagation.Propagation, excess_db: Floats, floor_dbm: float) -> Table | None:
     """Return the table for stations this much stronger than the model (dB); None if no table fits."""
     if not model.by_distance:
         return None
-    strongest = float(stronger_db.max(initial=0.0))
+    strongest = float(excess_db.max(initial=0.0))
 
     def received(metres: Floats) -> Floats:
         return np.asarray(model.received_dbm(metres) + strongest)
 
-    floors = floor_dbm + strongest - stronger_db
+    floors = floor_dbm + strongest - excess_db
     reach = {floor: reach_mm2(received, floor) for floor in set(floors.tolist())}
     if not all(_heard_up_to(received, floor, square) for floor, square in reach.items()):
         return None
@@ -59,7 +59,7 @@ def table(model: propagation.Propagation, stronger_db: Floats, floor_dbm: float)
         "bin_bits": bits,
         "power_mdbm": points,
         "reach_mm2": [reach[floor] for floor in floors.tolist()],
-        "weaker_mdb": [round(1000 * (strongest - each)) for each in stronger_db.tolist()],
+        "weaker_mdb": [round(1000 * (strongest - each)) for each in excess_db.tolist()],
     }
     return Table(planned, farthest >= FARTHEST_MM**2)
 

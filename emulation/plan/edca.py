@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from emulation.lane.errors import Misuse
 from emulation.lane.protocol import CATEGORIES
-from emulation.plan.errors import only
+from emulation.plan.errors import check_names
 from emulation.specification import explain
 from emulation.specification.radio import HR, Radio
 
@@ -68,7 +68,7 @@ def plan_edca(
             raise Misuse(f"{name}: {EDCA}: the network has no EDCA: --edca kernel, or standard")
         if not isinstance(own, Mapping):
             raise Misuse(f"{name}: {EDCA}: must be categories, {', '.join(CATEGORIES)}, with their parameters")
-        only(f"{name}: {EDCA}", own, CATEGORIES)
+        check_names(f"{name}: {EDCA}", own, CATEGORIES)
         try:
             sets |= TypeAdapter(dict[str, Contention]).validate_python(own)
         except ValidationError as error:

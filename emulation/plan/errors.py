@@ -14,7 +14,7 @@ from topologies.files import loading
 Found = TypeVar("Found")
 
 
-def known(find: Callable[[str], Found], kind: str) -> Found:
+def find_kind(find: Callable[[str], Found], kind: str) -> Found:
     """Return what implements a kind. Raises Misuse, naming the kinds that exist, if nothing does."""
     try:
         return find(kind)
@@ -25,7 +25,7 @@ def known(find: Callable[[str], Found], kind: str) -> Found:
 
 
 @contextlib.contextmanager
-def refusals(what: str) -> Iterator[None]:
+def as_misuse(what: str) -> Iterator[None]:
     """Convert a model's ValueError to Misuse; each line of it begins with `what`."""
     try:
         yield
@@ -33,7 +33,7 @@ def refusals(what: str) -> Iterator[None]:
         raise Misuse("; ".join(f"{what}: {line}" for line in explain(error))) from None
 
 
-def only(what: str, settings: Mapping[str, Any], there: Collection[str]) -> None:
+def check_names(what: str, settings: Mapping[str, Any], valid: Collection[str]) -> None:
     """Check the names of settings. Raises Misuse, naming those that exist, if one is unknown."""
-    if strange := next((name for name in settings if name not in there), None):
-        raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")
+    if strange := next((name for name in settings if name not in valid), None):
+        raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(valid)}")

@@ -19,14 +19,14 @@ VARIABLE = "net.ipv4.ip_default_ttl"
 USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
 
 
-def plan_lifetime(nodes: Sequence[dict[str, Any]], far: int, found: ModuleType) -> None:
+def plan_lifetime(nodes: Sequence[dict[str, Any]], most_hops: int, found: ModuleType) -> None:
     """Set the nodes' TTL so that it suffices for this routing's routes, with detours; `far` is their `bound`."""
-    if getattr(found, "TTL_FALLS", True) and far > USUAL:
+    if getattr(found, "TTL_FALLS", True) and most_hops > USUAL:
         for node in nodes:
             node["sysctl"][VARIABLE] = str(MOST)
 
 
-def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
+def hop_bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
     """Return an upper bound of the hops between any two nodes, and of those of any planned route.
 
     It is twice the largest hop count from one node of each connected part.
@@ -41,14 +41,14 @@ def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
 
 
 def check_hops(
-    nodes: Sequence[dict[str, Any]], reach: Reach, far: int, demands: Sequence[Demand], found: ModuleType
+    nodes: Sequence[dict[str, Any]], reach: Reach, most_hops: int, demands: Sequence[Demand], found: ModuleType
 ) -> None:
     """Check the hop count of each flow; `far` is the nodes' `bound`. Raises Misuse if it is too large."""
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):
             most, why = min((most, why), found.farthest(nodes[one.source]["routing"]))
-        if far > most and (hops := hops_to(one.destination, reach)[one.source]) > most:
+        if most_hops > most and (hops := hops_to(one.destination, reach)[one.source]) > most:
             names = f"{nodes[one.source]['name']} to {nodes[one.destination]['name']}"
             said = f"from {names} it is {hops} hops, and packets take no more than {most}, {why}"
             raise Misuse(f"{said}; use --unreachable to run it anyway")

@@ -19,7 +19,7 @@ import numpy as np
 from emulation.lane.errors import Misuse
 from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
 from emulation.plan import distance
-from emulation.plan.air import Heard, floor_dbm, gains_db, heard, sensed_dbm, stronger_db
+from emulation.plan.air import ReceivedPowers, excess_db, floor_dbm, gains_db, received_powers, sensed_dbm
 from emulation.specification import Specification
 from emulation.specification.propagation import listed
 from topologies import Network, Waypoint
@@ -30,7 +30,7 @@ FARTHEST_MM = 100_000_000  # from the origin, along each axis
 
 
 def plan_motion(
-    specification: Specification, network: Network, standing: Heard, owners: Sequence[int]
+    specification: Specification, network: Network, at_start: ReceivedPowers, owners: Sequence[int]
 ) -> dict[str, Any] | None:
     """Return `motion` of docs/interfaces.md, section 1; None: no node moves. `owners` is of radios. Raises Misuse."""
     if not any(len(way) > 1 for way in network.motion.values()):
@@ -41,11 +41,11 @@ def plan_motion(
     }
     if table := table_of(specification, network):
         check_extent(table, ways)
-        return {"waypoints": ways, "table": of_radios(table.planned, owners), "steps": []}
-    return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, standing, owners))}
+        return {"waypoints": ways, "table": per_radio(table.planned, owners), "steps": []}
+    return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, at_start, owners))}
 
 
-def of_radios(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]:
+def per_radio(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]:
     """Convert a table with an entry per node to one with an entry per radio."""
     of_each = {what: [table[what][owner] for owner in owners] for what in ("reach_mm2", "weaker_mdb")}
     return {**table, **of_each}
@@ -90,11 +90,11 @@ def table_of(specification: Specification, network: Network) -> distance.Table |
     """Return the received power by distance between a network's nodes; None if no table fits. Raises Misuse."""
     if not specification.medium.by_distance or gains_db(network).any():
         return None
-    stronger, model = stronger_db(specification, network), specification.medium.propagation
+    stronger, model = excess_db(specification, network), specification.medium.propagation
     return distance.table(model, stronger, table_floor_dbm(specification, network))
 
 
-def said_by(specification: Specification) -> str:
+def no_table_reason(specification: Specification) -> str:
     """Return why the power does not depend on the distance alone, for messages."""
     medium = specification.medium
     if medium.by_distance:
@@ -102,9 +102,9 @@ def said_by(specification: Specification) -> str:
     return f"under propagation {medium.propagation.name}" if not medium.shadowing else "under shadowing"
 
 
-def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> None:
+def check_extent(table: distance.Table, trajectories: Mapping[str, Sequence[Stop]]) -> None:
     """Check distances. Raises Misuse if nodes could hear each other over more than the air's longest delay."""
-    places = np.array([place for way in ways.values() for _, *place in way])
+    places = np.array([place for way in trajectories.values() for _, *place in way])
     apart = math.dist(places.min(axis=0), places.max(axis=0))
     if table.beyond and apart > distance.FARTHEST_MM:
         raise Misuse(
@@ -123,28 +123,29 @@ def table_floor_dbm(specification: Specification, network: Network) -> float:
 def steps(
     specification: Specification,
     network: Network,
-    ways: Mapping[str, Sequence[Stop]],
-    standing: Heard,
+    trajectories: Mapping[str, Sequence[Stop]],
+    at_start: ReceivedPowers,
     owners: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps at which a received power or delay changes. Raises Misuse."""
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
         raise Misuse(
-            f"{said_by(specification)} motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}"
+            f"{no_table_reason(specification)} motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}"
         )
-    if (powers := seconds / STEP_S * len(ways) ** 2) > MOST_POWERS:
+    if (powers := seconds / STEP_S * len(trajectories) ** 2) > MOST_POWERS:
         raise Misuse(
-            f"{said_by(specification)}: the received power between moving stations is computed for each pair every "
-            f"{STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: fewer stations, or less"
+            f"{no_table_reason(specification)}: the received power between moving stations is computed for each pair "
+            f"every {STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: "
+            "fewer stations, or less"
         )
-    before, positions = standing.of_radios(owners), [node.position for node in network.nodes.values()]
+    before, positions = at_start.between_radios(owners), [node.position for node in network.nodes.values()]
     for number in range(1, int(seconds / STEP_S) + 1):
         now_ns = round(number * STEP_S * 1e9)
-        there = [Way(ways[name]).at(now_ns) for name in network.nodes]
+        there = [Way(trajectories[name]).at(now_ns) for name in network.nodes]
         if there == positions:
             continue
-        now, positions = heard(specification, network, there).of_radios(owners), there
+        now, positions = received_powers(specification, network, there).between_radios(owners), there
         changed = _changed(before, now)
         if changed:
             yield {
@@ -155,7 +156,7 @@ def steps(
         before = now
 
 
-def _changed(before: Heard, now: Heard) -> list[int]:
+def _changed(before: ReceivedPowers, now: ReceivedPowers) -> list[int]:
     """Return the transmitters of which a power or delay has changed."""
     power, delay = before.power_mdbm != now.power_mdbm, before.delay_ns != now.delay_ns
     rows: list[int] = np.flatnonzero((power | delay).any(axis=1)).tolist()

@@ -22,12 +22,12 @@ from emulation.plan.air import (
     TX_POWER,
     Phy,
     basic_rates,
-    own_thresholds,
+    node_thresholds,
     phy_of,
     units,
 )
 from emulation.plan.edca import EDCA, plan_edca
-from emulation.plan.errors import known, only, refusals
+from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Radio
@@ -42,7 +42,7 @@ RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
 RETRIES = ("short_retry", "long_retry")
 # Settings of a node that override the network's. TX_POWER, thresholds and those of clients are others.
-OF_RADIO = ("rate", "rts", *RETRIES)
+RADIO_SETTINGS = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
 MAC = "mac"  # the address of its radio
 BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # a switch's setting, and its values
@@ -98,7 +98,7 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
         one = {"name": f"link{number}", "kind": kind, **usual, **own}
         if found.over_ap:
             one["may_fail"] = specification.network.unreachable
-        changing = specification.network.unreachable or not members_stay(network, members)
+        changing = specification.network.unreachable or not is_static(network, members)
         receive_dbm = specification.medium.effective_thresholds().receive_dbm
         assert receive_dbm is not None
         found.decide(one, [network.nodes[name].kind for name in members], changing, receive_dbm)
@@ -125,7 +125,7 @@ def recorders_of(planned: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(kind for link in planned for kind in link_class(link["kind"]).recorders))
 
 
-def members_stay(network: Network, members: Sequence[str]) -> bool:
+def is_static(network: Network, members: Sequence[str]) -> bool:
     """Return whether no node of a link moves, comes or goes."""
     return not any(len(network.motion.get(name, ())) > 1 or name in network.presence for name in members)
 
@@ -138,7 +138,7 @@ def links_of(
     found = [(link.kind, link.nodes, link.settings) for link in network.links]
     on_one = {name for kind, members, _ in found if link_class(kind).interface == "radio" for name in members}
     if rest := tuple(name for name in network.on_air().nodes if name not in on_one):
-        known(links.find, specification.network.link)
+        find_kind(links.find, specification.network.link)
         found.append((specification.network.link, rest, {}))
     return found
 
@@ -174,8 +174,8 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
     """Return a link's own settings, checked. Raises Misuse."""
     what, found = f"link {kind}", link_class(kind)
     common = LINK_SETTINGS if found.interface == "radio" else ()
-    only(what, settings, (*common, *found.settings))
-    with refusals(what):
+    check_names(what, settings, (*common, *found.settings))
+    with as_misuse(what):
         own = found.check({name: value for name, value in settings.items() if name in found.settings})
     ssid = settings.get("ssid", SSID)
     if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
@@ -214,7 +214,7 @@ def _node(
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
     for each in radios:
-        each |= own_of_air(specification, name, node.settings)
+        each |= air_settings(specification, name, node.settings)
     for place, each in enumerate(interfaces):  # the node's address; it is in the network on the first interface only
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else bits}"
     if not interfaces:
@@ -255,12 +255,12 @@ def _radio(
     }
 
 
-def own_of_air(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
+def air_settings(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
     """Return a radio's own settings for the air. Raises Misuse."""
     own = {what: settings[what] for what in RETRIES if what in settings}
     if not {RECEIVE, SENSE} & settings.keys():
         return own
-    thresholds = own_thresholds(specification, name, settings)
+    thresholds = node_thresholds(specification, name, settings)
     if RECEIVE in settings:
         own["rx_threshold_mdbm"] = mdbm(thresholds.receive_dbm)
     if SENSE in settings:
@@ -285,18 +285,20 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
     settings = dict(node.settings)
     if node.kind == "switch" and settings.pop(BRIDGE, LINUX) not in (LINUX, OVS):
         raise Misuse(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
-    return own_radio(radio, name, settings, node.kind in WITH_RADIO)
+    return node_radio(radio, name, settings, node.kind in WITH_RADIO)
 
 
-def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
+def node_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_radio: bool = True) -> Radio:
     """Return a node's radio: the network's, overridden by the node's settings. Raises Misuse."""
     if not settings:
         return radio
-    only(name, settings, (*OF_RADIO, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
+    check_names(
+        name, settings, (*RADIO_SETTINGS, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_radio else ()
+    )
     _check_mac(name, settings.get(MAC))
-    with refusals(name):
+    with as_misuse(name):
         check_passphrase(settings.get(PASSPHRASE))
-    own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})
+    own = _changed(radio, name, {what: settings[what] for what in RADIO_SETTINGS if what in settings})
     if phy_of(own) != phy_of(radio):
         what = f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s"
         if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):
@@ -314,7 +316,7 @@ def _check_mac(name: str, mac: JsonValue) -> None:
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:
     """Return the network's radio with other settings. Raises Misuse."""
-    with refusals(whose):
+    with as_misuse(whose):
         return Radio.model_validate({**dict(radio), **settings})
 
 

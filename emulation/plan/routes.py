@@ -15,14 +15,14 @@ from emulation.lane import routing
 from emulation.lane.errors import Misuse
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import mean_dbm
-from emulation.plan.errors import known
-from emulation.plan.lifetime import bound, check_hops, plan_lifetime
+from emulation.plan.errors import find_kind
+from emulation.plan.lifetime import check_hops, hop_bound, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
 from topologies import Network
 from topologies.network import WITH_RADIO
 
-TOLD = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # metrics of routes for TCP: option to kernel's name
+ROUTE_METRICS = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # for TCP, by option
 
 
 class Hop(NamedTuple):
@@ -47,13 +47,14 @@ def plan_routing(
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
-    told = {name: value for option, name in TOLD.items() if (value := getattr(specification.transport, option))}
-    back = told | {"quickack": 1} if specification.transport.ack == "plain" else told
-    demands = [Demand(index[one.source], index[one.destination], told, back) for one in network.applications]
+    transport = specification.transport
+    metrics = {name: value for option, name in ROUTE_METRICS.items() if (value := getattr(transport, option))}
+    back = metrics | {"quickack": 1} if transport.ack == "plain" else metrics
+    demands = [Demand(index[one.source], index[one.destination], metrics, back) for one in network.applications]
     kinds = {link["name"]: link["kind"] for link in links}
     options = dict(chosen.routing)
     kind = options.pop("kind")
-    found = known(routing.find, kind)
+    found = find_kind(routing.find, kind)
     if "path" in options and getattr(found, "TAKES_PATHS", False):
         options["path"] = _paths(str(options["path"]), index)
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
@@ -84,16 +85,16 @@ def plan_routing(
         for near in part.neighbours:
             hop = hops[i][near]
             node["interfaces"][hop.at]["neighbours"][ip(near)] = nodes[near]["interfaces"][hop.to]["address"]
-    far = bound(nodes, reach)
+    far = hop_bound(nodes, reach)
     if not chosen.unreachable:
         check_hops(nodes, reach, far, demands, found)
     plan_lifetime(nodes, far, found)
     return found, {"kind": kind}
 
 
-def _paths(said: str, index: Mapping[str, int]) -> list[list[int]]:
+def _paths(text: str, index: Mapping[str, int]) -> list[list[int]]:
     """Parse paths, `sta1:sta2:sta3;sta4:sta2`, as node indices. Raises Misuse."""
-    paths = [path.strip().split(":") for path in said.split(";")]
+    paths = [path.strip().split(":") for path in text.split(";")]
     for path in paths:
         if strange := next((name for name in path if name not in index), None):
             raise Misuse(f"routing: path {':'.join(path)}: there is no node {strange}")

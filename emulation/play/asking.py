@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.lane.errors import Misuse
 from emulation.plan.advice import advice
-from emulation.plan.errors import refusals
+from emulation.plan.errors import as_misuse
 from emulation.play.run import Task
 from emulation.play.session import check_programs
 from emulation.setup.errors import say
@@ -89,7 +89,7 @@ def tasks_for(
             first.append(made(*pair, given))
         except Misuse:
             if study.place:
-                with refusals(study.place):
+                with as_misuse(study.place):
                     made(*pair, {})
             raise
     return [*first, *under(seeds[1:], first)]

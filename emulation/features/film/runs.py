@@ -16,7 +16,7 @@ from emulation.features import film
 from emulation.features.film import Film
 from emulation.features.film.page import page
 from emulation.lane.errors import Misuse
-from emulation.plan.air import owners_of, stronger_db
+from emulation.plan.air import excess_db, owners_of
 from emulation.play.replay import tasks_of
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
@@ -78,7 +78,7 @@ def reach_m(specification: Specification) -> list[float] | None:
     if not specification.medium.by_distance:
         return None
     least = specification.medium.effective_thresholds().receive_dbm
-    stronger: Sequence[float] = stronger_db(specification, specification.network.standing().on_air()).tolist()
+    stronger: Sequence[float] = excess_db(specification, specification.network.standing().on_air()).tolist()
     near, far = np.zeros(len(stronger)), np.full(len(stronger), FARTHEST_M)
     for _ in range(HALVINGS):
         middle = (near + far) / 2

@@ -15,7 +15,7 @@ from emulation.files import tree
 from emulation.lanes import Lane, LaneError, LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
-from emulation.net.played import LIVE
+from emulation.net.stepping import LIVE
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from emulation.lane import guest
 from emulation.lane.stage import Stage
-from emulation.net.played import play
+from emulation.net.stepping import play
 
 if TYPE_CHECKING:
     from emulation.net import Net

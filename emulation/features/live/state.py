@@ -15,7 +15,7 @@ from emulation.features.live.air import Air
 from emulation.features.live.ways import Ways
 from emulation.lane.air import LOOKS, NO_BACKOFF
 from emulation.lane.protocol import DOINGS
-from emulation.plan.air import TX_POWER, heard, reached
+from emulation.plan.air import TX_POWER, reached, received_powers
 from emulation.specification import Specification
 from topologies import Network
 
@@ -44,7 +44,7 @@ class Linked:
             for (name, node), (*_, dbm) in zip(self.network.nodes.items(), key, strict=True)
         }
         network = self.network.model_copy(update={"nodes": nodes})
-        power = heard(asked, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
+        power = received_powers(asked, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
         pairs = np.argwhere(np.triu(reached(asked, network, power), 1))
         return Linked(self.network, key, [[self.names[a], self.names[b]] for a, b in pairs.tolist()])
 

@@ -139,7 +139,7 @@ class Lab(Net):
         """Let nodes go along these waypoints from now on. Raises Misuse, OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
         if not self.motion.known:
-            self.motion.by_distance(self.by_distance(table))
+            self.motion.by_distance(self.radio_table(table))
         for name, way in ways.items():
             self.motion.steer(self.nodes[name], Way(stops(name, way), now))
 

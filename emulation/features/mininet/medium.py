@@ -18,7 +18,7 @@ from emulation.features.mininet.interface import MODES, WIntf, freq_of
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.words import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
-from emulation.plan.errors import refusals
+from emulation.plan.errors import as_misuse
 from emulation.specification import Specification
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
 
@@ -147,7 +147,7 @@ class Medium:
     def specification(self) -> Specification:
         """The medium's, before there is a network. Raises Misuse."""
         if not self.made:
-            with refusals("the medium"):
+            with as_misuse("the medium"):
                 self.made = specification.of_options(self.options())
         return self.made
 
@@ -197,7 +197,7 @@ class Medium:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power has no effect")
         if intf.node.lane:
             lane = intf.node.lane
-            lane.net.heard_anew(lane, lane.with_settings(**self.settings_of(intf)))
+            lane.net.update_air(lane, lane.with_settings(**self.settings_of(intf)))
 
     def received_dbm(self, a: Node, b: Node) -> float:
         """What of a's first radio arrives at b, without shadowing. Raises Misuse."""

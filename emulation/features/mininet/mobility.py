@@ -232,7 +232,7 @@ class Mobility:
                 lab.waypoints[node.name] = self.drawn(node)
         for name, way in lab.waypoints.items():
             if way:
-                lab.nodes[name].asked = lab.nodes[name].asked_at(way[0].position)  # type: ignore[attr-defined]
+                lab.nodes[name].spec = lab.nodes[name].spec_at(way[0].position)  # type: ignore[attr-defined]
 
     def movers(self) -> list[Node]:
         """Of a model: who has no place of its own."""

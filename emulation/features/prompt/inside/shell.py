@@ -333,7 +333,7 @@ class Shell(cmd.Cmd):
         except ValueError:
             raise ValueError(f"{verb}: NODE, and at most two numbers: {', '.join(names)}") from None
         if found:
-            node.set_own(**found)
+            node.set_air(**found)
         print(f"{node.name}: " + ", ".join(f"{name} {getattr(node, name):g}" for name in names))
 
     def do_move(self, line: str) -> None:

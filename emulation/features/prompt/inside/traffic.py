@@ -32,7 +32,7 @@ def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dic
         traffic.samples.write(net.folder, more=True)
     for flow, report in zip(flows, reports, strict=True):
         stop_s = seconds if flow["stop_s"] is None else min(flow["stop_s"], seconds)
-        net.ran({**flow, "start_s": now_s + flow["start_s"], "stop_s": now_s + stop_s}, report)
+        net.add_report({**flow, "start_s": now_s + flow["start_s"], "stop_s": now_s + stop_s}, report)
     return reports
 
 

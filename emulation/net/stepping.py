@@ -12,7 +12,7 @@ from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.routing import static
 from emulation.lane.stage import Stage
-from emulation.plan.errors import refusals
+from emulation.plan.errors import as_misuse
 from emulation.specification import specify
 from traffic.loop import Loop
 
@@ -30,7 +30,7 @@ def play(net: Net) -> Iterator[Stage]:
     """
     if not net.started:
         raise Misuse("play: the network has not started: net.start()")
-    with net.kept(LIVE, True) as keep:
+    with net.run_folder(LIVE, True) as keep:
         with Loop() as loop, Measurement(net, loop) as measurement:
             measurement.start()
             net.began_ns = measurement.started_ns
@@ -60,7 +60,7 @@ def reroute(net: Net) -> dict[str, dict[str, str]]:
         name: node.model_copy(update={"position": net.nodes[name].position}) for name, node in network.nodes.items()
     }
     here = network.model_copy(update={"nodes": nodes, "motion": {}, "presence": {}})
-    with refusals("routing"):
+    with as_misuse("routing"):
         planned = plan.plan(specify(here, {**net.options, "motion": None, "unreachable": True}))
     for made in planned["nodes"]:
         node = net.nodes[made["name"]]

@@ -132,10 +132,11 @@ def preload(library: Path, without: str) -> tuple[str, ...]:
     return ("env", f"LD_PRELOAD={library}", f"NS2_WITHOUT={without}") if without else ()
 
 
-def build_core(folder: Path) -> Path:
-    """The core alone, playing a saturated string."""
-    core = folder / "core"
-    output("gcc", "-O2", f"-I{AIR}/core", "-o", core, HERE / "core.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
+def build_core(folder: Path, name: str = "core") -> Path:
+    """The core alone, playing a saturated string, or what `name` plays."""
+    core = folder / name
+    sources = (HERE / f"{name}.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
+    output("gcc", "-O2", f"-I{AIR}/core", "-o", core, *sources, "-lm")
     return core
 
 

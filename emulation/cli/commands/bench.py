@@ -20,6 +20,7 @@ BENCHMARKS = {
     "manet": "benchmarks.manet",
     "aodv": "benchmarks.aodv",
     "wlan": "benchmarks.wlan",
+    "aggregates": "benchmarks.aggregates",
     "scale": "benchmarks.scale",
 }
 
@@ -37,6 +38,7 @@ def callback(arguments: Sequence[str]) -> None:
     like-ns2  goodput under --like ns2
     tcp-like  goodput under --tcp-like ns2
     wlan      shares of a WLAN
+    aggregates  saturated 802.11n, ac and ax in the core
 
     --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.
     """

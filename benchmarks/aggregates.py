@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench aggregates`: saturated 802.11n, ac and ax, in the core alone and in ns-3.
+
+1, 5 and 20 stations send to a sink at three MCS of each format, without losses; then one station, of whose MPDUs the
+sink loses some. MPDUs acknowledged a second. The core goes by ns-3's durations (aggregates.c), and by the standard's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from analysis.tables import statistics
+from benchmarks import asked
+from benchmarks.compare import build_core, build_peer, output
+from emulation.lanes.virtual.scratch import scratch
+
+PEER, LIKE_IT, OURS = "ns-3", "dcflab, ns-3's durations", "dcflab"
+
+
+class Scenario(NamedTuple):
+    """The words of both programs."""
+
+    format: str
+    mcs: int
+    width: int
+    stations: int = 1
+    seconds: float = 4
+    streams: int = 1
+    window: int = 64
+    loss: float = 0
+
+    def __str__(self) -> str:
+        loss = f", window {self.window}, {100 * self.loss:.0f} % lost" if self.loss else ""
+        return f"{self.format.upper()}{self.width} MCS {self.mcs}, {self.stations}{loss}"
+
+
+MODES = [("ht", mcs, 20) for mcs in (0, 3, 7)] + [
+    (form, mcs, 80) for form, three in (("vht", (0, 4, 9)), ("he", (0, 5, 11))) for mcs in three
+]
+SECONDS = {1: 4, 5: 20, 20: 40}  # about 1 % of noise in a run of the longest PPDUs
+SCENARIOS = [Scenario(*mode, stations, seconds) for stations, seconds in SECONDS.items() for mode in MODES] + [
+    Scenario("he", 11, 80, streams=2, window=window, loss=loss) for window in (64, 256) for loss in (0.05, 0.2, 0.5)
+]
+
+
+def played(program: Path, scenario: Scenario, seed: int, *more: str) -> float:
+    """MPDUs a second."""
+    words = {**scenario._asdict(), "seed": seed}
+    return float(output(program, *(f"--{name}={value}" for name, value in words.items()), *more))
+
+
+def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
+    """By scenario and program, a value for each seed."""
+    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        folder = Path(name)
+        core = build_core(folder, "aggregates")
+        programs: dict[str, tuple[Path, Sequence[str]]] = {
+            PEER: (build_peer(folder, "aggregates"), ()),
+            LIKE_IT: (core, ["--rules=ns3"]), OURS: (core, ()),
+        }  # fmt: skip
+        jobs = {
+            (str(scenario), name, seed): pool.submit(played, program, scenario, seed, *more)
+            for scenario in SCENARIOS for name, (program, more) in programs.items() for seed in range(1, seeds + 1)
+        }  # fmt: skip
+        found: dict[str, dict[str, list[float]]] = {str(scenario): {} for scenario in SCENARIOS}
+        for (scenario, name, _), job in jobs.items():
+            found[scenario].setdefault(name, []).append(job.result())
+    return found
+
+
+def show(found: dict[str, dict[str, list[float]]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "mode, stations", PEER, LIKE_IT, "", OURS, "", title="MPDUs acknowledged a second", title_justify="left"
+    )
+    for scenario, of in found.items():
+        theirs, *ours = (statistics.mean(of[name]) for name in (PEER, LIKE_IT, OURS))
+        row = [f"{theirs.mean:,.0f} ± {theirs.half_width:,.0f}"]
+        for each in ours:
+            row += [f"{each.mean:,.0f} ± {each.half_width:,.0f}", f"{100 * (each.mean / theirs.mean - 1):+.1f} %"]
+        table.add_row(scenario, *row)
+    Console().print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
+    found = measure(repeats)
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

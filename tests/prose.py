@@ -85,7 +85,11 @@ KEPT = (
 NO_MISTAKE = re.compile(r"CODE|time clock|dev DEV|^\W*(\w)( \1)+$", re.IGNORECASE)
 
 CHECKS = [
-    Check(check_type=types.PreferredForms(items=VOCABULARY), path=OURS, message="'{1}': write {0}"),
+    Check(
+        check_type=types.PreferredForms(items={f"(?:{key})": value for key, value in VOCABULARY.items()}),
+        path=OURS,
+        message="'{1}': write {0}",
+    ),
     *(check for check in PROSELINT if any(check.matches_partial(path) for path in KEPT)),
 ]
 # Calls whose text a person reads.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/kinds.md has the settings of each kind as the program has them: defaults, limits and words.
+"""docs/kinds.md has each kind as the program has it: what it is, and its settings with defaults, limits and words.
 
 `./dcflab python tests/test_kinds_page.py` makes it again.
 """
@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from types import ModuleType
+from typing import Any, NamedTuple, get_args
 
 import annotated_types
-from pydantic import BaseModel
 
 import topologies
 from emulation.lane.ackthin import PARAMETERS
@@ -24,17 +25,43 @@ from traffic.settings import setting
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/kinds.md"
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
-# Settings of kinds
+# Kinds and their settings
 
-Options such as `--routing KIND,NAME=VALUE` choose a kind and its settings. This page is made from the program:
+Options such as `--routing KIND,NAME=VALUE` choose a kind and its settings.
+This page is made from the docstrings and settings of the program:
 
     ./dcflab python tests/test_kinds_page.py
 
 An empty default means that it depends on other options, or that there is none.
 """
-ROUTINGS = {"batman_adv": "batman-adv", "babel": "babel", "hwmp": "hwmp", "etx_frozen": "etx-frozen"}
-APPLICATIONS = ("iperf3", "udp", "voice", "request", "web")
-Row = tuple[str, str, str, str]
+ROUTINGS = (
+    "static",
+    "none",
+    "etx_frozen",
+    "aodv",
+    "dsr",
+    "olsr",
+    "dsdv",
+    "manet_static",
+    "batman_adv",
+    "babel",
+    "hwmp",
+)
+APPLICATIONS = ("bulk", "iperf3", "udp", "voice", "request", "web")
+
+
+class Row(NamedTuple):
+    """A setting: its default, and its limits, words or meaning."""
+
+    name: str
+    default: str
+    said: str
+
+
+class Kind(NamedTuple):
+    name: str
+    text: str | None
+    rows: list[Row]
 
 
 def number(value: Any) -> str:
@@ -47,64 +74,75 @@ def limits(least: Any, most: Any) -> str:
     return " to ".join(number(float(each)) for each in (least, most)) if None not in (least, most) else ""
 
 
-def routings() -> Iterator[Row]:
-    for name, kind in ROUTINGS.items():
+def routings() -> Iterator[Kind]:
+    for name in ROUTINGS:
         module = importlib.import_module(f"emulation.lane.routing.{name}")
-        if words := getattr(module, "ALGORITHMS", ()):
-            yield kind, "algorithm", words[0], ", ".join(words)
-        for option, (default, least, most) in module.OPTIONS.items():
-            yield kind, option, number(default), limits(least, most)
+        words = getattr(module, "ALGORITHMS", ())
+        rows = [Row("algorithm", words[0], ", ".join(words))] if words else []
+        for option, (default, least, most) in getattr(module, "OPTIONS", {}).items():
+            rows.append(Row(option, number(default), limits(least, most)))
+        yield Kind(name if name in ("manet_static",) else name.replace("_", "-"), module.__doc__, rows)
 
 
-def flows() -> Iterator[Row]:
-    for kind in APPLICATIONS:
-        for name, of in applications.find(kind).settings.items():
-            one = setting(of)
-            yield kind, name, number(one.default), ", ".join(one.words) or limits(one.least, one.most)
+def flows() -> Iterator[Kind]:
+    for name in APPLICATIONS:
+        given = {option: setting(of) for option, of in applications.find(name).settings.items()}
+        rows = [Row(option, number(one.default), ", ".join(one.words) or limits(one.least, one.most))
+                for option, one in given.items()]  # fmt: skip
+        yield Kind(name, importlib.import_module(f"traffic.applications.{name}").__doc__, rows)
 
 
-def propagation() -> Iterator[Row]:
-    for kind, model in sorted(MODELS.items()):
-        for field in fields(model):
-            yield kind, field.name, number(plain(field.default)), ""
+def propagation() -> Iterator[Kind]:
+    for name, model in sorted(MODELS.items()):
+        yield Kind(name, model.__doc__, [Row(each.name, number(plain(each.default)), "") for each in fields(model)])
 
 
 def plain(default: Any) -> Any:
     return default if isinstance(default, int | float | str) else None
 
 
-def modelled(kind: str, model: type[BaseModel]) -> Iterator[Row]:
-    for name, field in model.model_fields.items():
+def topology_file(name: str) -> ModuleType:
+    return importlib.import_module(f"topologies.{name.replace('-', '_')}")
+
+
+def modelled(name: str, module: ModuleType) -> Kind:
+    rows = []
+    for parameter, field in module.Parameters.model_fields.items():
         found = {type(each): each for each in field.metadata}
         least, most = found.get(annotated_types.Ge), found.get(annotated_types.Le)
         within = limits(least and least.ge, most and most.le)
         words = ", ".join(str(each) for each in get_args(field.annotation) if isinstance(each, str))
         said = "; ".join(filter(None, (words or within, field.description)))
-        yield kind, name, number(plain(field.default)), said
+        rows.append(Row(parameter, number(plain(field.default)), said))
+    return Kind(name, module.__doc__, rows)
 
 
-def thinning() -> Iterator[Row]:
-    for name, (_, kind, default, least, most) in PARAMETERS.items():
-        if kind != "word":
-            yield "ackthin", name, number(default), limits(least, most)
+def thinning() -> Kind:
+    rows = [Row(name, number(default), limits(least, most))
+            for name, (_, kind, default, least, most) in PARAMETERS.items() if kind != "word"]  # fmt: skip
+    return Kind("ackthin", "The qdisc `ackthin` ([ack-thinning.md](ack-thinning.md)).", rows)
+
+
+def part(kind: Kind) -> str:
+    """A kind's text and table."""
+    lines = ["| setting | default | |", "|---|---|---|"] if kind.rows else []
+    lines += [f"| `{row.name}` | {row.default} | {row.said} |" for row in kind.rows]
+    table = "\n".join([*lines, ""]) if lines else ""
+    return "\n".join(filter(None, [f"### {kind.name}\n", f"{inspect.cleandoc(kind.text or '')}\n", table]))
 
 
 def page() -> str:
-    tables: Mapping[str, Iterator[Row]] = {
-        "Topologies": (row for name in topologies.names() for row in modelled(name, topologies.find(name).Parameters)),
+    kinds: Mapping[str, Iterable[Kind]] = {
+        "Topologies": (modelled(name, topology_file(name)) for name in topologies.names()),
         "Traffic: `--traffic`, `--application`": flows(),
         "Routing: `--routing`": routings(),
         "Propagation: `--propagation`": propagation(),
-        "Motion: `--motion`": (
-            row for name in mobility.names() for row in modelled(name, mobility.find(name).Parameters)
-        ),
-        "ACK thinning: `--ackthin`": thinning(),
+        "Motion: `--motion`": (modelled(name, mobility.find(name)) for name in mobility.names()),
+        "ACK thinning: `--ackthin`": [thinning()],
     }
     parts = [HEAD]
-    for title, rows in tables.items():
-        lines = ["| kind | setting | default | |", "|---|---|---|---|"]
-        lines += [f"| `{kind}` | `{name}` | {default} | {said} |" for kind, name, default, said in rows]
-        parts.append(f"## {title}\n\n" + "\n".join(lines) + "\n")
+    for title, each in kinds.items():
+        parts += [f"## {title}\n", *map(part, each)]
     return "\n".join(parts)
 
 

@@ -289,7 +289,7 @@ class Disc(Propagation):
 @model("snr")
 @dataclass(frozen=True)
 class SnrMatrix(Propagation):
-    """wmediumd's SNR matrix: P = noise + snr_db[transmitter][receiver], at any positions; null: nothing arrives.
+    """wmediumd's SNR matrix: P = noise + `snr_db[transmitter][receiver]`, at any positions; null: nothing arrives.
 
     A frame is received, and the medium is busy, from wmediumd's CCA_THRESHOLD of -90 dBm on.
     """

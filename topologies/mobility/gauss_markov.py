@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gauss-Markov: speed and direction of each node change gradually; each step keeps a share `alpha` of their deviation.
 
-The deviation is that from the mean; the rest is drawn anew. With 1, nodes move in a straight line; with 0, each step is
-independent.
+The deviation is that from the mean; the rest is drawn again. With 1, nodes move in a straight line; with 0, each step
+is independent.
 
     x' = alpha x + (1 - alpha) mean + sqrt(1 - alpha²) deviation w,   w normal
 

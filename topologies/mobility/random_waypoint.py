@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random waypoint: each node moves straight to a random point, at a random speed, pauses, and goes on.
+"""Random waypoint: each node moves straight to a random point, at a random speed, pauses, and continues.
 
 Johnson and Maltz 1996. As in Broch et al. 1998, a run begins with a pause at uniformly drawn points. Later, positions
-and speeds are distributed differently. Slow legs last longer, so the mean speed decays, for ever if vmin is 0 (Yoon,
+and speeds are distributed differently. Slow legs last longer, so the mean speed decays, endlessly if vmin is 0 (Yoon,
 Liu and Noble 2003); and nodes gather in the middle. `stationary` draws the start exactly from the limiting
 distribution: Navidi and Camp, "Stationary distributions for the random waypoint mobility model", IEEE Transactions on
 Mobile Computing 3(1), 2004.

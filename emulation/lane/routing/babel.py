@@ -3,7 +3,7 @@
 
 babeld uses IPv6 link-local addresses. A node's radio has one, without duplicate address detection and router
 solicitations. A node's IPv4 address has a prefix length of 32, so that the kernel sends no ARP requests for nodes
-without a route. docs/routing.md has the options.
+without a route.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 A node's radio gives its address to an interface bat0 above it. To IP, all bat0 are on one Ethernet: each node is a
 neighbour, and TTL does not fall. Packets for other nodes are encapsulated in batman-adv's own packets, ethertype
-0x4305, which need 32 bytes more of the radio's MTU. docs/routing.md has the options.
+0x4305, which need 32 bytes more of the radio's MTU.
 
 batman-adv's timers count ticks, and the nodes of one kernel share them. Timers more than 640 ms ahead expire only at
 every eighth tick. So all nodes would send their OGMs at the same time, again and again, and all would collide. A netem

@@ -4,7 +4,7 @@
 Each node broadcasts probes, and the receivers count them. Then routes are computed once and stay fixed. The ETX of a
 link is the expected number of transmissions until a frame and its acknowledgement arrive, 1/(df dr). That of a path is
 the sum over its links. The lane sees all nodes, so they do not exchange counts. The results are in `etx.json` of the
-run folder. docs/routing.md has the options, and the method of paper 001.
+run folder. docs/routing.md has the method of paper 001.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class Node:
     def cmd(self, command: Sequence[str] | str) -> str:
         """Run a program in the node to its end and return its output, including errors.
 
-        If a shell in it did not find a command, print a hint on standard error.
+        If a shell in it did not find a command, print a hint on standard error, also if its message was redirected.
         """
         from subprocess import DEVNULL, PIPE, STDOUT
 
@@ -190,9 +190,18 @@ class Node:
 
         with self.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
             said = process.communicate()[0].decode(errors="replace")
-        for lacking in programs.not_found(said):
+        missing = programs.not_found(said)
+        if isinstance(command, str) and ">" in command:
+            missing += [name for name in programs.called(command) if not programs.there(name) and not self.has(name)]
+        for lacking in programs.once(missing):
             print(f"*** {self.name}: {lacking}", file=sys.stderr, flush=True)
         return said
+
+    def has(self, command: str) -> bool:
+        """Return whether a shell in the node has a command: a built-in, or a program."""
+        from subprocess import DEVNULL
+
+        return self.popen(["sh", "-c", 'command -v "$1"', "sh", command], stdout=DEVNULL, stderr=DEVNULL).wait() == 0
 
     def connections(self, port: int) -> list[dict[str, Any]]:
         """Return TCP_INFO and `congestion` of each of its TCP connections from or to a port."""

@@ -13,7 +13,7 @@ import select
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from traffic.loop import Loop
@@ -33,6 +33,7 @@ PACKAGES = {
 # The message of a shell that did not find a command.
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
 NOT_THERE = 127  # the exit status of that shell
+KEYWORDS = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}  # a command follows
 TOLD: set[str] = set()  # missing programs that were reported
 PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -61,15 +62,48 @@ def lacking(program: str, of: str = "") -> str:
     return f"there is no {program} on this machine: install the package {of or package(program)}"
 
 
-def not_found(said: str) -> Iterator[str]:
-    """Yield that message for each command that a shell did not find, by its output; once per program."""
-    if "not found" in said:
-        import re
+def once(missing: Iterable[str]) -> Iterator[str]:
+    """Yield that message for each of these programs, once per program."""
+    for program in missing:
+        if program not in TOLD:
+            TOLD.add(program)
+            yield lacking(program)
 
-        for program in re.findall(NOT_FOUND, said, re.MULTILINE):
-            if program not in TOLD:
-                TOLD.add(program)
-                yield lacking(program)
+
+def not_found(said: str) -> list[str]:
+    """Return the commands that a shell did not find, by its output."""
+    if "not found" not in said:
+        return []
+    import re
+
+    return re.findall(NOT_FOUND, said, re.MULTILINE)
+
+
+def called(command: str) -> list[str]:
+    """Return the programs that a line for a shell calls by plain names. Nothing for lines that need more of a parser:
+    several lines, functions, `case`."""
+    import re
+    import shlex
+
+    reader = shlex.shlex(command, posix=False, punctuation_chars=True)
+    try:
+        words = [*reader]
+    except ValueError:
+        return []
+    if "\n" in command or {"()", "case", ";;"} & {*words}:
+        return []
+    found, begins, to_file = list[str](), True, False
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if ">" in word or "<" in word:
+            to_file = True
+        elif to_file:
+            to_file = False
+        elif word[0] in ";&|()":
+            begins = True
+        elif begins and not (word in KEYWORDS or "=" in word or (word.isdecimal() and after[:1] in ("<", ">"))):
+            begins = False
+            found += [word] * bool(re.fullmatch(r"[\w./+-]+", word))
+    return found
 
 
 def of_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

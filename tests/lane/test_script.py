@@ -192,11 +192,17 @@ def test_a_model_of_ones_own_moves_a_scripts_network(stage):
 
 
 def test_a_program_that_is_not_there_is_said(stage):
-    """Once of each, whatever a script makes of what the shell says; with the package that has it."""
-    said = "a.cmd('PATH=/none ping -c 1 10.0.0.2'); a.cmd('PATH=/none ping 1; nosuchprogram | cat; echo x: not found')"
+    """Once of each, whatever a script makes of what the shell says, also where that is redirected; with the package
+    that has it."""
+    said = (
+        "a.cmd('PATH=/none ping -c 1 10.0.0.2'); a.cmd('PATH=/none ping 1; nosuchprogram | cat; echo x: not found'); "
+        "a.cmd('cd / && nosuchone >/dev/null 2>&1; echo >/dev/null'); "
+        "a.cmd('export A=1 2>/dev/null; cat /proc/1/comm >/dev/null')"
+    )
     found = stage.play(f"{PAIR}with net:\n    net.start()\n    {said}\n")
     assert found.error is None
     assert stage.lines == [
         "*** a: there is no ping on this machine: install the package iputils-ping",
         "*** a: there is no nosuchprogram on this machine: install the package nosuchprogram",
+        "*** a: there is no nosuchone on this machine: install the package nosuchone",
     ]

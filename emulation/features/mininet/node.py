@@ -197,10 +197,9 @@ class Node:
         assert self.shell
         said, end = self.shell.more(timeoutms)
         self.waiting = self.waiting and not end
-        text = said.decode(errors="replace")
-        for lacking in programs.not_found(text):
+        for lacking in programs.once(self.shell.missing()):
             note(f"{self.name}: {lacking}")
-        return text
+        return said.decode(errors="replace")
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """All that it says, until it has ended."""

@@ -14,6 +14,8 @@ from emulation.lane.node import Node
 
 END = b"\x7f"
 CHUNK = 1 << 16
+# Its message may be redirected, so the name of a missing program also goes to a pipe, by its descriptor's number.
+HANDLE = 'command_not_found_handle() {{ echo "$1" >&{}; echo "bash: $1: command not found" >&2; return 127; }}\n'
 
 
 class Shell:
@@ -21,10 +23,14 @@ class Shell:
 
     def __init__(self, node: Node) -> None:
         command = ["bash", "--norc", "--noprofile"]
-        self.process: Popen[bytes] = node.popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0)
+        self.lacks, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.process: Popen[bytes] = node.popen(
+            command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0, pass_fds=[told]
+        )
+        os.close(told)
         assert self.process.stdin and self.process.stdout
         self.keyboard, self.screen = self.process.stdin, self.process.stdout.fileno()
-        self.rest = b""
+        self.keyboard.write(HANDLE.format(told).encode())
 
     def begin(self, command: str) -> None:
         """Let it run a command, which is not to read what comes after it. Raises OSError if the shell has ended."""
@@ -43,6 +49,12 @@ class Shell:
         said, end, _ = data.partition(END)
         return said, bool(end) or not data
 
+    def missing(self) -> list[str]:
+        """The programs that it did not find since."""
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self.lacks, CHUNK).decode(errors="replace").split()
+        return []
+
     def close(self) -> None:
         """End it, and what it has started, at once."""
         self.process.kill()
@@ -50,3 +62,4 @@ class Shell:
         with contextlib.suppress(BrokenPipeError):  # what it has not read any more
             self.keyboard.close()
         self.process.stdout.close()  # type: ignore[union-attr]
+        os.close(self.lacks)

@@ -282,6 +282,19 @@ BEGIN = "from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\nsta1 = net.
 REMOTE = "from mininet.node import RemoteController\nnet.addController('c', controller=RemoteController, ip='1.2.3.4')"
 
 
+def test_a_program_that_is_not_there_is_said(stage):
+    """Also where its output and the shell's message are redirected; in time, and before the network is there; once."""
+    lines = stage.play(
+        BEGIN + "print(repr(sta1.cmd('early >/dev/null 2>&1')))\nnet.build()\n"
+        "sta1.cmd('one > /dev/null')\nsta1.cmd('(two) 2>/dev/null | cat; one; echo x: not found')\n"
+        "print(repr(sta1.cmd('three; echo $?')))\nsta1.cmd('f() { true; }; f >/dev/null')\nnet.stop()\n"
+    )
+    said = [line for line in lines if "on this machine" in line]
+    assert [line.split("there is no ")[1].split()[0] for line in said] == ["early", "one", "two", "three"]
+    assert all(line.startswith("*** dcflab: sta1: there is no ") for line in said)
+    assert [line for line in lines if line.startswith("'")] == ["''", r"'bash: three: command not found\n127\n'"]
+
+
 def test_a_refusal_names_the_line(stage):
     with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: there is no keyword colour here") as caught:
         stage.play(BEGIN + "net.addStation('sta2', colour='red')\n")

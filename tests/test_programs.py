@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of the distribution: which of them a shell's line calls, to name those that are not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from emulation.lane.programs import called
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("nosuch > file", ["nosuch"]),
+        ("2>/dev/null nosuch -a", ["nosuch"]),
+        ("ping -c 1 10.0.0.2 2>&1 | grep x > y && foo", ["ping", "grep", "foo"]),
+        ("A=1 foo &>x; (bar; baz) >x &", ["foo", "bar", "baz"]),
+        ("! foo >x || if bar; then baz >y; fi", ["foo", "bar", "baz", "fi"]),
+        ("echo 'a; b' 1 2>b", ["echo"]),
+        ('$TOOL >x; "my tool" >x', []),
+        ("case x in a) b >c;; esac", []),
+        ("f() { foo >x; }; f", []),
+        ("foo\nbar >x", []),
+        ("echo 'not closed >x", []),
+    ],
+)
+def test_what_a_line_calls(command: str, programs: list[str]) -> None:
+    assert called(command) == programs

@@ -91,12 +91,9 @@ def seen(
     debug: Prepared, work_out: Callable[..., list[Seen]], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Seen]:
     """The workouts of all of them."""
-    built = {}
-    for folder in PLANTED:
-        place = tmp_path_factory.mktemp(folder)
-        report = build.build(find(BROKEN / folder), [build.debug_target(debug.kernel)], place)
-        (path,) = report.data["modules"][build.DEBUG].values()
-        built[folder] = examine(Path(path), (BROKEN / folder).glob("*.c"))
+    report = build.build(find(BROKEN), [build.debug_target(debug.kernel)], tmp_path_factory.mktemp("broken"))
+    paths = map(Path, report.data["modules"][build.DEBUG].values())
+    built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in paths}
     built |= {name: examine(debug.modules[name]) for name in SOUND}
     return dict(zip(built, work_out(*built.values()), strict=True))
 

@@ -144,14 +144,18 @@ def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-
     # A TXOP is over at its limit, unless its first PPDU alone is longer.
     delays = network[1]
     for sent in mine.values() if edca else ():
-        answered = {t.end + delays[t.station][t.receiver] + 16 * US for t in air.tx if t.receiver == sent[0].station}
-        begun, follows = 0, False
+        answered = {r.start + end[r.id] + 16 * US for r in air.rx if r.station == sent[0].station and r.outcome == "OK"
+                    and r.addressed}  # fmt: skip
+        begun, until = 0, None  # until: where the last Duration of the TXOP ends
         for t in sent:
             if t.start not in answered or not t.category:
-                begun, follows = t.start, False
+                begun, until = t.start, None
+            duration = int.from_bytes(t.bytes[2:4], "little") * US
             if t.kind == "other":
-                assert not follows or t.end - begun < TXOP_US * US
-                follows = True
+                assert until is None or t.end - begun < TXOP_US * US
+                way = delays[t.station][t.receiver] + delays[t.receiver][t.station] if t.receiver < len(powers) else 0
+                assert until is None or t.end + (16 + 28) * US <= until + way
+                until = t.end + duration
 
     # Counted as the trace has it.
     for i in range(len(powers)):

@@ -13,6 +13,9 @@ from math import ceil
 
 import pytest
 from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, library, mutual, tcp
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
 
 FREQ = 5180
 OFDM = Phy(9 * US, 16 * US, 15, 1023, 0, 0b10101 << 4, 2250)  # basic 6, 12, 24 Mb/s
@@ -315,6 +318,70 @@ def test_txop() -> None:
     assert durations([data[1]]) == [SIFS + BA]
     assert data[1].end / US + SIFS + BA <= start + limit < data[2].start / US
     assert (data[2].start / US - data[1].end / US - SIFS - BA - 16 - 3 * SLOT) / SLOT in range(16)
+
+
+def announced(air: Core) -> list[tuple[float, float]]:
+    """Of each PPDU of station 0 that follows another by its answer and a SIFS: when its exchange is over, and when the
+    Duration before it is, in us."""
+    data = [t for t in air.tx if t.station == 0]
+    answers = [t for t in air.tx if t.station == 1]
+    return [
+        (next((t.end for t in answers if t.start == b.end + SIFS * US), b.end) / US, a.end / US + durations([a])[0])
+        for a, b in pairwise(data) if any(t.end + SIFS * US == b.start for t in answers)
+    ]  # fmt: skip
+
+
+def test_a_retry_in_a_txop_is_no_longer_than_announced() -> None:
+    """0 and 1 are long, what follows them short. 0 is lost: the TXOP is announced for 2 and 3, and it does not fit."""
+    air = jammed(edca=True)
+    edca(air, 2528, 1)
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, 2, 0))
+    send(air, 2)
+    send(air, 4, length=100)
+    air.send(2, b"\xff" * 6, bytes(72), at=round((passes(0)[0] + 50) * US), rate=540, freq=FREQ)
+    air.run(20_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    assert [of(air, t) for t in data[:2]] == [[0, 1], [0, 2]] and air.lost[0][2] == 0
+    assert durations([data[0]]) == [SIFS + BA + SIFS + 36 + 4 * 7 + SIFS + BA]  # 2 and 3 are 206 bytes
+    backoff = data[1].start / US - data[0].end / US - SIFS - BA - 16 - 3 * SLOT
+    assert backoff / SLOT in range(16)
+    assert all(over <= until for over, until in announced(air))
+
+
+def test_what_comes_during_a_txop_goes_only_as_far_as_announced() -> None:
+    """3 to 6 come after the Duration was set for 2 alone, which is 1530 bytes: none of them fits."""
+    air = made(mutual(2, {}, NEAR), edca=True, queue=200)
+    edca(air, 2528)
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, 2, 0))
+    send(air, 3)
+    send(air, 4, 1300, length=100)
+    air.run(20_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    assert [of(air, t) for t in data] == [[0, 1], [2], [3, 4], [5, 6]]
+    assert data[1].start / US == data[0].end / US + SIFS + BA + SIFS
+    assert all(over <= until for over, until in announced(air)) and announced(air)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([60, 400, LENGTH, 3000]), st.integers(1, 4), st.integers(1000, 5000)),
+             min_size=2, max_size=20),
+    st.lists(st.integers(1000, 8000), max_size=20), st.integers(1, 4), st.sampled_from([700, 2528, 4096]),
+    st.booleans(),
+)  # fmt: skip
+@examples(100)
+def test_no_exchange_of_a_txop_outlasts_what_was_announced(traffic, jams, mpdus, limit, rts):  # type: ignore[no-untyped-def]
+    """Whatever is lost and whatever comes meanwhile; 2 is hidden from 0, and spoils what it likes."""
+    air = jammed(edca=True, queue=200)
+    edca(air, limit, 1)
+    air.agree(0, 1, limits=Limits(65_535, 5_484_000, mpdus, 0))
+    events = [(at, length, n) for length, n, at in traffic] + [(at, 0, 0) for at in jams]
+    for at, length, n in sorted(events):
+        if n:
+            send(air, n, at, length=length, rts=rts)
+        else:
+            air.send(2, b"\xff" * 6, bytes(72), at=at * US, rate=540, freq=FREQ)
+    air.run(10**9)
+    assert all(over <= until for over, until in announced(air))
 
 
 def test_rts_once_a_txop() -> None:

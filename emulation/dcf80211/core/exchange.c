@@ -168,7 +168,7 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 	u64 more = edca_more_ns(dcf, s, ppdu_airtime(dcf, head, plan) + after);
 
 	s->unasked = s->phase == BURST && is_cleared(s, head);
-	s->more = more;
+	s->more_ns = more;
 	s->goes_on = queue_goes_on(head);
 	aggregate_load(dcf, s, tx);
 	for (f = head; f; f = mpdu_after(tx, f, slot)) {
@@ -205,14 +205,19 @@ void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind
 		f->last_tx = tx->id;
 }
 
-/* How long the holder's PPDU may be for its exchange to fit into the TXOP. */
+/*
+ * How long the holder's PPDU may be for its exchange to fit into the TXOP, and after the first into what the Duration before
+ * has announced: stations that hear the answers only know of no more.
+ */
 static u64 txop_left(const struct dcf *dcf, const struct dcf_station *s, bool asks)
 {
-	u64 besides = exchange_besides(dcf, held_frame(s), 2, asks);
+	u64 besides = exchange_besides(dcf, held_frame(s), 2, asks), left = DCF_NEVER;
 
-	if (!s->holder->edca.txop_32us)
-		return DCF_NEVER;
-	return dcf->now + besides < s->txop_end ? s->txop_end - dcf->now - besides : 0;
+	if (s->holder->edca.txop_32us)
+		left = s->txop_end > dcf->now ? s->txop_end - dcf->now : 0;
+	if (s->phase == BURST)
+		left = dcf_min(left, s->more_ns - dcf->config.phy.sifs_ns);
+	return left == DCF_NEVER ? left : left > besides ? left - besides : 0;
 }
 
 /* The holder's frame, or what precedes it. */
@@ -254,30 +259,37 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 		edca_collide(dcf, s);
 }
 
-/* An exchange went well, and more fits its TXOP. */
-static void go_on(struct dcf *dcf, struct dcf_station *s)
+/* An exchange went well. The next one follows if it is no longer than was announced: what is sent again may be. */
+static bool go_on(struct dcf *dcf, struct dcf_station *s)
 {
+	const struct dcf_frame *f = held_frame(s);
+	struct ampdu alone;
+
+	if (!s->more_ns || !f)
+		return false;
+	alone = aggregate_alone(dcf, f);
+	if (dcf->config.phy.sifs_ns + exchange_duration(dcf, f, &alone, !is_cleared(s, f)) > s->more_ns)
+		return false;
 	s->phase = BURST;
 	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+	return true;
 }
 
 static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)
 {
 	struct access *a = s->holder;
-	bool sent = why == DCF_ACKED || why == DCF_GROUP;
+	bool sent = why == DCF_ACKED || why == DCF_GROUP, backs_off = a->head->next || sent;
 
 	a->cw = a->edca.cw_min;
-	if (sent && s->more) {
-		go_on(dcf, s);
-	} else {
-		s->phase = CONTENDING;
-		if (a->head->next || sent || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
-			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); ns-2: not after a failure */
-	}
 	if (sent)
 		queue_end(dcf, s, a, why);
 	else
 		queue_give_up(dcf, s, a, why);
+	if (!sent || !go_on(dcf, s)) {
+		s->phase = CONTENDING;
+		if (backs_off || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
+			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); ns-2: not after a failure */
+	}
 	access_update(dcf, s);
 }
 
@@ -305,12 +317,10 @@ static void take_block(struct dcf *dcf, struct dcf_station *s, const struct tran
 
 	a->cw = a->edca.cw_min;
 	aggregate_settle(dcf, s, answer);
-	if (s->more && a->head) {
-		go_on(dcf, s);
-	} else {
-		s->phase = CONTENDING;
-		access_backoff(dcf, s, a);
-	}
+	if (go_on(dcf, s))
+		return;
+	s->phase = CONTENDING;
+	access_backoff(dcf, s, a);
 }
 
 /* No block ACK: all that was sent has failed. */

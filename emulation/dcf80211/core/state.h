@@ -176,9 +176,9 @@ struct dcf_station {
 	/* The exchange that this station began, and what it owes others. */
 	struct access *holder; /* whose exchange it is */
 	u64 txop_end;
-	bool more; /* the frame's Duration covers the next one, too, */
-	bool goes_on; /* which is the next fragment of its MSDU */
-	bool unasked; /* this one is: it was sent without RTS */
+	u64 more_ns; /* the Duration covers so much after this exchange: the next one of a burst; 0: there is none */
+	bool goes_on; /* that is the next fragment of its MSDU */
+	bool unasked; /* this one is of a burst: it was sent without RTS */
 	u8 owed_kind;
 	u8 owed_ra[DCF_ALEN], owed_ta[DCF_ALEN];
 	u16 owed_duration, owed_mode, owed_to;

@@ -35,10 +35,10 @@ from analysis.tables.findings import Findings
 from analysis.tables.table import study_tables
 from emulation.cli.playing import say_speed
 from emulation.cli.study import Names, cost
-from emulation.play.asking import asked_for, tasks_for, tasks_of
 from emulation.play.lab import Lab
 from emulation.play.reporting import findings_of, published_for
 from emulation.play.run import Outcome, Task, name_of
+from emulation.play.tasks import specification_for, tasks_for, tasks_of
 from emulation.specification import flatten
 from experiments import Column, Study
 
@@ -69,7 +69,9 @@ def unplanned(study: Study, cells: Iterable[tuple[str, str]], given: dict[str, A
     """Its runs, of which nobody asks whether they can be played."""
     common = {**study.options, **given}
     return [
-        Task(asked_for(study.topology, {**common, **study.cases[case], **study.variants[variant]}), variant, case)
+        Task(
+            specification_for(study.topology, {**common, **study.cases[case], **study.variants[variant]}), variant, case
+        )
         for case, variant in cells
     ]
 
@@ -226,7 +228,7 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
     ]
     assert {(task.specification.measurement.seconds, task.specification.radio.rts) for task in tasks} == {(7.0, "none")}
     assert study.varied == {"stations", "tcp", "module_parameters"}
-    assert tasks[0].specification == asked_for(
+    assert tasks[0].specification == specification_for(
         "string",
         {
             "stations": 5,

@@ -17,7 +17,7 @@ from rooms import BETWEEN, needs
 
 from emulation import features
 from emulation.lanes import CHECKOUT, INSIDE
-from emulation.play.imports import MAKE_RUNS, of_a_run, of_its_result
+from emulation.play.imports import MAKE_RUNS, modules_of_result, modules_of_run
 
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
@@ -106,7 +106,7 @@ def closure(roots: Iterable[str]) -> set[str]:
 
 def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
     """`Run.made_of`, and so which runs are not run again, follows from what is imported: no list is kept."""
-    loaded = of_a_run()
+    loaded = modules_of_run()
     assert closure(loaded) <= {*loaded, "emulation", "emulation.lane", "traffic"} and loaded.keys() <= {*inside()}
     assert {"emulation.lane.net", "emulation.lane.routing.aodv", "emulation.lane.modprobe", "emulation.lane.hosted",
             "traffic.applications.web"} <= {*loaded}  # fmt: skip
@@ -115,13 +115,13 @@ def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
 
 def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
     for part in features.parts("of_media"):
-        loaded = of_a_run(part.INSIDE)
-        assert {part.INSIDE} < loaded.keys() - of_a_run().keys() and loaded.keys() <= {*inside()}
+        loaded = modules_of_run(part.INSIDE)
+        assert {part.INSIDE} < loaded.keys() - modules_of_run().keys() and loaded.keys() <= {*inside()}
 
 
 def test_what_no_run_loads_discards_no_result() -> None:
     """What only shows results."""
-    made = of_its_result()
+    made = modules_of_result()
     assert {"analysis.results.result", "analysis.growing", "analysis.tcp.senders", *MAKE_RUNS} <= made.keys()
     ours = {name for name in closure(made) if name.startswith("analysis.")}
     assert (

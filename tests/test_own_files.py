@@ -27,7 +27,7 @@ from emulation.play.lab import Lab, parameters_of
 from emulation.play.player import play, play_all
 from emulation.play.replay import changed, replay
 from emulation.play.run import Outcome, Task
-from emulation.play.traces import check_whole
+from emulation.play.traces import check_complete
 from emulation.setup import Prepared
 from emulation.specification import specify
 from topologies import mobility
@@ -213,10 +213,10 @@ def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> No
     told: list[float] = []
 
     class Here:
-        def tell(self, what: tuple[float, float]) -> None:
+        def report(self, what: tuple[float, float]) -> None:
             told.append(what[0])
 
-        def stand_back(self) -> None:
+        def give_way(self) -> None:
             pass
 
     found = play_all(lab, [TASK], tmp_path, side_by_side=lambda calls, heard, jobs: [call(Here()) for call in calls])
@@ -227,9 +227,9 @@ def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> No
 @pytest.mark.parametrize("lost", ["lost_records", "lost_messages"])
 def test_what_a_lane_lost_is_said(lost: str) -> None:
     air = {"lost_records": 0, "lost_messages": 0}
-    check_whole({"air": air})
+    check_complete({"air": air})
     with pytest.raises(lanes.LaneError, match=r"lost 7|7 frames were lost"):
-        check_whole({"air": {**air, lost: 7}})
+        check_complete({"air": {**air, lost: 7}})
 
 
 def dcflab(here: Path, *arguments: object) -> str:

@@ -19,7 +19,7 @@ from emulation.play.processes import Call, Child, Killed, Parent, run_all
 
 
 def square(number: int, parent: Parent) -> int:
-    parent.tell(f"{number} squared")
+    parent.report(f"{number} squared")
     return number * number
 
 
@@ -29,7 +29,7 @@ def wait_forever(parent: Parent) -> None:
 
 def cleaning_up(file: Path, parent: Parent) -> None:
     try:
-        parent.tell("begun")
+        parent.report("begun")
         signal.pause()
     finally:
         file.touch()
@@ -61,8 +61,8 @@ def test_results_come_in_order_and_all_is_heard() -> None:
 
 def test_so_many_at_a_time() -> None:
     def come_and_go(parent: Parent) -> None:
-        parent.tell(1)
-        parent.tell(-1)
+        parent.report(1)
+        parent.report(-1)
 
     there = [0]
     run_all([come_and_go] * 6, lambda index, said: there.append(there[-1] + said), jobs=2)
@@ -74,7 +74,7 @@ def test_a_place_is_given_away() -> None:
     ours, theirs = os.pipe()
 
     def first(parent: Parent) -> bytes:
-        parent.stand_back()
+        parent.give_way()
         return os.read(ours, 1)
 
     def second(parent: Parent) -> int:
@@ -107,8 +107,12 @@ def test_a_file_that_was_cut_is_not_taken_for_a_lack_of_memory(tmp_path: Path) -
 def test_something_can_be_returned_instead() -> None:
     """Of a call whose process was killed; the others go on, and each is told of as it is done."""
     done: list[tuple[int, int]] = []
-    found = run_all([die, partial(square, 2), die, partial(square, 3)], jobs=1,
-                    done=lambda *each: done.append(each), instead=lambda killed: -(killed.index or 0))  # fmt: skip
+    found = run_all(
+        [die, partial(square, 2), die, partial(square, 3)],
+        jobs=1,
+        on_done=lambda *each: done.append(each),
+        replacement=lambda killed: -(killed.index or 0),
+    )
     assert found == [0, 4, -2, 9]
     assert done == [(0, 0), (1, 4), (2, -2), (3, 9)]
 
@@ -147,11 +151,11 @@ def test_an_interrupt_ends_all(tmp_path: Path) -> None:
 
 def test_a_child_hears_and_ends_with_its_block() -> None:
     def double(parent: Parent) -> list[int]:
-        return [2 * number for number in iter(parent.hear, None)]
+        return [2 * number for number in iter(parent.receive, None)]
 
     with Child(double) as child:
         for number in (1, 2, None):
-            child.say(number)
+            child.send(number)
         assert child.result() == [2, 4]
     with Child(wait_forever) as child:
         process = child.process.pid
@@ -166,7 +170,7 @@ def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.C
             self.parent = parent
 
         def __del__(self) -> None:
-            self.parent.tell("here")
+            self.parent.report("here")
             signal.pause()
 
     def drop(parent: Parent) -> None:
@@ -174,7 +178,7 @@ def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.C
         signal.pause()
 
     with Child(drop) as child:
-        child.listen()
+        child.receive()
         child.end()
         child.process.join(20)
         child.process.kill()  # else its end would be waited for
@@ -186,10 +190,10 @@ def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
     """As the one that draws has."""
 
     def two(parent: Parent) -> None:
-        run_all([partial(cleaning_up, tmp_path / "cleaned")], lambda index, said: parent.tell(said))
+        run_all([partial(cleaning_up, tmp_path / "cleaned")], lambda index, said: parent.report(said))
 
     with Child(two, daemon=False) as child:
-        child.listen()
+        child.receive()
     assert (tmp_path / "cleaned").exists()
 
 

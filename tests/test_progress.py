@@ -22,11 +22,11 @@ def test_the_rest_takes_as_long_as_what_was_done() -> None:
     progress = Progress([100, 100, 800], clock)
     assert progress.left_s() is None
     clock.at += 30
-    progress.heard(0, 0.5)
-    progress.heard(0, 1.0)
+    progress.update(0, 0.5)
+    progress.update(0, 1.0)
     assert (progress.runs, progress.air_s, progress.left_s()) == (1, 100, pytest.approx(270))
-    progress.heard(1, 1.0)
-    progress.heard(2, 0.25)
+    progress.update(1, 1.0)
+    progress.update(2, 0.25)
     clock.at += 30
     assert progress.left_s() == pytest.approx(60 * 600 / 300)
 
@@ -35,11 +35,11 @@ def test_what_was_done_before_says_nothing_of_the_rest() -> None:
     """Of a sweep that is continued."""
     clock = Clock()
     progress = Progress([100.0] * 4, clock)
-    progress.heard(0, 1.0)
-    progress.heard(1, 1.0)
+    progress.update(0, 1.0)
+    progress.update(1, 1.0)
     clock.at += 10
     assert progress.left_s() is None
-    progress.heard(2, 0.5)
+    progress.update(2, 0.5)
     assert progress.left_s() == pytest.approx(10 * 150 / 50)
 
 
@@ -49,7 +49,7 @@ def test_a_line_now_and_then() -> None:
     for run in range(10):
         for step in range(1, 11):
             clock.at += 3
-            progress.heard(run, step / 10)
+            progress.update(run, step / 10)
             said += [line] if (line := progress.line()) else []
     assert said[0] == "2 of 10 runs are done, about 4 min left"
     assert len(said) == 4

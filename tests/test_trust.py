@@ -21,7 +21,7 @@ from emulation.lane.errors import Failure, Misuse
 from emulation.lane.measurement import ASKED
 from emulation.play import trust
 from emulation.play.replay import replay, tasks_of
-from emulation.play.script import specified
+from emulation.play.script import specification_of
 from emulation.specification import Specification, flatten, specify, unflatten
 from topologies.files import NOBODY, USER, Trust
 
@@ -125,14 +125,14 @@ def test_a_lane_has_no_file_read_here(stranger: Stranger, named: dict[str, Any])
 def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: dict[str, Any]) -> None:
     told = {"network": {}, "kernel": {}, **filled(named, stranger)}
     with pytest.raises(Failure, match=rf"{ASKED}.*named by a file of somebody else"):
-        specified(stranger.folder, {"specification": told}, [])
+        specification_of(stranger.folder, {"specification": told}, [])
     assert not stranger.ran.exists()
 
 
 @pytest.mark.parametrize("told", [None, [], 7, {}, {"specification": []}, {"specification": {"kernel": 1}}], ids=str)
 def test_what_is_no_specification_is_said(tmp_path: Path, told: Any) -> None:
     with pytest.raises(Failure, match=ASKED):
-        specified(tmp_path, told, [])
+        specification_of(tmp_path, told, [])
 
 
 @pytest.mark.parametrize("named", NAMED, ids=json.dumps)
@@ -147,7 +147,7 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
         with pytest.raises(Misuse, match="named by a file of somebody else"):
             tasks_of(before, stranger.folder)
         assert not stranger.ran.exists()
-    trusted = trust.to_play(stranger.folder, before, True)
+    trusted = trust.trust_to_play(stranger.folder, before, True)
     assert len(tasks_of(stranger.leaves(told), stranger.folder, trusted)) == 1
     assert stranger.ran.exists() == (stranger.file in str(told))
 
@@ -158,14 +158,14 @@ def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFi
     from emulation.features.film import runs as film
 
     stranger.leaves({"kernel": {"plugins": [str(stranger.folder)]}})
-    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False))
+    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, False))
     assert capsys.readouterr().err == ""
     stranger.leaves({"network": {"motion": {"model": stranger.file}}})
-    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False)) is None
+    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, False)) is None
     assert f"the ranges of stations are not shown: to compute them, this machine would run {stranger.file}" in (
         capsys.readouterr().err
     )
-    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, True))
+    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, True))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_of_a_folder_without_programs_nobody_is_asked(stranger: Stranger) -> Non
     made = specify("string", {"motion": "line,node=sta1", "stations": 3})
     before = stranger.leaves(made.model_dump(mode="json"), {"rts": "full", "routing": {"kind": "aodv"}})
     assert trust.programs_of(before) == []
-    assert trust.to_play(stranger.folder, before, False) == Trust()
+    assert trust.trust_to_play(stranger.folder, before, False) == Trust()
     assert len(tasks_of(before, stranger.folder)) == 1
 
 

@@ -190,7 +190,7 @@ def show(of: Source, folder: str) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 200, emoji=False)
     console.print(of.findings.title, style="bold", highlight=False)
-    console.print(of.findings.said, style="dim", highlight=False, markup=False)
+    console.print(of.findings.conditions, style="dim", highlight=False, markup=False)
     for table in (*tables(of), *of.findings.beside):
         table.box, table.show_edge, table.pad_edge = SIMPLE_HEAD, False, False
         console.print(table)

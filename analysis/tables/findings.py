@@ -43,7 +43,7 @@ class Findings:
     """Everything that is shown. `said`: the conditions of the runs. `beside`: the tables of single flows."""
 
     title: str
-    said: str
+    conditions: str
     tables: "Sequence[Table]"
     beside: "Sequence[Table]" = ()
     troubles: Sequence[str] = ()
@@ -55,7 +55,7 @@ class Findings:
 
         console = Console(width=None if sys.stdout.isatty() else 200, emoji=False)
         console.print(self.title, style="bold", highlight=False)
-        console.print(self.said, style="dim", highlight=False, markup=False)
+        console.print(self.conditions, style="dim", highlight=False, markup=False)
         console.print(*self.tables, sep="\n")
         for table in self.beside:
             console.print(table)

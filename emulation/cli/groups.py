@@ -56,9 +56,9 @@ class What(Group):
             and any(word.startswith(DRAWING) for word in ctx.args)
             and not {*ctx.help_option_names, ALL} & {*ctx.args}
         ):
-            from emulation.play.drawing import ahead
+            from emulation.play.drawing import preload
 
-            ctx.with_resource(ahead())
+            ctx.with_resource(preload())
         return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

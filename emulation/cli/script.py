@@ -18,7 +18,7 @@ from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.play.lab import Lab
 from emulation.play.session import new_folder, provide
-from emulation.play.study import Asked, told
+from emulation.play.study import Request, open_report
 from emulation.setup import require_all_packages
 from emulation.specification import Specification
 
@@ -81,11 +81,11 @@ def play_in(
     """The same in this folder, under this name."""
     from emulation.play.script import play_script
 
-    asked = Asked({}, command_line(), folder, formats)
-    with asked.drawing() as pen:
+    request = Request({}, command_line(), folder, formats)
+    with request.drawing() as pen:
         found = play_script(lab, script, folder, listener, name)
         if found.result:
-            with told(name, found.result, found.outcomes, asked, pen) as report:
+            with open_report(name, found.result, found.outcomes, request, pen) as report:
                 show(report, as_json, full)
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)

@@ -24,10 +24,10 @@ from emulation.cli.command import Command, Seeds, command_line
 from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import folder_for, of_runs, say_speed, show, to_continue
 from emulation.lanes import Lane
-from emulation.play.asking import asked_for, misuse, task_for, tasks_of, under
 from emulation.play.run import name_of
 from emulation.play.session import provide_for
-from emulation.play.study import Asked, played
+from emulation.play.study import Request, play_study
+from emulation.play.tasks import for_seeds, misuse, specification_for, task_for, tasks_of
 
 if TYPE_CHECKING:
     from experiments import Study
@@ -141,16 +141,17 @@ def run(
     if study:
         tasks = tasks_of(study, seeds, {**usual, **gave}, only_cases, only_variants, what)
         with misuse():
-            base = asked_for(what, {**usual, **study.options, **gave})
+            base = specification_for(what, {**usual, **study.options, **gave})
     else:
         first = task_for(what, {**usual, **gave, "seed": seeds[0]})
-        base, tasks = first.specification, [first, *under(seeds[1:], [first])]
+        base, tasks = first.specification, [first, *for_seeds(seeds[1:], [first])]
     for part in more:
         part.check(tasks)
     lab, folder = provide_for(tasks, lane), folder_for(out, resume, title)
-    asked = Asked(gave, command_line(), folder, formats)
+    request = Request(gave, command_line(), folder, formats)
     around = to_continue(folder) if len(tasks) > 1 else None
-    with played(lab, study or title, base, tasks, asked, jobs, bool(resume), around) as (report, outcomes, wall_s):
+    playing = play_study(lab, study or title, base, tasks, request, jobs, bool(resume), around)
+    with playing as (report, outcomes, wall_s):
         show(report, as_json, full)
     of_first = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
     made = [file for part in more for file in part.after(of_first)]

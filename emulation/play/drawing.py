@@ -35,14 +35,14 @@ class Artist:
 
     def __call__(self, figure: Figure, *arguments: Any) -> None:
         with _named():
-            self._studio.say((figure, arguments))
+            self._studio.send((figure, arguments))
 
     def begin(self) -> None:
         """Begin to draw what was requested; no more requests follow."""
         if not self._begun:
             self._begun = True
             with _named():
-                self._studio.say(None)
+                self._studio.send(None)
 
     def finish(self) -> None:
         """Wait for all figures. Raises what drawing one of them raised."""
@@ -52,7 +52,7 @@ class Artist:
 
 
 @contextlib.contextmanager
-def ahead() -> Iterator[None]:
+def preload() -> Iterator[None]:
     """Load the drawing library in parallel to this block, for the first `artist` in it. Raises ImportError if it is not
     installed."""
     _look_for_it()
@@ -70,9 +70,9 @@ def artist() -> Iterator[Artist]:
     drawing library is not installed."""
     _look_for_it()
     with _ahead.pop() if _ahead else Child(_studio, daemon=False) as studio:
-        asked = Artist(studio)
-        yield asked
-        asked.finish()
+        drawing = Artist(studio)
+        yield drawing
+        drawing.finish()
 
 
 def _look_for_it() -> None:
@@ -92,7 +92,7 @@ def _named() -> Iterator[None]:
 
 def _studio(parent: Parent) -> None:
     """Draw what the parent requests, until it sends None, on all CPUs."""
-    parent.stand_back()
+    parent.give_way()
     # It would report at once that a home cannot be written to, which does not matter.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Unable to import Axes3D")  # nor needed
@@ -105,7 +105,7 @@ def _studio(parent: Parent) -> None:
     import analysis.figures.figures
     import analysis.figures.panels  # noqa: F401
 
-    drawings: list[Drawing] = list(iter(parent.hear, None))
+    drawings: list[Drawing] = list(iter(parent.receive, None))
     turns, numbers = os.pipe()
     with os.fdopen(turns, "rb", 0), os.fdopen(numbers, "wb", 0) as queue, contextlib.ExitStack() as stack:
         draw = partial(_draw, drawings, turns)

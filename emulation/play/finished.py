@@ -31,19 +31,19 @@ class Finished(BaseModel):
     run: Run
 
 
-def take(
-    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], ended: LaneResult,
-    played_in: Lane,
+def finish_run(
+    converter: traces.TraceConverter, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float],
+    ended: LaneResult, in_lane: Lane,
 ) -> Outcome:  # fmt: skip
     """Convert what the lane left into what is kept. `wall_s` returns the real time so far, reading included. Raises
     LaneError if the trace is incomplete, or if the lane did not keep time and that is not allowed."""
-    where, plan = keeper.where, keeper.plan
+    where, plan = converter.where, converter.plan
     lane = read_lane(where, plan)
-    traces.check_whole(lane)
-    kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
-    if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
+    traces.check_complete(lane)
+    kept_time = timing(lane, lanes.clock(in_lane) is Clock.REAL, ended.waited_s)
+    if kept_time and not kept_time.valid and not lanes.allows_late(in_lane):
         raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. Use --allow-late to keep such a run")
-    kept = keeper.finish()
+    kept = converter.finish()
     traces.pack(where, lane)
     tcp = traces.tcp_flows(where, plan, lane)
     routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
@@ -54,15 +54,15 @@ def take(
         views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
-        route=routing.of_flows(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
+        route=routing.flow_summaries(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     files.write(half, Finished(run=run).model_dump_json())
     half.rename(where / FINISHED)
-    return Outcome(run, kept.flight if kept else None, routing.shown() if routing else None)
+    return Outcome(run, kept.flight if kept else None, routing.for_figures() if routing else None)
 
 
-def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
+def load_finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
     """Return what an earlier run of this plan, made of the same, left; None if it is missing or incomplete. `views`:
     "yes" requires what stations received."""
     try:
@@ -74,7 +74,7 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], v
     if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
         return None
     try:
-        with traces.readable(where):
-            return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
+        with traces.reading_lane(where):
+            return Outcome(before, traces.reread_flight(where, plan) if before.in_flight else None)
     except LaneError:  # its trace is damaged
         return None

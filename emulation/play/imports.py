@@ -22,16 +22,16 @@ RUN = re.compile(r"[\"/]((?:emulation|traffic)(?:[./]\w+)+)")
 BY_NAME = "plugins.find(__name__"
 
 
-def of_a_run(*others: str) -> dict[str, Path]:
+def modules_of_run(*others: str) -> dict[str, Path]:
     """Return the modules that a lane loads to run any plan, and `others`, which the plan names."""
-    return reached([FIRST, *others], modules(*INSIDE))
+    return reachable([FIRST, *others], modules(*INSIDE))
 
 
-def of_its_result() -> dict[str, Path]:
+def modules_of_result() -> dict[str, Path]:
     """Return the modules that make a `Run` from what a lane left."""
     there = modules(CHECKOUT / "analysis", CHECKOUT / "emulation/files", CHECKOUT / "emulation/play")
     own = {name: file for name, file in there.items() if not name.startswith("emulation.play.") or name in MAKE_RUNS}
-    return reached(MAKE_RUNS, own)
+    return reachable(MAKE_RUNS, own)
 
 
 def modules(*folders: Path) -> dict[str, Path]:
@@ -43,7 +43,7 @@ def modules(*folders: Path) -> dict[str, Path]:
     return found
 
 
-def reached(roots: Iterable[str], among: Mapping[str, Path]) -> dict[str, Path]:
+def reachable(roots: Iterable[str], among: Mapping[str, Path]) -> dict[str, Path]:
     """Return which of these modules the roots load, including the roots, sorted by name."""
     waiting, found = list(roots), set[str]()
     while waiting:

@@ -49,10 +49,10 @@ class Suite:
     package: str
     name: str
     cases: Sequence[Case]
-    said: str = ""
+    output: str = ""
 
 
-def possible(path: Path | None, option: str = "--junit") -> None:
+def check_writable(path: Path | None, option: str = "--junit") -> None:
     """Raises Misuse if the file cannot be written there. Called before hours of work."""
     if path and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise Misuse(f"{option}: {path}: {'it is a folder' if path.is_dir() else 'there is no such folder'}")
@@ -69,14 +69,15 @@ def text(suites: Sequence[Suite]) -> bytes:
     for number, suite in enumerate(suites):
         outcomes = [case.outcome for case in suite.cases]
         element = Xml.SubElement(root, "testsuite", {
-            "package": suite.package, "id": str(number), "name": legal(suite.name), "timestamp": DAY, "hostname": HOST,
-            "tests": str(len(outcomes)), "failures": str(outcomes.count(Outcome.FAILED)), "errors": "0",
+            "package": suite.package, "id": str(number), "name": xml_text(suite.name), "timestamp": DAY,
+            "hostname": HOST, "tests": str(len(outcomes)),
+            "failures": str(outcomes.count(Outcome.FAILED)), "errors": "0",
             "skipped": str(outcomes.count(Outcome.SKIPPED)), "time": f"{sum(case.seconds for case in suite.cases):.3f}",
         })  # fmt: skip
         Xml.SubElement(element, "properties")
         for case in suite.cases:
             _case(element, f"{suite.package}.{suite.name}", case)
-        Xml.SubElement(element, "system-out").text = legal(suite.said)
+        Xml.SubElement(element, "system-out").text = xml_text(suite.output)
         Xml.SubElement(element, "system-err")
     Xml.indent(root)
     body: str = Xml.tostring(root, encoding="unicode")
@@ -84,14 +85,14 @@ def text(suites: Sequence[Suite]) -> bytes:
 
 
 def _case(suite: Xml.Element, of: str, case: Case) -> None:
-    named = {"name": legal(case.name), "classname": legal(of), "time": f"{case.seconds:.3f}"}
+    named = {"name": xml_text(case.name), "classname": xml_text(of), "time": f"{case.seconds:.3f}"}
     element = Xml.SubElement(suite, "testcase", named)
     if case.outcome is not Outcome.PASSED:
-        how = {"type": legal(case.kind)} if case.outcome is Outcome.FAILED else {}
-        said = Xml.SubElement(element, case.outcome.value, {"message": legal(case.message), **how})
-        said.text = legal(case.text)
+        how = {"type": xml_text(case.kind)} if case.outcome is Outcome.FAILED else {}
+        said = Xml.SubElement(element, case.outcome.value, {"message": xml_text(case.message), **how})
+        said.text = xml_text(case.text)
 
 
-def legal(what: str) -> str:
+def xml_text(what: str) -> str:
     """Replace characters that XML forbids; a kernel's message may have any."""
     return NOT_XML.sub("\ufffd", what)

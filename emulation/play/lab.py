@@ -16,7 +16,7 @@ from emulation import lanes
 from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
 from emulation.lanes import Lane
-from emulation.play import imports
+from emulation.play.imports import modules_of_run
 from emulation.setup import cache
 
 KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside the names of modules and plug-in folders
@@ -30,7 +30,7 @@ class Lab:
     modules: Mapping[str, Path]
     lane: Lane = field(default_factory=lambda: lanes.find(lanes.DEFAULT))
 
-    def chosen(self, names: Iterable[str]) -> dict[str, Path]:
+    def select_modules(self, names: Iterable[str]) -> dict[str, Path]:
         """Return the air's module and these. Raises Misuse if one is unknown."""
         if missing := next((name for name in names if name not in self.modules), None):
             raise Misuse(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
@@ -38,7 +38,7 @@ class Lab:
 
     def check(self, plan: Mapping[str, Any]) -> None:
         """Raises Misuse if the plan names an unknown module, or an unknown parameter of one."""
-        self.chosen(plan["modules"])
+        self.select_modules(plan["modules"])
         for module, _, name in (parameter.partition(".") for parameter in plan["module_parameters"]):
             there = parameters_of(self.modules[module]) if module in self.modules else []
             if there and name not in there:
@@ -54,14 +54,14 @@ class Lab:
     def sha256(self) -> dict[str, str]:
         """SHA-256 of each module, of the kernel, and of the programs that a run of any plan loads in the lane."""
         modules = {name: digest([file]) for name, file in self.modules.items()}
-        return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(imports.of_a_run().values())}
+        return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(modules_of_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as `chosen`
         does."""
         return {
-            **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.chosen(plan["modules"]))},
-            **({PROGRAMS: digest(imports.of_a_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
+            **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.select_modules(plan["modules"]))},
+            **({PROGRAMS: digest(modules_of_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
         }

@@ -57,16 +57,16 @@ def play(
     take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)
     if resume:
-        from emulation.play.finished import finished
+        from emulation.play.finished import load_finished
 
-        if found := finished(where, plan, made_of, task.specification.measurement.views):
+        if found := load_finished(where, plan, made_of, task.specification.measurement.views):
             progress(1.0, found.run.air_s)
             lane_over()
             return found
     (where / FINISHED).unlink(missing_ok=True)
     files.write(where / PLAN, json.dumps(plan))
     began = time.monotonic()
-    with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
+    with traces.TraceConverter(where, plan, task.specification.measurement.most_views) as converter:
 
         def started() -> None:
             progress(0.0, 0.0)
@@ -74,20 +74,20 @@ def play(
 
         def heard(done: float, air_s: float) -> None:
             progress(done, air_s)
-            with traces.readable(where):
-                keeper.progress()
+            with traces.reading_lane(where):
+                converter.progress()
 
         with lanes.mistakes(lab.lane):
             ended = lab.lane.run(
-                lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
+                lab.kernel, lab.select_modules(plan["modules"]), where, ["plan"], seed=plan["seed"],
                 wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard, started=started),
                 plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_of(plan),
             )  # fmt: skip
         lane_over()
-        from emulation.play.finished import take
+        from emulation.play.finished import finish_run
 
-        with traces.readable(where):
-            return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
+        with traces.reading_lane(where):
+            return finish_run(converter, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
 
 
 def play_all(
@@ -119,6 +119,6 @@ def play_all(
 
 
 def _play(lab: Lab, task: Task, folder: Path, resume: bool, parent: Parent) -> Outcome:
-    outcome = play(lab, task, folder, lambda *said: parent.tell(said), parent.stand_back, resume)
-    parent.tell((1.0, outcome.run.air_s))
+    outcome = play(lab, task, folder, lambda *said: parent.report(said), parent.give_way, resume)
+    parent.report((1.0, outcome.run.air_s))
     return outcome

@@ -24,16 +24,16 @@ from emulation.lane import syscalls
 
 CONTEXT = multiprocessing.get_context("fork")
 LATER_S = 0.001
-STAND_BACK = 5  # niceness of work that nobody waits for yet
+LOW_PRIORITY = 5  # niceness of work that nobody waits for yet
 
 Result = TypeVar("Result")
 
 
-class Said(enum.Enum):
+class Message(enum.Enum):
     """Kinds of messages from a child."""
 
-    TOLD = enum.auto()
-    PLACE_FREE = enum.auto()
+    PROGRESS = enum.auto()
+    SLOT_FREE = enum.auto()
     DONE = enum.auto()
     FAILED = enum.auto()
 
@@ -60,22 +60,22 @@ class Parent:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
-    def tell(self, what: object) -> None:
+    def report(self, what: object) -> None:
         """Report progress."""
-        self._pipe.send((Said.TOLD, what))
+        self._pipe.send((Message.PROGRESS, what))
 
-    def hear(self) -> Any:
+    def receive(self) -> Any:
         """Wait for a message from the parent. Raises EOFError if there will be none."""
         return self._pipe.recv()
 
-    def stand_back(self) -> None:
+    def give_way(self) -> None:
         """Give way: the next call may begin now, and the rest of this one runs at low priority."""
-        os.nice(STAND_BACK)
-        self._pipe.send((Said.PLACE_FREE, None))
+        os.nice(LOW_PRIORITY)
+        self._pipe.send((Message.SLOT_FREE, None))
 
 
 Call = Callable[[Parent], Result]
-Heard = Callable[[int, Any], None]
+OnReport = Callable[[int, Any], None]
 
 
 class Child(Generic[Result]):
@@ -87,14 +87,14 @@ class Child(Generic[Result]):
         self.process.start()
         theirs.close()
 
-    def say(self, what: object) -> None:
+    def send(self, what: object) -> None:
         """Send it a message, which it will `hear`."""
         self.pipe.send(what)
 
-    def listen(self) -> tuple[Said, Any]:
+    def receive(self) -> tuple[Message, Any]:
         """Return its next message. Raises ChildProcessError if it was killed."""
         try:
-            return cast("tuple[Said, Any]", self.pipe.recv())
+            return cast("tuple[Message, Any]", self.pipe.recv())
         except (EOFError, ConnectionResetError):
             self.process.join()
             raise Killed(self.process.exitcode or 0) from None
@@ -102,10 +102,10 @@ class Child(Generic[Result]):
     def result(self) -> Result:
         """Return what the call returns. Raises what it raised, or ChildProcessError if it was killed."""
         while True:
-            kind, said = self.listen()
-            if kind is Said.FAILED:
+            kind, said = self.receive()
+            if kind is Message.FAILED:
                 raise said
-            if kind is Said.DONE:
+            if kind is Message.DONE:
                 return cast(Result, said)
 
     def end(self) -> None:
@@ -124,16 +124,16 @@ class Child(Generic[Result]):
 class SideBySide(Protocol):
     """Makes calls in parallel; `run_all` does so on this machine."""
 
-    def __call__(self, calls: Iterable[Call[Result]], heard: Heard, jobs: int | None) -> list[Result]: ...
+    def __call__(self, calls: Iterable[Call[Result]], on_report: OnReport, jobs: int | None) -> list[Result]: ...
 
 
 def run_all(
     calls: Iterable[Call[Result]],
-    heard: Heard = lambda index, what: None,
+    on_report: OnReport = lambda index, what: None,
     jobs: int | None = None,
     *,
-    done: Callable[[int, Result], None] = lambda index, result: None,
-    instead: Callable[[Killed], Result] | None = None,
+    on_done: Callable[[int, Result], None] = lambda index, result: None,
+    replacement: Callable[[Killed], Result] | None = None,
 ) -> list[Result]:
     """Make all calls, `jobs` at a time (by default one per CPU), and return their results in order.
 
@@ -159,24 +159,24 @@ def run_all(
             for pipe in cast("list[Connection]", wait(list(children))):
                 index, child = children[pipe]
                 try:
-                    kind, said = child.listen()
+                    kind, said = child.receive()
                 except Killed as killed:
                     named = Killed(killed.status, index)
-                    if instead is None:
+                    if replacement is None:
                         raise named from None
-                    kind, said = Said.DONE, instead(named)
-                if kind is Said.TOLD:
-                    heard(index, said)
-                elif kind is Said.FAILED:
+                    kind, said = Message.DONE, replacement(named)
+                if kind is Message.PROGRESS:
+                    on_report(index, said)
+                elif kind is Message.FAILED:
                     raise said
                 else:
                     places.discard(pipe)
-                if kind is Said.DONE:
+                if kind is Message.DONE:
                     results[index] = said
                     del children[pipe]
                     child.process.join()
                     pipe.close()
-                    done(index, said)
+                    on_done(index, said)
     finally:
         for _, child in children.values():
             child.end()
@@ -193,7 +193,7 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
     parents.close()  # else this end would never notice that the parent is gone
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
         try:
-            said: tuple[Said, object] = Said.DONE, call(Parent(pipe))
+            said: tuple[Message, object] = Message.DONE, call(Parent(pipe))
         except Exception as error:
             said = _failed(error)
         try:
@@ -204,7 +204,7 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
             pipe.send(_failed(error))
 
 
-def _failed(error: Exception) -> tuple[Said, Exception]:
+def _failed(error: Exception) -> tuple[Message, Exception]:
     """Return the message for an error: the error with its traceback as a note, because no pipe transports that. If the
     error cannot be pickled, its text is sent instead."""
     where = f"In a process of its own:\n{''.join(traceback.format_exception(error))}"
@@ -214,7 +214,7 @@ def _failed(error: Exception) -> tuple[Said, Exception]:
     except Exception:
         error = ChildProcessError(f"{type(error).__name__}: {error}")
     error.add_note(where)
-    return Said.FAILED, error
+    return Message.FAILED, error
 
 
 def _exit(number: int, frame: FrameType | None) -> None:

@@ -15,10 +15,10 @@ class Progress:
     def __init__(self, seconds: Sequence[float], now: Callable[[], float]) -> None:
         self.seconds, self.now = list(seconds), now
         self.done = [0.0] * len(self.seconds)  # fractions
-        self.began = self.said = now()
+        self.began = self.last_line_s = now()
         self.first: dict[int, float] = {}  # the fraction of each run at its first report
 
-    def heard(self, index: int, fraction: float) -> None:
+    def update(self, index: int, fraction: float) -> None:
         """Record the fraction of a run that is done."""
         self.first.setdefault(index, fraction if fraction >= 1 else 0.0)
         self.done[index] = fraction
@@ -40,9 +40,9 @@ class Progress:
 
     def line(self) -> str | None:
         """Return a line to print if there is no bar; None if the last one was less than EVERY_S ago."""
-        if self.now() - self.said < EVERY_S or not (left := self.left_s()):
+        if self.now() - self.last_line_s < EVERY_S or not (left := self.left_s()):
             return None
-        self.said = self.now()
+        self.last_line_s = self.now()
         return f"{self.runs} of {len(self.done)} runs are done, about {duration(left)} left"
 
 

@@ -17,9 +17,9 @@ from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
-from emulation.play.script import KEPT, play_script
+from emulation.play.script import SCRIPT_COPY, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
-from emulation.play.trust import to_play
+from emulation.play.trust import trust_to_play
 from emulation.setup import require_all_packages
 from emulation.specification import Specification, explain, flatten, unflatten
 from topologies.files import NOBODY, Trust, run_by
@@ -43,7 +43,7 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     before = read(folder)
     if before.script:
         require_all_packages()
-    trust = to_play(folder, before, trusted, lane)
+    trust = trust_to_play(folder, before, trusted, lane)
     tasks = tasks_of(before, folder, trust)
     script = script_of(before, folder)
     try:
@@ -103,7 +103,7 @@ def script_of(before: Result, folder: Path) -> Script | None:
     missing."""
     if before.script is None:
         return None
-    copy, original = folder / KEPT, Path(before.script.path)
+    copy, original = folder / SCRIPT_COPY, Path(before.script.path)
     if not copy.is_file():
         raise Misuse(f"{copy}: the script of these runs is gone")
     if before.script.shell:

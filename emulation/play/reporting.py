@@ -18,9 +18,9 @@ from analysis.tables.table import Published, conditions, flags, scaled
 from emulation.files.foreign import reading
 from emulation.lane.errors import Failure
 from emulation.play import traces
-from emulation.play.asking import asked_for
 from emulation.play.drawing import Artist
 from emulation.play.run import Outcome, name_of
+from emulation.play.tasks import specification_for
 from emulation.specification import flat, flatten, medium, transport
 from emulation.specification.measurement import Measurement
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from experiments import Study
 
 BULK = "bulk"
-UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
+UNSTATED = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 LONGEST = 60  # characters of an option in a title
 # Options that do not change a study: its duration, seed and draws, the rules of air and TCP, what is recorded, and
 # which modules and plug-ins there are.
@@ -57,7 +57,7 @@ def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str
     return OverTime(flights, flows_of(runs, folder, names), samples, *routes_of(first, folder, names), runs[0].air_s)
 
 
-def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
+def changed_options(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
     """Return the options that make these runs another study: their values in the study and in the runs. A study without
     published values and claims has none."""
     if not (study.published or study.claims):
@@ -66,12 +66,12 @@ def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
     theirs = {**flat(result.specification), **run.changes}
     chosen = {**study.options, **study.cases.get(run.case, {}), **study.variants.get(run.variant, {})}
     drawn = {name: theirs[name] for name in DRAWS & theirs.keys()}
-    own = flatten(asked_for(study.topology, {**chosen, **drawn}))
+    own = flatten(specification_for(study.topology, {**chosen, **drawn}))
     there = [name for name in own if name in theirs and name not in FREE and name not in study.open]
-    return {name: (own[name], theirs[name]) for name in there if defining(name, own[name], theirs[name])}
+    return {name: (own[name], theirs[name]) for name in there if is_defining(name, own[name], theirs[name])}
 
 
-def defining(name: str, own: Any, now: Any) -> bool:
+def is_defining(name: str, own: Any, now: Any) -> bool:
     """Return whether the difference of an option makes another study. A routing protocol's own parameters do not, as
     the air's rules do not."""
     if name == "routing":
@@ -83,26 +83,26 @@ def published_for(study: Study, result: Result) -> tuple[Published, float]:
     """Return the published numbers, with their counts scaled from the study's duration to that of these runs, and the
     factor. Runs of another study have none."""
     runs = result.runs
-    if otherwise(study, result):
+    if changed_options(study, result):
         return {}, 1.0
     factor = runs[0].air_s / float(str(study.options.get("seconds", runs[0].air_s)))
     return (study.published, 1.0) if abs(factor - 1) < 1e-3 else (scaled(study.published, factor), factor)
 
 
-def findings_of(study: Study, result: Result, said: str) -> Findings:
+def findings_of(study: Study, result: Result, conditions: str) -> Findings:
     """Return tables and verdicts of a study's runs; `said` has their conditions."""
     from analysis.tables.claims import NotTested, judge
     from analysis.tables.flow_tables import flow_tables, troubles
     from analysis.tables.table import case_name, study_tables
 
-    title, runs, other = study.title, result.runs, otherwise(study, result)
+    title, runs, other = study.title, result.runs, changed_options(study, result)
     if other:
-        title = f"{study.name} with {' '.join(brief(name, now) for name, (_, now) in other.items())}"
+        title = f"{study.name} with {' '.join(short_option(name, now) for name, (_, now) in other.items())}"
     if len(study.cases) > len({run.case for run in runs}) == 1:
         title += f": {case_name(runs[0].case, study.names, study.rows)}"
     published, factor = published_for(study, result)
     if published and factor != 1:
-        said += f"; published counts are scaled by {factor:.3g} to this time"
+        conditions += f"; published counts are scaled by {factor:.3g} to this time"
     tables = study_tables(
         "", runs, published=published, names=study.names, rows=study.rows, quantities=quantities_of(study, runs)
     )
@@ -113,19 +113,19 @@ def findings_of(study: Study, result: Result, said: str) -> Findings:
         except NotTested as error:
             claims.append(Judged(claim.name, NOT_TESTED, claim.text, [str(error)]))
     beside = flow_tables(runs) if not study.claims and len({run.case for run in runs}) == 1 else []
-    return Findings(title, said, tables, beside, [*another(study, other), *troubles(runs)], claims)
+    return Findings(title, conditions, tables, beside, [*other_study_note(study, other), *troubles(runs)], claims)
 
 
-def another(study: Study, other: Mapping[str, tuple[Any, Any]]) -> list[str]:
+def other_study_note(study: Study, other: Mapping[str, tuple[Any, Any]]) -> list[str]:
     """Return a sentence that says that runs belong to another study, if so."""
     if not other:
         return []
-    own = ", ".join(brief(name, value) for name, (value, _) in other.items())
+    own = ", ".join(short_option(name, value) for name, (value, _) in other.items())
     return [f"These runs are not of the study {study.name}, which has {own}: no published number is shown beside "
             "theirs, and no claim is judged."]  # fmt: skip
 
 
-def brief(name: str, value: Any) -> str:
+def short_option(name: str, value: Any) -> str:
     """Return an option as on a command line, cut to a length that fits into a sentence."""
     said = flags({name: value}) if value not in (None, [], ()) else f"no --{name.replace('_', '-')}"
     return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
@@ -139,14 +139,14 @@ def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def report_of(
-    study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path, command: str, said: str
+    study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path, command: str, conditions: str
 ) -> Report:  # fmt: skip
     """Return the report of the runs in this folder; `command` made them, `said` has their conditions."""
     seen = over_time(outcomes, folder, study.names, also_bulk=not study.varied)
-    return reported(study, findings_of(study, result, said), result, folder, command, seen)
+    return make_report(study, findings_of(study, result, conditions), result, folder, command, seen)
 
 
-def reported(
+def make_report(
     study: Study, findings: Findings, result: Result, folder: Path, command: str, seen: OverTime = NOTHING
 ) -> Report:  # fmt: skip
     from analysis.pages.report import Report
@@ -166,7 +166,9 @@ def report_again(folder: Path) -> Report:
     if not result.runs:
         raise Failure(f"{folder / RESULT}: it has no runs")
     outcomes = [
-        Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
+        Outcome(
+            run, traces.reread_flight(*run_files(run, folder)[:2]) if run.in_flight and has_files(run, folder) else None
+        )
         for run in result.runs
     ]
     with reading(folder):  # its experiment's name may be damaged, too
@@ -180,9 +182,9 @@ def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dic
     """Return the TCP senders of these runs, as far as they were recorded, by the flows' names in figures."""
     found = {}
     for run in runs:
-        if any(flow.tcp for flow in run.flows) and there(run, folder):
-            for name, flow in traces.tcp_flows(*left(run, folder)).items():
-                found[called(run, runs, names, name)] = flow
+        if any(flow.tcp for flow in run.flows) and has_files(run, folder):
+            for name, flow in traces.tcp_flows(*run_files(run, folder)).items():
+                found[flow_name(run, runs, names, name)] = flow
     return found
 
 
@@ -193,9 +195,9 @@ def samples_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> d
     kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
     several = len(set(kinds.values())) > 1
     return {
-        called(run, runs, names, flow) + f" {kinds.get(flow, '')}" * several: series
+        flow_name(run, runs, names, flow) + f" {kinds.get(flow, '')}" * several: series
         for run in runs
-        if run.flows and there(run, folder)
+        if run.flows and has_files(run, folder)
         for flow, series in flow_series.read(folder / name_of(run) / flow_series.FILE).items()
     }
 
@@ -210,11 +212,11 @@ def routes_of(
     control: dict[str, Any] = {}
     for outcome in first:
         run = outcome.run
-        if not run.routing or not there(run, folder):
+        if not run.routing or not has_files(run, folder):
             continue
-        if routing := outcome.routing or traces.routing(*left(run, folder)):
+        if routing := outcome.routing or traces.routing(*run_files(run, folder)):
             for name, routes in routing.routes.items():
-                found[called(run, runs, names, name)] = routes, routing.paths.get(name)
+                found[flow_name(run, runs, names, name)] = routes, routing.paths.get(name)
             if len(runs) > 1:
                 all_kinds = [at for times in routing.control_s.values() for at in times.tolist()]
                 control[names.get(run.variant, run.variant)] = all_kinds
@@ -223,34 +225,34 @@ def routes_of(
     return found, control
 
 
-def draw(asked: Artist, report: Report, folder: Path, formats: Sequence[str]) -> None:
+def draw(artist: Artist, report: Report, folder: Path, formats: Sequence[str]) -> None:
     """Request the report's figures, and begin to draw them into this folder."""
     from analysis.pages.report.pictures import pictures
 
     for figure, arguments in pictures(report, folder, formats):
-        asked(figure, *arguments)
-    asked.begin()
+        artist(figure, *arguments)
+    artist.begin()
 
 
-def there(run: Run, folder: Path) -> bool:
+def has_files(run: Run, folder: Path) -> bool:
     """Return whether the folder has the files of the run; the folder of a sweep does not."""
     return (folder / name_of(run) / "plan.json").is_file()
 
 
-def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
+def run_files(run: Run, folder: Path) -> tuple[Path, Any, Any]:
     """Return the folder of a run, its plan, and its lane.json."""
     where = folder / name_of(run)
     return where, *shapes.read_both(where)
 
 
-def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
+def flow_name(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
     """Return a flow's name in a figure of these runs."""
     variant = names.get(run.variant, run.variant)
     words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
     return ", ".join(words) or flow
 
 
-def said_of(*options: Mapping[str, object]) -> dict[str, object]:
+def stated_options(*options: Mapping[str, object]) -> dict[str, object]:
     """Return the options that affect what runs found. The duration is omitted, as it is shown anyway."""
     given = {name: value for each in options for name, value in each.items() if value is not None}
-    return {name: value for name, value in given.items() if name not in UNSAID}
+    return {name: value for name, value in given.items() if name not in UNSTATED}

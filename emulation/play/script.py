@@ -27,47 +27,47 @@ from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.finished import take
+from emulation.play.finished import finish_run
 from emulation.play.lab import Lab
 from emulation.play.run import FINISHED, Outcome, Task
-from emulation.play.session import failures, finish
-from emulation.play.traces import RAW, TRACE, Keeper, readable
+from emulation.play.session import failures, write_result
+from emulation.play.traces import RAW, TRACE, TraceConverter, reading_lane
 from emulation.specification import Specification, explain
 from topologies.files import Trust
 
-KEPT = "script.py"  # in the run folder
+SCRIPT_COPY = "script.py"  # in the run folder
 CONSOLE = "console.log"
 MOST_FILES = 10_000  # in a folder of plug-ins that a script names
 
 
 @dataclass
-class Played:
+class ScriptOutcome:
     """The result of a script: its exit status, its runs, and their wall time. `error` is what ended it early; the
     caller raises it after handling the finished runs."""
 
     status: int = 0
     tasks: list[Task] = field(default_factory=list)
-    shown: list[Path] = field(default_factory=list)  # folders of runs to be shown as pictures
+    film_folders: list[Path] = field(default_factory=list)  # of runs whose films are made
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
-    ended: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
+    lane_result: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
     result: Result | None = None  # None: no run
     error: BaseException | None = None
 
 
 def play_script(
     lab: Lab, script: Script, folder: Path, listener: Listener | None = None, name: str | None = None
-) -> Played:
+) -> ScriptOutcome:
     """Run a script under its seeds, and write result.json. Remove the output of an unfinished run. If there was no run
     and the script left no file, remove the folder, unless the script failed and has changed since."""
     program = b""
-    found, began, listener = Played(), time.monotonic(), listener or Listener()
+    found, began, listener = ScriptOutcome(), time.monotonic(), listener or Listener()
     listener.capture = partial(capture, folder, listener.line)
     verb = "shell" if script.shell else "script"
     try:
         program = Path(script.path).read_bytes()
-        if Path(script.path) != folder / KEPT:
-            files.write(folder / KEPT, program)
+        if Path(script.path) != folder / SCRIPT_COPY:
+            files.write(folder / SCRIPT_COPY, program)
         for seed in script.seeds:
             lane_began = time.monotonic()
             with failures(), lanes.mistakes(lab.lane):
@@ -75,8 +75,8 @@ def play_script(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,
                 )  # fmt: skip
-            found.status, found.ended = ended.status, ended
-            gather(lab, folder, script.modules, found, time.monotonic() - lane_began)
+            found.status, found.lane_result = ended.status, ended
+            collect_runs(lab, folder, script.modules, found, time.monotonic() - lane_began)
             if found.status:
                 break
     except BaseException as error:
@@ -84,25 +84,25 @@ def play_script(
         with failures():
             take_back(folder.resolve())  # the script may have ended before it did so itself
         with suppress(Failure):  # the first error is known already
-            gather(lab, folder, script.modules, found, time.monotonic() - began)
+            collect_runs(lab, folder, script.modules, found, time.monotonic() - began)
     found.wall_s = time.monotonic() - began
     if found.tasks:
         runs = [outcome.run for outcome in found.outcomes]
-        found.result = finish(
+        found.result = write_result(
             name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
         )
-        for where in found.shown:
-            with failures(), readable(where):
+        for where in found.film_folders:
+            with failures(), reading_lane(where):
                 for part in features.parts("of_runs"):
                     part.show(where)
-    elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE} and (
-        not (found.error or found.status) or same(folder / KEPT, program)
+    elif {file.name for file in folder.iterdir()} <= {SCRIPT_COPY, CONSOLE} and (
+        not (found.error or found.status) or has_content(folder / SCRIPT_COPY, program)
     ):
         tree.remove(str(folder))
     return found
 
 
-def same(file: Path, content: bytes) -> bool:
+def has_content(file: Path, content: bytes) -> bool:
     """Return whether the file has this content, or cannot be read."""
     try:
         return files.read(file) == content
@@ -133,18 +133,18 @@ def name_of(script: Script) -> str:
     return Path(script.path).stem
 
 
-def specified(where: Path, asked: Any, modules: Sequence[str]) -> Specification:
+def specification_of(where: Path, recorded: Any, modules: Sequence[str]) -> Specification:
     """Return the specification of a run, as the script wrote it. Nothing written by a lane may run a file here:
     plug-ins are recorded but not used. Raises Failure if it is invalid."""
     try:
-        asked["specification"]["kernel"]["modules"] = modules
-        return Specification.model_validate(asked["specification"], context=Trust(folders=None))
+        recorded["specification"]["kernel"]["modules"] = modules
+        return Specification.model_validate(recorded["specification"], context=Trust(folders=None))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         why = explain(error)[0] if isinstance(error, ValueError) else f"it is no specification: {error}"
         raise Failure(f"{where / ASKED}: {why}") from None
 
 
-def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
+def collect_runs(lab: Lab, folder: Path, modules: Sequence[str], found: ScriptOutcome, wall_s: float) -> None:
     """Take the runs that were added to the folder, in order, and remove unfinished ones. Each run gets its share of the
     lane's wall time, by air time. `modules` are the script's."""
     new = []
@@ -152,25 +152,27 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         if not (where / "lane.json").exists():
             tree.remove(str(where))
         elif not (where / FINISHED).exists():
-            with failures(), readable(where):
+            with failures(), reading_lane(where):
                 lane = read_lane(where, None)
             new.append((lane["started_ns"], where, lane["air_s"]))
     all_s = sum(air_s for _, _, air_s in new)
     for _, where, air_s in sorted(new):
         share_s = wall_s * air_s / all_s if all_s else 0.0
-        with failures(), readable(where):
-            take_run(lab, folder, where, modules, found, share_s)
+        with failures(), reading_lane(where):
+            collect_run(lab, folder, where, modules, found, share_s)
 
 
-def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
+def collect_run(
+    lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: ScriptOutcome, wall_s: float
+) -> None:
     """Take one of these runs."""
     (asked, _), plan = object_of(where / ASKED, Asked), read_plan(where)
-    task = Task(specified(where, asked, modules), asked["name"])
+    task = Task(specification_of(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")
-    made_of = {**lab.made_of(plan), "script": hashlib.sha256(files.read(folder / KEPT)).hexdigest()}
-    with Keeper(where, plan, task.specification.measurement.most_views) as keeper:
-        found.outcomes.append(take(keeper, made_of, task, partial(float, wall_s), found.ended, lab.lane))
+    made_of = {**lab.made_of(plan), "script": hashlib.sha256(files.read(folder / SCRIPT_COPY)).hexdigest()}
+    with TraceConverter(where, plan, task.specification.measurement.most_views) as converter:
+        found.outcomes.append(finish_run(converter, made_of, task, partial(float, wall_s), found.lane_result, lab.lane))
     found.tasks.append(task)
     if asked.get("film") and task.specification.measurement.trace:
-        found.shown.append(where)
+        found.film_folders.append(where)

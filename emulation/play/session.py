@@ -143,8 +143,8 @@ def play_with_progress(
 
         def heard(index: int, fraction: float, air_s: float) -> None:
             nonlocal show
-            progress.heard(index, fraction)
-            show = show or stack.enter_context(shown(len(tasks)))  # imported late: that takes as long as a boot
+            progress.update(index, fraction)
+            show = show or stack.enter_context(progress_bar(len(tasks)))  # imported late: that takes as long as a boot
             show(progress)
             if index == len(tasks) - 1 and index not in begun:
                 meanwhile()
@@ -154,7 +154,7 @@ def play_with_progress(
 
 
 @contextmanager
-def shown(runs: int) -> Iterator[Callable[[Progress], None]]:
+def progress_bar(runs: int) -> Iterator[Callable[[Progress], None]]:
     """Provide a function that shows the progress of this many runs: a bar on a terminal, or lines."""
     if not sys.stderr.isatty():
 
@@ -181,7 +181,7 @@ def shown(runs: int) -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def finish(
+def write_result(
     name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], lab: Lab, folder: Path,
     script: Script | None = None,
 ) -> Result:  # fmt: skip

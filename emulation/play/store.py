@@ -61,15 +61,15 @@ class Store:
 
     def cost(self, task: Task) -> float | None:
         """Return the seconds that a run may take alone, from earlier similar runs; None if there are none."""
-        found = next((self._costs[name] for name in likes(task) if name in self._costs), None)
+        found = next((self._costs[name] for name in cost_keys(task) if name in self._costs), None)
         return None if found is None else found * task.specification.measurement.seconds
 
-    def took(self, taken: Iterable[tuple[Task, Run]]) -> None:
+    def record_costs(self, taken: Iterable[tuple[Task, Run]]) -> None:
         """Remember how long runs took."""
         self._costs = self._read_costs() | self._costs
         for task, run in taken:
             per_s = run.wall_s / max(run.air_s, 1e-9)
-            for name in likes(task):
+            for name in cost_keys(task):
                 self._costs[name] = NEW * per_s + (1 - NEW) * self._costs.get(name, per_s)
         self._write(self.folder / COSTS, json.dumps(self._costs).encode())
 
@@ -119,17 +119,17 @@ class Store:
 def key(made_of: Mapping[str, str]) -> str:
     """Return the name of a result with these inputs, for the current programs that read it."""
     version = Finished.model_fields["version"].default
-    parts = [version, readers(), sorted(made_of.items())]
+    parts = [version, readers_hash(), sorted(made_of.items())]
     return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
 
 @functools.cache
-def readers() -> str:
+def readers_hash() -> str:
     """Return a hash of the programs that make a `Run` from a lane's output."""
-    return digest([*imports.of_its_result().values(), CHECKOUT / "analysis/traces/native.c"])
+    return digest([*imports.modules_of_result().values(), CHECKOUT / "analysis/traces/native.c"])
 
 
-def likes(task: Task) -> list[str]:
+def cost_keys(task: Task) -> list[str]:
     """Return the names under which the cost of similar runs is kept: those with the same options except seed and
     duration; else those with the same topology, number of nodes and routing."""
     flat = {name: value for name, value in flatten(task.specification).items() if name not in ("seed", "seconds")}

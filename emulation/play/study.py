@@ -15,7 +15,7 @@ from analysis.results.names import REPORT
 from emulation.play.drawing import Artist, artist
 from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task
-from emulation.play.session import finish, play_with_progress
+from emulation.play.session import play_with_progress, write_result
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked for besides the runs: the options that the user `gave`, the command line, the run folder, and the
-    formats of figures."""
+class Request:
+    """A request for runs: the user's options, the command line, the run folder, and the formats of figures."""
 
-    gave: Mapping[str, Any]
+    options: Mapping[str, Any]
     command: str
     folder: Path
     formats: Sequence[str]
@@ -40,41 +39,41 @@ class Asked:
 
 
 @contextmanager
-def played(
-    lab: Lab, study: Study | str, base: Specification, tasks: Sequence[Task], asked: Asked,
+def play_study(
+    lab: Lab, study: Study | str, base: Specification, tasks: Sequence[Task], request: Request,
     jobs: int | None = None, resume: bool = False, around: AbstractContextManager[None] | None = None,
 ) -> Iterator[tuple[Report, list[Outcome], float]]:  # fmt: skip
     """Play the runs of a study, or of one network with this title, in the context `around`, and write result.json.
     Yield the report, the outcomes and the wall time of playing, while figures are drawn. Raises Misuse, Failure or
     OSError."""
     began = time.monotonic()
-    with asked.drawing() as pen:
+    with request.drawing() as pen:
         with around or nullcontext():
-            outcomes = play_with_progress(lab, tasks, asked.folder, jobs, resume, load)
+            outcomes = play_with_progress(lab, tasks, request.folder, jobs, resume, load)
         wall_s = time.monotonic() - began
         with suppress(OSError):  # a sweep would reuse them, but nothing depends on it
             remember(outcomes)
         of = study_of(study)
-        result = finish(of.name, base, tasks, [outcome.run for outcome in outcomes], lab, asked.folder)
-        with told(of, result, outcomes, asked, pen) as report:
+        result = write_result(of.name, base, tasks, [outcome.run for outcome in outcomes], lab, request.folder)
+        with open_report(of, result, outcomes, request, pen) as report:
             yield report, outcomes, wall_s
 
 
 @contextmanager
-def told(
-    study: Study | str, result: Result, outcomes: Sequence[Outcome], asked: Asked, pen: Artist | None
+def open_report(
+    study: Study | str, result: Result, outcomes: Sequence[Outcome], request: Request, pen: Artist | None
 ) -> Iterator[Report]:  # fmt: skip
     """Yield the report of finished runs while their figures are drawn; then write it to their folder."""
     from analysis.tables.table import conditions
-    from emulation.play.reporting import draw, report_of, said_of
+    from emulation.play.reporting import draw, report_of, stated_options
 
     of = study_of(study)
-    said = conditions(result.runs, said_of(of.options, asked.gave))
-    report = report_of(of, result, outcomes, asked.folder, asked.command, said)
+    said = conditions(result.runs, stated_options(of.options, request.options))
+    report = report_of(of, result, outcomes, request.folder, request.command, said)
     if pen:
-        draw(pen, report, asked.folder, asked.formats)
+        draw(pen, report, request.folder, request.formats)
     yield report
-    report.write(asked.folder / REPORT)
+    report.write(request.folder / REPORT)
 
 
 def study_of(study: Study | str) -> Study:
@@ -91,7 +90,7 @@ def load() -> None:
     from analysis.tables import flow_tables  # noqa: F401
     from emulation.play import reporting, store  # noqa: F401
 
-    store.readers()
+    store.readers_hash()
 
 
 def remember(outcomes: Sequence[Outcome]) -> None:

@@ -42,7 +42,7 @@ def load() -> None:
 
 
 @contextlib.contextmanager
-def readable(where: Path) -> Iterator[None]:
+def reading_lane(where: Path) -> Iterator[None]:
     """In this block, read what a lane left in a folder. Programs in the lane may have written anything, so every
     malformed input raises LaneError."""
     try:
@@ -59,7 +59,7 @@ def readable(where: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenRouting:
     """What the air's trace shows of a run's routing: the paths of packets by flow, and control packets. Empty and None
     without a trace or a protocol."""
 
@@ -67,22 +67,22 @@ class Seen:
     control: Control | None
 
 
-NOTHING = Seen({}, None)
+NOTHING = SeenRouting({}, None)
 
 
 @dataclass(frozen=True)
-class Kept:
+class ConvertedTrace:
     """What is kept of a trace: SHA-256 of TRACE and VIEWS (None: omitted), segments in flight (None: some are
     encrypted), what is seen of routing, and collisions in one slot."""
 
     trace_sha256: str
     views_sha256: str | None
     flight: Flight | None
-    seen: Seen
+    seen: SeenRouting
     same_slot: int
 
 
-def check_whole(lane: Mapping[str, Any]) -> None:
+def check_complete(lane: Mapping[str, Any]) -> None:
     """Raises LaneError if records or frames were lost."""
     air = lane.get("air") or {}
     if lost := air.get("lost_records"):
@@ -93,7 +93,7 @@ def check_whole(lane: Mapping[str, Any]) -> None:
         )
 
 
-class Keeper:
+class TraceConverter:
     """Converts the trace of a run into TRACE and VIEWS, which replace it: what there is at each `progress`, and the
     rest in `finish`. What stations received is omitted if it exceeds `most_views` bytes. Without `finish`, the end of
     the block removes both."""
@@ -114,7 +114,7 @@ class Keeper:
         if self.plan["air"]["trace"]:
             self._growing().more()
 
-    def finish(self) -> Kept | None:
+    def finish(self) -> ConvertedTrace | None:
         """Convert the rest of the complete trace; return None if there is no trace."""
         if not self.plan["air"]["trace"]:
             return None
@@ -122,9 +122,9 @@ class Keeper:
 
         found = self._growing().finish()
         (self.where / RAW).unlink()
-        seen = Seen(paths.paths(found.legs, self.plan), found.control) if found.legs else NOTHING
+        seen = SeenRouting(paths.paths(found.legs, self.plan), found.control) if found.legs else NOTHING
         flight = None if found.hidden else found.flight
-        return Kept(found.air_sha256, found.views_sha256, flight, seen, found.same_slot)
+        return ConvertedTrace(found.air_sha256, found.views_sha256, flight, seen, found.same_slot)
 
     def _growing(self) -> Growing:
         if not self.growing:
@@ -140,7 +140,7 @@ class Keeper:
         return self.growing
 
 
-def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
+def reread_flight(where: Path, plan: Mapping[str, Any]) -> Flight:
     """Return the segments in flight, from the pcapng."""
     from analysis.taps.observe import observe
     from analysis.taps.phy import Medium
@@ -176,22 +176,24 @@ class Routing:
     paths: Mapping[str, Paths]
     control_s: dict[str, Array]
 
-    def of_flows(self, tcp: Mapping[str, Flow]) -> dict[str, RouteSummary]:
+    def flow_summaries(self, tcp: Mapping[str, Flow]) -> dict[str, RouteSummary]:
         """Return each flow's summary, by name; `tcp` has its sender, if known."""
         return {name: of.summary(self.paths.get(name), tcp.get(name)) for name, of in self.routes.items()}
 
-    def shown(self) -> Routing:
+    def for_figures(self) -> Routing:
         """Return it reduced to what a figure can show."""
         return replace(self, paths={name: of.shown() for name, of in self.paths.items()})
 
 
-def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: Seen | None = None) -> Routing | None:
+def routing(
+    where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: SeenRouting | None = None
+) -> Routing | None:
     """Return the routing of a run; None without a protocol. `seen` is what the air showed (None: read the pcapng)."""
     from analysis.routes import flow_routes, routes
 
     if not {MANET_TRACE, FLOW_ROUTES} & lane["recorders"].keys():
         return None
-    seen = seen_again(where, plan, lane) if seen is None else seen
+    seen = reread_routing(where, plan, lane) if seen is None else seen
     if FLOW_ROUTES in lane["recorders"]:
         told = flow_routes.routes(flow_routes.read(where / FLOW_ROUTES_FILE), plan, lane)
         sent = {} if seen.control is None else seen.control.time_ns
@@ -204,7 +206,7 @@ def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen:
     )  # fmt: skip
 
 
-def seen_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Seen:
+def reread_routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> SeenRouting:
     """Return what is seen of routing, from the pcapng."""
     from analysis.routes import paths
     from analysis.routes.control import Control
@@ -213,4 +215,4 @@ def seen_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) ->
     if not (where / TRACE).is_file():
         return NOTHING
     air = aired.read(where / TRACE, plan)
-    return Seen(paths.paths(paths.Legs.of_air(air, lane["stopped_ns"]), plan), Control.of_air(air))
+    return SeenRouting(paths.paths(paths.Legs.of_air(air, lane["stopped_ns"]), plan), Control.of_air(air))

@@ -28,9 +28,10 @@ FLAG = "--trust"
 
 def programs_of(before: Result, lane: Lane | None = None) -> list[str]:
     """Return the programs that these runs build or run on this machine outside a lane. `lane`: play them in another."""
-    found = [*of_specification(before), *(f"{folder}/" for folder in (before.script.modules if before.script else ()))]
+    script = before.script
+    found = [*programs_of_specification(before), *(f"{folder}/" for folder in (script.modules if script else ()))]
     if lane is None:
-        found += named(before.host.lane)
+        found += programs_in(before.host.lane)
         if "/" in (before.host.kernel or ""):
             found.append(str(before.host.kernel))
         if before.host.lane == UNCONFINED:
@@ -38,14 +39,14 @@ def programs_of(before: Result, lane: Lane | None = None) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def of_specification(before: Result) -> Iterator[str]:
+def programs_of_specification(before: Result) -> Iterator[str]:
     """Yield the programs that specification and changes name."""
-    yield from named(before.specification)
+    yield from programs_in(before.specification)
     for run in before.runs:
-        yield from named(run.changes)
+        yield from programs_in(run.changes)
 
 
-def named(value: Any, key: str = "") -> Iterator[str]:
+def programs_in(value: Any, key: str = "") -> Iterator[str]:
     """Yield the programs that an option's value names, at any depth, also in the form of a command line: Python files,
     and folders, which end in a slash."""
     todo = [(key, value)]
@@ -61,31 +62,31 @@ def named(value: Any, key: str = "") -> Iterator[str]:
             yield from dict.fromkeys(word for word in (*words, value) if word.endswith(".py") and key not in FOLDERS)
 
 
-def known(programs: Collection[str], folder: Path, trusted: bool) -> bool:
+def is_trusted(programs: Collection[str], folder: Path, trusted: bool) -> bool:
     """Return whether the user trusts these programs of a run folder; ask unless `trusted`."""
     shown = ", ".join(programs)
     question = f"dcflab: {folder}/result.json makes this machine run, with your rights: {shown}. Continue? [y/N] "
     return trusted or not programs or packages.agreed(question)
 
 
-def to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = None) -> Trust:
+def trust_to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = None) -> Trust:
     """Return what may be run to repeat these runs. Raises Misuse if the user does not trust the programs they name."""
     programs = programs_of(before, lane)
-    if not known(programs, folder, trusted):
+    if not is_trusted(programs, folder, trusted):
         raise Misuse(f"{folder}/result.json names programs that run on this machine with your rights: "
                      f"{', '.join(programs)}; if you trust them, add {FLAG}")  # fmt: skip
     return Trust(paths(programs, False), paths(programs, True))
 
 
-def to_film(folder: Path, trusted: bool) -> Trust:
+def trust_to_film(folder: Path, trusted: bool) -> Trust:
     """Return what may be run to compute the stations' ranges, which a film can omit. Nothing is planned, so no program
     of a folder is run."""
     try:
         before = result.read(folder / "result.json")
     except (OSError, ValueError):
         return NOBODY
-    files = [name for name in dict.fromkeys(of_specification(before)) if not name.endswith("/")]
-    if known(files, folder, trusted):
+    files = [name for name in dict.fromkeys(programs_of_specification(before)) if not name.endswith("/")]
+    if is_trusted(files, folder, trusted):
         return Trust(paths(files, False), None)
     say(f"the ranges of stations are not shown: to compute them, this machine would run {', '.join(files)} with your "
         f"rights; if you trust it, add {FLAG}")  # fmt: skip

@@ -153,9 +153,9 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
                 break
 
     def resumed() -> None:
-        from emulation.play.finished import finished
+        from emulation.play.finished import load_finished
 
-        finished(run, json.loads((PRISTINE / run.name / "plan.json").read_bytes()), {}, "no")
+        load_finished(run, json.loads((PRISTINE / run.name / "plan.json").read_bytes()), {}, "no")
 
     there = {
         "report": command("view", folder, "--report", "--no-open", "--out", out / "report.html"),

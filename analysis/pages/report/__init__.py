@@ -100,7 +100,7 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
     columns: dict[str, Array] = {}
     charts = [*_bars(report), *_cases(report), *curves(report.seen, report.names, columns)]
     return {
-        "title": found.title, "said": found.said, "command": report.command, "folder": report.folder,
+        "title": found.title, "said": found.conditions, "command": report.command, "folder": report.folder,
         "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
         "claims": [claim._asdict() for claim in found.claims], "charts": charts,
         "settings": settings(result.runs), "runs": [_row(run, report) for run in result.runs],

@@ -26,7 +26,7 @@ def pictures(report: Report, folder: Path, formats: Sequence[str]) -> Iterator[P
 def drawings(report: Report) -> Iterator[tuple[Callable[..., None], str, Sequence[Any]]]:
     """Yield for each figure the function that draws it, its name, and its arguments. With several cases: each quantity
     over the cases. With one: goodput, collisions, and what there is over time."""
-    runs, names, said, seen = report.result.runs, dict(report.names), report.findings.said, report.seen
+    runs, names, said, seen = report.result.runs, dict(report.names), report.findings.conditions, report.seen
     if len({run.case for run in runs}) > 1:
         for path, label in shown(report.quantities, runs, report.published).items():
             theirs = of_quantity(report.published, path)

@@ -39,10 +39,10 @@ def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw them, all or none, and say where they are. Raises Misuse, Failure, Damaged, OSError."""
     from emulation.files.foreign import reading
     from emulation.files.whole import at_once
-    from emulation.play.drawing import ahead, artist
+    from emulation.play.drawing import artist, preload
     from emulation.play.reporting import draw, report_again
 
-    with ahead():
+    with preload():
         report = report_again(run_folder)
         with at_once(folder) as half:
             with reading(run_folder), artist() as asked:

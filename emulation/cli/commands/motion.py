@@ -12,7 +12,7 @@ from emulation.cli.command import Command
 from emulation.cli.groups import OfTopologies
 from emulation.cli.options import options_of
 from emulation.lane.errors import Misuse
-from emulation.play.asking import asked_for
+from emulation.play.tasks import specification_for
 from emulation.specification import explain
 from topologies.mobility import bonnmotion, setdest
 
@@ -39,7 +39,7 @@ def command(name: str) -> click.Command:
         if out.suffix not in FORMATS:
             raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in FORMATS)}")
         try:
-            network = asked_for(name, given).made()
+            network = specification_for(name, given).made()
             text = FORMATS[out.suffix](network)
         except ValueError as error:
             raise Misuse("; ".join(explain(error))) from None

@@ -192,9 +192,9 @@ class Bench:
 
         def work_out(parent: processes.Parent) -> list[Report]:
             found = exercise.exercise(
-                debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.tell
+                debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.report
             )
-            parent.tell(OVER)
+            parent.report(OVER)
             return found
 
         return work_out

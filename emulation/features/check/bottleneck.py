@@ -84,7 +84,7 @@ def call(
         lab.lane.run(
             lab.kernel, modules, where, command, seed=seed, wall_limit_s=LIMIT_S, listener=Listener(heard.append)
         )  # fmt: skip
-        parent.tell(kind)
+        parent.report(kind)
         result: dict[str, Any] = parsed(heard[-1])
         return result
 

@@ -67,7 +67,7 @@ def of_run(lab: Lab, specification: Specification, folder: Path) -> Path:
     made = plan(traced)
     folder.mkdir()
     (folder / PLAN).write_text(json.dumps(made))
-    lab.lane.run(lab.kernel, lab.chosen(made["modules"]), folder, ["plan"], seed=made["seed"],
+    lab.lane.run(lab.kernel, lab.select_modules(made["modules"]), folder, ["plan"], seed=made["seed"],
                  wall_limit_s=wall_limit_s(traced))  # fmt: skip
     return written(folder)
 

@@ -31,7 +31,7 @@ from emulation.features.live.ways import Ways, named
 from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Reason
 from emulation.plan import plan as make_plan
-from emulation.play.traces import readable
+from emulation.play.traces import reading_lane
 from emulation.specification import Specification
 
 STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
@@ -117,7 +117,7 @@ class Session:
         that is not that of our program."""
         if self.sent == END:
             raise LaneError(Reason.PROGRAM, "it was told to end, but asks for more input")
-        with readable(self.trace.parent):
+        with reading_lane(self.trace.parent):
             self._heard(json.loads(question))
         self.sent = self._next()
         self.sent_s = self.now_s()

@@ -13,7 +13,7 @@ import click
 from emulation.cli.command import jobs
 from emulation.features.sweeps.sweep import Here, Place, Sweep
 from emulation.play.progress import Progress, duration
-from emulation.play.session import shown
+from emulation.play.session import progress_bar
 from emulation.setup.errors import say
 
 
@@ -88,8 +88,8 @@ def showing(sweep: Sweep, check: Callable[[], None]) -> Iterator[Callable[[int, 
         def heard(index: int, far: tuple[float, float]) -> None:
             nonlocal show
             check()
-            progress.heard(index, far[0])
-            show = show or stack.enter_context(shown(len(progress.done)))
+            progress.update(index, far[0])
+            show = show or stack.enter_context(progress_bar(len(progress.done)))
             show(progress)
 
         yield heard

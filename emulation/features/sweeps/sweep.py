@@ -68,14 +68,14 @@ class Here:
         lab.sha256  # noqa: B018  # once, and not in every worker
         traces.load()
         calls = [partial(play_into, store, lab, task) for task in tasks]
-        run_all(calls, heard, self.jobs, done=done, instead=killed)
+        run_all(calls, heard, self.jobs, on_done=done, replacement=killed)
 
 
 def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
     """Play one run in its own process, and keep its result."""
     try:
         with failures(), scratch("sweep") as folder:
-            run = play(lab, without_views(task), Path(folder), lambda *far: parent.tell(far), parent.stand_back).run
+            run = play(lab, without_views(task), Path(folder), lambda *far: parent.report(far), parent.give_way).run
             store.put(run)
         return run
     except (Failure, OSError, ValueError) as error:
@@ -155,7 +155,7 @@ class Sweep:
                 place(self.lab, tasks, self.store, done, heard)
         finally:
             if taken:
-                self.store.took(taken)
+                self.store.record_costs(taken)
 
     @property
     def runs(self) -> list[tuple[Task, Run]]:

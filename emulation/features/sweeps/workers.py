@@ -28,7 +28,7 @@ from emulation.lane.errors import Failure, Misuse
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play import traces
 from emulation.play.lab import Lab
-from emulation.play.processes import Child, Killed, Parent, Said, run_all
+from emulation.play.processes import Child, Killed, Message, Parent, run_all
 from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.play.store import Store
@@ -105,10 +105,10 @@ def play_there(task: Task, wanted: dict[str, str]) -> Found:
     """Runs in a thread of a worker: have a player play the run."""
     player = players.get()
     try:
-        player.say((task, wanted))
+        player.send((task, wanted))
         while True:
-            kind, said = player.listen()
-            if kind is Said.TOLD:
+            kind, said = player.receive()
+            if kind is Message.PROGRESS:
                 found: Found = said
                 players.put(player)
                 return found
@@ -124,13 +124,13 @@ def play_for_threads(lab: Lab, store: Store, parent: Parent) -> None:
     traces.load()
     with contextlib.suppress(EOFError):
         while True:
-            task, wanted = parent.hear()
+            task, wanted = parent.receive()
             if other := sorted(name for name in wanted if wanted[name] != lab.sha256.get(name)):
                 what = f"this worker has another {', '.join(other)}: it needs the same checkout or package, and kernel"
-                parent.tell(Failed(f"{what} (docs/sweeps.md)"))
+                parent.report(Failed(f"{what} (docs/sweeps.md)"))
             else:
-                [found] = run_all([partial(play_into, store, lab, task)], instead=killed)
-                parent.tell(found)
+                [found] = run_all([partial(play_into, store, lab, task)], replacement=killed)
+                parent.report(found)
 
 
 def worker(address: str, jobs: int, host: str | None) -> None:

@@ -16,7 +16,7 @@ from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import of_runs
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.lane.errors import Misuse
-from emulation.play.asking import warn
+from emulation.play.tasks import warn
 from emulation.specification import explain
 
 ENDINGS = (".cfg", ".conf")

@@ -78,7 +78,7 @@ def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Calla
         folders = [tmp_path_factory.mktemp(module.name) for module in built]
 
         def call(module: Module, folder: Path) -> processes.Call[list[Report]]:
-            return lambda parent: exercise(debug, module, folder, cycles=cycles, progress=parent.tell)
+            return lambda parent: exercise(debug, module, folder, cycles=cycles, progress=parent.report)
 
         reports = processes.run_all(list(map(call, built, folders)))
         return [Seen(*each) for each in zip(built, folders, reports, strict=True)]

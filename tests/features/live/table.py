@@ -14,7 +14,7 @@ from emulation.features.live.session import Session
 from emulation.features.live.verbs import LONGEST_NS
 from emulation.lanes import Lane, virtual
 from emulation.plan import plan
-from emulation.play.script import KEPT
+from emulation.play.script import SCRIPT_COPY
 from emulation.setup import Prepared
 from emulation.specification import specify
 
@@ -29,7 +29,7 @@ class Table:
         asked = specify(topology, options)
         chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
         self.asked = asked.model_copy(update={"network": chosen})
-        self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1), folder / KEPT)
+        self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1), folder / SCRIPT_COPY)
 
     def do(self, verb: str, **what: Any) -> None:
         self.session.do(verbs.ADAPTER.validate_python({"do": verb, **what}))
@@ -49,12 +49,12 @@ class Table:
 
     def run(self, program: str) -> None:
         """This program, as a script, in a lane, without anybody at the page."""
-        (self.folder / KEPT).write_text(program)
+        (self.folder / SCRIPT_COPY).write_text(program)
         self.boot(virtual.LANE)
 
     def boot(self, lane: Lane) -> None:
         modules, kernel = self.prepared.modules, self.prepared.kernel.linux
-        command = ["script", str(self.folder / KEPT)]
+        command = ["script", str(self.folder / SCRIPT_COPY)]
         assert lane.run(kernel, modules, self.folder, command, wall_limit_s=WALL_LIMIT_S).status == 0
 
     def play(self, played: Callable[[Table], None]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from analysis.results.result import Run
 from emulation.features.sweeps.sweep import Done, Failed, Heard
-from emulation.play.asking import asked_for
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.store import Store
+from emulation.play.tasks import specification_for
 
 ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -30,7 +30,9 @@ stations = [2, 3]
 
 
 def task(seed: int = 1, variant: str = "", **options: Any) -> Task:
-    return Task(asked_for("string", {"stations": 3, "seconds": 1, "trace": False, **options, "seed": seed}), variant)
+    return Task(
+        specification_for("string", {"stations": 3, "seconds": 1, "trace": False, **options, "seed": seed}), variant
+    )
 
 
 def found(seed: int = 1, made_of: Mapping[str, str] | None = None, **more: Any) -> Run:

@@ -17,11 +17,11 @@ from made_up import ENVIRONMENT, GRID, task, written
 from emulation.features.sweeps.commands.sweep import read
 from emulation.features.sweeps.sweep import Failed, Here, Sweep
 from emulation.lane.errors import Failure
-from emulation.play.asking import asked_for
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.play.store import Store
+from emulation.play.tasks import specification_for
 
 
 @contextlib.contextmanager
@@ -72,7 +72,7 @@ def test_workers_are_killed(tmp_path: Path) -> None:
     ]
     study, _ = read(tmp_path / "my.toml")
     last = {**study.options, **study.cases["queue 9"], "rts": "none", "seed": 10}
-    alone = Sweep(provide(), [Task(asked_for("string", last))], Store(tmp_path / "other"))
+    alone = Sweep(provide(), [Task(specification_for("string", last))], Store(tmp_path / "other"))
     alone.play(Here(1))
     [(_, here)] = alone.runs
     assert next(run for run in there if run["variant"] == "rts none" and run["seed"] == 10)["stations"] == [
@@ -83,13 +83,13 @@ def test_workers_are_killed(tmp_path: Path) -> None:
 def test_a_worker_of_another_kernel_refuses(lab: Lab, tmp_path: Path) -> None:
     """Its results would not be what was asked for."""
     from emulation.features.sweeps.workers import play_for_threads
-    from emulation.play.processes import Child, Said
+    from emulation.play.processes import Child, Message
 
     wanted = {**lab.sha256, "kernel": "another"}
     with Child(lambda parent: play_for_threads(lab, Store(tmp_path), parent), daemon=False) as player:
-        player.say((task(), wanted))
-        kind, failed = player.listen()
-    assert kind is Said.TOLD and isinstance(failed, Failed)
+        player.send((task(), wanted))
+        kind, failed = player.receive()
+    assert kind is Message.PROGRESS and isinstance(failed, Failed)
     assert "this worker has another kernel" in failed.why
 
 

@@ -81,7 +81,7 @@ def test_what_runs_took_is_remembered(tmp_path: Path) -> None:
     """By their options, whatever the seed and the duration; else by their size."""
     store, one = Store(tmp_path), task()
     assert store.cost(one) is None
-    store.took([(one, found(1))])  # 2 s for 10 s of air
+    store.record_costs([(one, found(1))])  # 2 s for 10 s of air
     again = Store(tmp_path)
     assert again.cost(task(7, seconds=100)) == pytest.approx(20)
     assert again.cost(task(rts="full")) == pytest.approx(0.2)

@@ -26,13 +26,13 @@ from emulation.features.claims.schedule import Schedule
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
-from emulation.play.asking import tasks_for
-from emulation.play.junit import possible
+from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.progress import duration
 from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.play.store import Store
+from emulation.play.tasks import tasks_for
 from emulation.setup.errors import say
 from emulation.specification import explain
 from experiments import Study
@@ -57,8 +57,8 @@ def callback(
     if seeds and not numbers:
         raise Misuse("--seeds needs the numbers of claims")
     there = experiments.numbered()
-    possible(junit)
-    possible(report, "--report")
+    check_writable(junit)
+    check_writable(report, "--report")
     chosen = [number.upper() for number in numbers]
     if unknown := next((number for number in chosen if number not in there), None):
         raise Misuse(f"there is no claim {unknown!r}; there are: {', '.join(there)}")

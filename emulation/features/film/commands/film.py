@@ -16,13 +16,13 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     --at, make a picture of that moment, for print."""
     from emulation.features.film import runs as film
     from emulation.features.film.page import page
-    from emulation.play.trust import to_film
+    from emulation.play.trust import trust_to_film
     from emulation.play.view import link, runs_of
 
     found = runs_of(run_folder)
     if len(found) > 1:
         raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
-    known = to_film(found[0].parent, trust)
+    known = trust_to_film(found[0].parent, trust)
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")

@@ -147,7 +147,7 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
     many = answers.is_dir() and not (answers / SHEET).exists()
     if junit and not many:
         raise Misuse("--junit is for a folder of sheets")
-    xml.possible(junit)
+    xml.check_writable(junit)
     theirs = None if many else sheet.read(one, answers)
     require_all_packages()
     lab = provide()

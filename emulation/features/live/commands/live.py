@@ -28,10 +28,10 @@ from emulation.features.live.session import Session
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.asking import asked_for, checked, misuse
 from emulation.play.run import Task
-from emulation.play.script import KEPT
+from emulation.play.script import SCRIPT_COPY
 from emulation.play.session import new_folder, provide_for
+from emulation.play.tasks import check_task, misuse, specification_for
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -63,14 +63,14 @@ def play(
         raise Misuse(f"live: only in the lane {lanes.DEFAULT}, not in {lane.name}")
     chosen = {name: value for name, value in given.items() if value is not None}
     with misuse():
-        asked = standing(asked_for(what, {**chosen, "seed": seeds[0]}))
+        asked = standing(specification_for(what, {**chosen, "seed": seeds[0]}))
     if not asked.measurement.trace:
         raise Misuse("live: the page shows the trace; leave out --no-trace, and use the medium dcf80211")
-    task = checked(Task(asked))
+    task = check_task(Task(asked))
     lab = provide_for([task], lane)
     folder = new_folder(out, title)
-    session = Session(title, asked, task.plan, trace_of(folder, seeds[0]), folder / KEPT)
-    script = Script(path=str(folder / KEPT), seeds=seeds[:1], modules=list(asked.kernel.modules))
+    session = Session(title, asked, task.plan, trace_of(folder, seeds[0]), folder / SCRIPT_COPY)
+    script = Script(path=str(folder / SCRIPT_COPY), seeds=seeds[:1], modules=list(asked.kernel.modules))
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serving(session, port))
         stack.enter_context(ended_from_outside(session))
@@ -87,7 +87,7 @@ def play(
             session.over(left if not ended.code else "its program failed: the terminal says why")
             raise
         except BaseException as error:
-            left = f"; {folder / KEPT} has what was done" if (folder / KEPT).exists() else ""
+            left = f"; {folder / SCRIPT_COPY} has what was done" if (folder / SCRIPT_COPY).exists() else ""
             session.over((str(error) or "interrupted") + left)
             raise
 

@@ -15,7 +15,7 @@ from emulation.cli.terminal import at_terminal
 from emulation.features.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
-from emulation.play.script import KEPT
+from emulation.play.script import SCRIPT_COPY
 from emulation.play.session import new_folder, provide
 from emulation.setup import require_all_packages
 
@@ -82,7 +82,7 @@ def callback(
     if own:
         require_all_packages()
     lab, folder = provide(lane=lane), new_folder(out, "mn")
-    program = folder / KEPT
+    program = folder / SCRIPT_COPY
     program.write_text(PROGRAM.format(asked=asked))
     script = Script(path=str(program), seeds=seeds, modules=[])
     play_in(folder, lab, script, "mn", False, (), at_terminal())

@@ -18,9 +18,9 @@ from emulation.cli.script import modules, play, play_in, standing
 from emulation.cli.terminal import at_terminal
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
-from emulation.play.asking import task_for
-from emulation.play.script import KEPT
+from emulation.play.script import SCRIPT_COPY
 from emulation.play.session import new_folder, provide_for
+from emulation.play.tasks import task_for
 from topologies import Network
 
 PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
@@ -53,7 +53,7 @@ def play_network(
     task = task_for(what, {**usual, **chosen, "seed": seeds[0]})
     lab, asked = provide_for([task], lane), task.specification
     folder = new_folder(out, title)
-    program = folder / KEPT
+    program = folder / SCRIPT_COPY
     program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
     script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
     play_in(folder, lab, script, title, False, (), at_terminal())

@@ -33,11 +33,11 @@ from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
 from emulation.play import trust
-from emulation.play.asking import tasks_for, under
-from emulation.play.reporting import findings_of, reported, said_of
+from emulation.play.reporting import findings_of, make_report, stated_options
 from emulation.play.run import Task
-from emulation.play.session import finish, new_folder, provide_for
+from emulation.play.session import new_folder, provide_for, write_result
 from emulation.play.store import Store
+from emulation.play.tasks import for_seeds, tasks_for
 from emulation.specification import explain
 from experiments import Options, Study
 
@@ -62,7 +62,7 @@ class SweepFile(BaseModel):
 def programs_of(path: Path) -> list[str]:
     """Return the programs and folders that a file names for this machine; none if it cannot be read."""
     try:
-        return list(dict.fromkeys(trust.named(tomllib.loads(path.read_text()))))
+        return list(dict.fromkeys(trust.programs_in(tomllib.loads(path.read_text()))))
     except (OSError, ValueError, RecursionError):
         return []
 
@@ -169,14 +169,14 @@ def sweep(
     with place_for(dask, jobs) as place:
         play(going, place)
     if runs := going.runs:
-        result = finish(found.name, tasks[0].specification, [task for task, _ in runs], [run for _, run in runs], lab,
-                        folder)  # fmt: skip
+        played, results = zip(*runs, strict=True)
+        result = write_result(found.name, tasks[0].specification, played, results, lab, folder)
         if as_json:
             click.echo((folder / RESULT).read_text(), nl=False)
         if alike := comparable(result.runs):
             of_alike = result.model_copy(update={"runs": alike})
-            findings = findings_of(found, of_alike, conditions(alike, said_of(found.options, given)))
-            report = reported(found, findings, of_alike, folder, command_line())
+            findings = findings_of(found, of_alike, conditions(alike, stated_options(found.options, given)))
+            report = make_report(found, findings, of_alike, folder, command_line())
             if not as_json:
                 show(report, False, full)
             report.write(folder / REPORT)
@@ -215,7 +215,7 @@ def checked(
         except Misuse as error:
             where = "; ".join(filter(None, pair))
             raise Misuse(f"{where}: {error}" if where else str(error)) from None
-    return [*of_first, *under(seeds[1:], of_first)]
+    return [*of_first, *for_seeds(seeds[1:], of_first)]
 
 
 class Sweeps(What):

@@ -25,7 +25,7 @@ from emulation.features.check.subject import find
 from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
-from emulation.play.junit import possible
+from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.session import failures, new_folder, provide
 from emulation.setup import Group, prepare_stock
@@ -112,7 +112,7 @@ def check(
         raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
     if gdb and lanes.stock(lane) is not None:
         raise click.UsageError("--gdb is for the debug kernel, which the lane virtual has")
-    possible(junit)
+    check_writable(junit)
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
         raise click.UsageError("every stage is skipped; leave out a --skip")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from experiments import Study
 
 
-def asked_for(what: str | Network, given: Mapping[str, Any]) -> Specification:
+def specification_for(what: str | Network, given: Mapping[str, Any]) -> Specification:
     """Return the specification of a topology or network with the given options. Raises ValueError if it is invalid."""
     return specify(what, {name: value for name, value in given.items() if value is not None})
 
@@ -32,11 +32,11 @@ def asked_for(what: str | Network, given: Mapping[str, Any]) -> Specification:
 def task_for(what: str | Network, given: Mapping[str, Any], variant: str | None = None, case: str = "") -> Task:
     """Return a `checked` task. Its variant is by default its use of RTS. Raises as `checked` does."""
     with misuse():
-        asked = asked_for(what, given)
-    return checked(Task(asked, asked.radio.rts if variant is None else variant, case))
+        specification = specification_for(what, given)
+    return check_task(Task(specification, specification.radio.rts if variant is None else variant, case))
 
 
-def checked(task: Task) -> Task:
+def check_task(task: Task) -> Task:
     """Plan a task, and return it. Print warnings about it. Raises Misuse, which says what is wrong with it, or Failure
     if a program that it needs is missing."""
     with misuse():
@@ -92,9 +92,9 @@ def tasks_for(
                 with as_misuse(study.place):
                     made(*pair, {})
             raise
-    return [*first, *under(seeds[1:], first)]
+    return [*first, *for_seeds(seeds[1:], first)]
 
 
-def under(seeds: Iterable[int], tasks: Iterable[Task]) -> list[Task]:
+def for_seeds(seeds: Iterable[int], tasks: Iterable[Task]) -> list[Task]:
     """Return these tasks, under each of these seeds."""
     return [Task(task.specification.with_seed(seed), task.variant, task.case) for seed in seeds for task in tasks]

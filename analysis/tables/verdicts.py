@@ -5,7 +5,10 @@ A *contrast* is all checks that compare the same quantities of the same variants
 one group. In each seed a contrast is one number: the mean over its checks of the logarithm of a / b. Seeds are
 independent samples, so one t interval decides a contrast, whatever its number of checks. The *finding* of a contrast is
 which side is greater, or that they are alike. Its *number*, if the paper has one, is by how much. Published values of
-single quantities are numbers too. The tolerances below are fixed before anything runs.
+single quantities are numbers too. The tolerances and margins below are fixed before anything runs.
+
+Without a margin, a contrast without an effect is never decided. So a side has more only if it has at least a margin
+more: an interval that ends below the margin refutes it. Between no effect and the margin either verdict is right.
 """
 
 from __future__ import annotations
@@ -17,12 +20,30 @@ from enum import Enum
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from analysis.tables.claims import ALIKE, MOSTLY, MUCH, Check, Claim, Most, NotTested, Of, Read, Side, Sure
+from analysis.tables.claims import (
+    ALIKE,
+    MOSTLY,
+    MUCH,
+    Check,
+    Claim,
+    Most,
+    NotTested,
+    Of,
+    Read,
+    Side,
+    Sure,
+    quantities_of,
+)
 from analysis.tables.table import Published
 
 # A gain agrees within a quarter of the published one, or within one percent; a value agrees within a quarter.
 OF_GAIN, LEAST_GAIN, OF_VALUE = 0.25, 0.01, 0.25
 MOST_VALUES = 0.75  # share of a claim's published values that must agree individually, besides their mean
+# A difference below this is no effect: of goodput, and of counts, times and windows. Where the paper says how large the
+# effect is, it is at most half of that.
+LITTLE_GOODPUT, LITTLE, SHARE_OF_EFFECT = 0.01, 0.05, 0.5
+GOODPUT = ("goodput_kbps", "goodput_segments", "share")  # how the paths of what counts as goodput end
+FEWEST = 12  # runs of one side, over seeds and cases. The distribution of a mean of fewer may be far from normal.
 
 Scale = Callable[[float], float]  # maps a ratio to a distance
 
@@ -37,23 +58,31 @@ class Verdict(Enum):
 
 
 class Band(NamedTuple):
-    """Bounds for the mean of a sample. If all seeds lie exactly on a bound, the sample is inside only if the band is
-    `closed`."""
+    """Bounds for the mean of a sample. Beyond a bound and up to `little` from it, either verdict is right: inside of it
+    if the band is `strict`, else outside. A sample that lies exactly on the bound of a strict band is not in it."""
 
     low: float
     high: float
-    closed: bool = True
+    strict: bool = False
+    little: float = 0.0
 
     def decides(self, of: statistics.Estimate) -> Sure:
         """Return what a confidence interval says. One seed says nothing."""
         if math.isnan(of.half_width):
             return Sure.OPEN
         least, most = of.mean - of.half_width, of.mean + of.half_width
-        if not self.closed and least == most and most in (self.low, self.high):
+        if self.strict and (most <= self.low + self.little or least >= self.high - self.little):
             return Sure.REFUTED
-        if self.low <= least and most <= self.high:
+        near = 0.0 if self.strict else self.little
+        if self.low - near <= least and most <= self.high + near:
             return Sure.CONFIRMED
         return Sure.REFUTED if most < self.low or least > self.high else Sure.OPEN
+
+    def room(self, mean: float) -> float:
+        """Return the half-width below which an interval around this mean decides."""
+        inner, outer = (self.little, 0.0) if self.strict else (0.0, self.little)
+        inside = min(mean - self.low + outer, self.high + outer - mean)
+        return max(inside, self.low + inner - mean, mean - self.high + inner)
 
     def nearest(self, mean: float) -> float:
         """Return the bound nearest to a mean."""
@@ -81,6 +110,27 @@ class Contrast:
         """Whether the share of seeds in which it holds is estimated."""
         return self.relation == MOSTLY
 
+    @property
+    def runs(self) -> int:
+        """How many runs a seed has that are of one side only: of the side with fewer."""
+        cells = [
+            {(side.variant, case) for check in self.checks for side in quantities_of(getattr(check, name))
+             for case in (side.case if isinstance(side.case, tuple) else (side.case,))} for name in "ab"
+        ]  # fmt: skip
+        alone = [cells[0] - cells[1], cells[1] - cells[0]]
+        return min((len(some) for some in alone if some), default=len(cells[0]))
+
+    def little(self, scale: Scale, effect: float | None = None) -> float:
+        """Return how far from a bound there is no difference yet. `effect`: the ratio of the values that the paper
+        has for both sides, if it has these."""
+        paths = [side.path for check in self.checks for side in check.sides]
+        margin = scale(1 + (LITTLE_GOODPUT if all(path.endswith(GOODPUT) for path in paths) else LITTLE))
+        effects = [abs(scale(effect))] if effect else []
+        if self.relation == "in":
+            low, high, *_ = self.published(scale)
+            effects += [] if low < 0 < high else [abs(low + high) / 2]
+        return min([margin, *(SHARE_OF_EFFECT * one for one in effects if one)])
+
     def published(self, scale: Scale) -> Band:
         """Return the paper's range, averaged over cases."""
         ranges = [(check.factor, check.to or check.factor) for check in self.checks]
@@ -89,30 +139,34 @@ class Contrast:
     @property
     def range(self) -> tuple[float, float]:
         """The same, as a ratio."""
-        low, high, _ = self.published(_log)
+        low, high, *_ = self.published(_log)
         return math.exp(low), math.exp(high)
 
-    def finding(self, scale: Scale) -> Band:
-        """Return the bounds of the mean if the paper is right: one side, or the range if that covers both sides."""
+    def finding(self, scale: Scale, effect: float | None = None) -> Band:
+        """Return the bounds of the mean if the paper is right: one side, or the range if that covers both sides.
+        `effect` as in `little`."""
         if self.counts:
-            return Band(0.5, math.inf, closed=False)
-        above, below, factor = Band(0.0, math.inf), Band(-math.inf, 0.0), self.checks[0].factor
+            return Band(0.5, math.inf, strict=True)
+        little, factor = self.little(scale, effect), self.checks[0].factor
         if self.relation == "in":
-            low, high, _ = self.published(scale)
-            return above if low >= 0 else below if high <= 0 else Band(low, high)
+            low, high, *_ = self.published(scale)
+            if low < 0 < high:
+                return Band(low, high, little=little)
+            return Band(0.0, math.inf, low > 0, little) if low >= 0 else Band(-math.inf, 0.0, high < 0, little)
         least, most = {
             ">": (factor, math.inf), ">=": (factor, math.inf), "<": (0.0, factor), "<=": (0.0, factor),
             ">>": (factor * MUCH, math.inf), "<<": (0.0, factor / MUCH),
             "~": (factor * (1 - ALIKE), factor / (1 - ALIKE)), "=": (factor, factor),
         }[self.relation]  # fmt: skip
+        margin = little if self.relation in (">", "<", ">=", "<=") else 0.0
         return Band(scale(least) if least else -math.inf, scale(most) if most < math.inf else math.inf,
-                    self.relation not in ("<", ">"))  # fmt: skip
+                    self.relation in ("<", ">"), margin)  # fmt: skip
 
     def number(self, scale: Scale) -> Band | None:
         """Return the paper's range with its tolerance. None if it has no number, or says that both are alike."""
         if self.relation != "in":
             return None
-        low, high, _ = self.published(scale)
+        low, high, *_ = self.published(scale)
         if low < 0 < high:
             return None
         near = max(OF_GAIN * abs(low + high) / 2, scale(1 + LEAST_GAIN))
@@ -207,7 +261,9 @@ def contrasts(checks: Iterable[Check]) -> list[Contrast]:
 
 def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, confidence: float) -> Outcome:
     """Weigh a claim by the values of these seeds. Raises NotTested if a value is missing."""
-    found = [_weigh(contrast, read, seeds, confidence) for contrast in contrasts(claim.checks)]
+    found = [
+        _weigh(contrast, read, seeds, confidence, _effect(contrast, published)) for contrast in contrasts(claim.checks)
+    ]
     values = []
     for case, variant, path in claim.cells:
         if theirs := published.get(case, {}).get(variant, {}).get(path):
@@ -235,7 +291,21 @@ def over_theirs(values: Sequence[Value]) -> statistics.Estimate:
     return statistics.Estimate(middle, half, values[0].log_ratio.samples)
 
 
-def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float) -> Found:
+def _effect(contrast: Contrast, published: Published) -> float | None:
+    """Return the ratio of the published values of both sides, in the mean over cases; None if one is missing."""
+    found: list[float] = []
+    for check in contrast.checks:
+        for side in (check.a, check.b):
+            if not isinstance(side, Of) or isinstance(side.case, tuple):
+                return None
+            value = published.get(side.case, {}).get(side.variant, {}).get(side.path)
+            if not value or value <= 0:
+                return None
+            found.append(math.log(value))
+    return math.exp(_mean(a - b for a, b in zip(found[::2], found[1::2], strict=True)))
+
+
+def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float, effect: float | None) -> Found:
     """Weigh a contrast. Ratios are compared by logarithms. If a side is zero in any case and seed, the difference
     relative to the mean of both sides is used instead. A comparison with zero uses the value itself."""
     scale: Scale
@@ -253,7 +323,7 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
     estimate = (
         statistics.proportion(won, len(sample), confidence) if contrast.counts else statistics.mean(sample, confidence)
     )
-    band, near = contrast.finding(scale), contrast.number(scale)
+    band, near = contrast.finding(scale, effect), contrast.number(scale)
     finding: Sure | None = band.decides(estimate)
     number = near.decides(estimate) if near else None
     if contrast.relation == "=":  # one seed refutes it
@@ -264,20 +334,27 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
         p = min(1.0, 2 * statistics.at_least(max(won, len(sample) - won), len(sample), bound))
     if contrast.counts and len(sample) < 2:
         finding = Sure.OPEN
+    few = not contrast.counts and contrast.runs * len(sample) < FEWEST
+    if few:
+        finding = finding if contrast.relation == "=" and finding is Sure.REFUTED else Sure.OPEN
+        number = number and Sure.OPEN
     if contrast.spread:
         finding = None
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Sure.OPEN]
     return Found(
         contrast, estimate, statistics.deviation(sample), p,
         [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],
-        finding, number, max((_needs(wanted, estimate) for wanted in open_), default=0.0),
+        finding, number, max((_needs(wanted, estimate, contrast.runs) for wanted in open_), default=0.0),
     )  # fmt: skip
 
 
-def _needs(band: Band, estimate: statistics.Estimate) -> float:
-    """Return the number of seeds that may decide: an interval's width falls with the root of that number."""
-    distance = abs(band.nearest(estimate.mean) - estimate.mean)
-    return estimate.samples * (estimate.half_width / distance) ** 2 if distance else math.inf
+def _needs(band: Band, estimate: statistics.Estimate, runs: int) -> float:
+    """Return the number of seeds that may decide: an interval's width falls with the root of that number. `runs`: of
+    one side in each seed."""
+    room, fewest = band.room(estimate.mean), math.ceil(FEWEST / runs)
+    if math.isnan(estimate.half_width) or not estimate.half_width:
+        return fewest if estimate.samples < fewest else math.inf
+    return max(fewest, estimate.samples * (estimate.half_width / room) ** 2) if room > 0 else math.inf
 
 
 def _log(ratio: float) -> float:

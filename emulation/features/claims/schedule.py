@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What to run for a claim: the cases and variants that its checks name, with as many seeds as the next look wants.
+And which claim to look at first: the one whose next look costs least CPU.
 
 A `Schedule` has a record that it adds to, and asks whoever uses it to play a sweep; what a sweep found by the time that
 it was stopped is taken in all the same.
@@ -10,10 +11,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
+import experiments
+from analysis.tables.claims import Sure
 from analysis.tables.verdicts import Verdict
 from emulation.features.claims.causes import COMES_OUT, Unit, changes
-from emulation.features.claims.looks import LOOKS, MOST, next_look
+from emulation.features.claims.looks import MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
 from emulation.play.run import Task
@@ -21,6 +25,15 @@ from experiments import Column, Study
 
 Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
 CROWD, OF_CPU = 50, 500.0  # where a study says nothing: a network's stations, and how many of these a CPU plays at once
+
+
+class Rank(Enum):
+    """What a look is for. What comes first is looked at first."""
+
+    VERDICT = 0  # a claim that is open
+    REFUTE = 1  # the same, of which a part will stay open, so that it can only be refuted
+    NUMBER = 2  # numbers of a claim whose findings come out
+    CONTROL = 3
 
 
 @dataclass
@@ -39,7 +52,7 @@ class Schedule:
             units = self.claims.of(number)
             for column in (Column.PUBLISHED, Column.TODAY):
                 units = units + self.causes(number, column)
-            found |= {(study.name, claim.name): (study, claim) for study, claim in units}
+            found |= {key(unit): unit for unit in units}
         return list(found.values())
 
     def causes(self, number: str, column: Column) -> list[Unit]:
@@ -100,14 +113,43 @@ class Schedule:
             values = {path: of(task) for path, of in study.reckoned.items()}
             self.claims.put(study, (task.case, task.variant), task.seed, values.__getitem__, self.made)
 
-    def weight(self, unit: Unit) -> tuple[bool, bool, float, float]:
-        """The lower, the sooner: what counts before controls; those that were never run, then those of which most is
-        open; and of these what costs least, by seconds of air and stations."""
-        outcome = self.tested(unit).outcome if self.seeds(unit) else None
-        found = outcome.found if outcome else []
-        open_ = sum(bool(one.needs) for one in found) / max(len(found), 1)
-        seconds = guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
-        return unit[0].column is Column.CONTROL, bool(found), -open_, seconds
+    def first(self, left_out: Collection[tuple[str, str]]) -> Unit | None:
+        """The study's claim to look at next, of those that are not left out: where a verdict costs least. None if more
+        seeds are worth it nowhere."""
+        found: list[tuple[Rank, float, Unit]] = []
+        for number in experiments.numbered():
+            for column in Column:
+                rank, units = self.wanted(number, column)
+                costs = {key(unit): self.decision_s(unit) for unit in units if key(unit) not in left_out}
+                if costs:
+                    cheapest = min((unit for unit in units if key(unit) in costs), key=lambda unit: costs[key(unit)])
+                    found.append((rank, sum(costs.values()), cheapest))
+        return min(found, key=lambda one: (one[0].value, one[1]))[2] if found else None
+
+    def wanted(self, number: str, column: Column) -> tuple[Rank, list[Unit]]:
+        """The studies' claims whose next look may change a claim's verdict under a column."""
+        units = self.claims.of(number, column)
+        tested = [self.tested(unit) for unit in units]
+        verdict = self.claims.verdict(tested)
+        if column is Column.CONTROL:
+            return Rank.CONTROL, list(filter(self.next, units))
+        if verdict is Verdict.NOT:
+            return Rank.VERDICT, list(filter(self.next, self.causes(number, column)))
+        if verdict is not Verdict.OPEN:
+            return Rank.NUMBER, list(filter(self.next, units))
+        open_ = [unit for unit, one in zip(units, tested, strict=True) if not one.outcome or
+                 any(found.finding is Sure.OPEN for found in one.outcome.found)]  # fmt: skip
+        ahead = list(filter(self.next, open_))
+        return Rank.VERDICT if len(ahead) == len(open_) else Rank.REFUTE, ahead
+
+    def decision_s(self, unit: Unit) -> float:
+        """What may decide it takes of one CPU, a guess: its next look; or its first, with as many seeds as the paper
+        took means of."""
+        seeds, there = self.next(unit) or [], self.seeds(unit)
+        missing = [cell for cell in cells(unit) for seed in seeds
+                   if seed not in self.claims.seeds(unit[0], *cell, self.made)]  # fmt: skip
+        papers = min((unit[0].repetition or (0.0, 0))[1], self.most)
+        return guess_s(unit[0], missing) * max(1.0, papers / len(seeds) if seeds and not there else 1.0)
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""
@@ -117,6 +159,10 @@ class Schedule:
             for cell in cells(unit) for seed in set(seeds) - self.claims.seeds(unit[0], *cell, self.made)
         }  # fmt: skip
         return sum(guess_s(study, [cell]) for (_, cell, _), study in runs.items())
+
+
+def key(unit: Unit) -> tuple[str, str]:
+    return unit[0].name, unit[1].name
 
 
 def cells(unit: Unit) -> list[tuple[str, str]]:

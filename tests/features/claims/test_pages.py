@@ -9,9 +9,21 @@ from pathlib import Path
 import experiments
 from analysis.figures.dots import Row, dots
 from analysis.pages.packed import unpack
-from emulation.features.claims import page, pictures
+from emulation.features.claims import page, pictures, record
 from emulation.features.claims.record import Claims, read
 from emulation.features.claims.report import page_of
+
+
+def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
+    """If a study or a claim has changed, what was found of it may count no more."""
+    filed = record.read()
+    now = Claims(filed.model_copy(deep=True))
+    now.record.claims = page.standings(now)
+    changed = [number for number, known in now.record.claims.items() if filed.claims.get(number) != known]
+    assert not changed, f"run ./dcflab claims --write; to test these again: ./dcflab claims {' '.join(changed)} --write"
+    assert record.FILE.read_text() == record.text(now.record), "run ./dcflab claims --write"
+    assert page.PAGE.read_text() == page.page(now.record), "run ./dcflab claims --write"
+    assert page.DETAILS.read_text() == page.details(now.record), "run ./dcflab claims --write"
 
 
 def test_each_claim_is_a_clause_on_the_page() -> None:

@@ -22,7 +22,7 @@ from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
 from emulation.features.claims.page import JUDGED, file, in_all, in_short, of_contrast, standing, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
-from emulation.features.claims.schedule import Schedule
+from emulation.features.claims.schedule import Schedule, key
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
@@ -138,25 +138,16 @@ class Bench:
                 self.run(some, sweep)
 
     def all(self) -> None:
-        """All claims, the most undecided first and of these the cheapest, as long as there is time."""
-        left = {key(unit): unit for unit in self.schedule.units(experiments.numbered())}
-        weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
-        seconds = self.schedule.cost_s(left.values()) / max(self.place.jobs, 1)
+        """All claims, those first whose verdict costs least, as long as there is time."""
+        left = self.schedule.units(experiments.numbered())
+        seconds = self.schedule.cost_s(left) / max(self.place.jobs, 1)
         say(f"one more test of all undecided claims takes about {duration(seconds)}, a guess")
+        left_out: set[tuple[str, str]] = set()
         try:
-            while left:
-                name = min(left, key=lambda name: weights[name])
-                wanted = [(left[name], seeds) for seeds in [self.schedule.next(left[name])] if seeds]
-                if not wanted or not self.run(wanted):
-                    del left[name]
-                    continue
-                # The study's other claims share its runs; and what they found may ask for a cause.
-                numbers = {number for claim in left[name][0].claims for number in claim.numbers}
-                left |= {key(unit): unit for unit in self.schedule.units(numbers) if key(unit) not in weights}
-                weights |= {
-                    other: self.schedule.weight(unit) for other, unit in left.items()
-                    if other[0] == name[0] or other not in weights
-                }  # fmt: skip
+            while unit := self.schedule.first(left_out):
+                seeds = self.schedule.next(unit)
+                if not seeds or not self.run([(unit, seeds)]):
+                    left_out.add(key(unit))
         except TimeUp:
             say("the time is up; run the same command to continue")
 
@@ -211,10 +202,6 @@ class Bench:
         """Raises TimeUp."""
         if self.until is not None and time.monotonic() > self.until:
             raise TimeUp
-
-
-def key(unit: Unit) -> tuple[str, str]:
-    return unit[0].name, unit[1].name
 
 
 def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]) -> list[Task]:
@@ -292,7 +279,7 @@ COMMAND = Command(
     "claims", ["claims", "claims C46 C47", "claims C1 --seeds 101..120", "claims --all --hours 8 --write"],
     params=[
         click.Argument(["numbers"], nargs=-1),
-        click.Option(["--all", "of_all"], is_flag=True, help="test all claims, the most undecided first"),
+        click.Option(["--all", "of_all"], is_flag=True, help="test all claims, those first whose verdict costs least"),
         click.Option(["--hours"], type=HOURS,
                      help="with --all: stop after this many hours  [default: until all are decided]"),
         click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="judge once, with these seeds"),

@@ -16,7 +16,7 @@ from enum import Enum
 import experiments
 from analysis.tables.claims import Sure
 from analysis.tables.verdicts import Verdict
-from emulation.features.claims.causes import COMES_OUT, Unit, changes
+from emulation.features.claims.causes import COMES_OUT, OTHER, Unit, changes
 from emulation.features.claims.looks import MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
@@ -31,7 +31,7 @@ class Rank(Enum):
     """What a look is for. What comes first is looked at first."""
 
     VERDICT = 0  # a claim that is open
-    REFUTE = 1  # the same, of which a part will stay open, so that it can only be refuted
+    UNLIKELY = 1  # the same, where a part will stay open, or a cause is sought of what comes out under neither column
     NUMBER = 2  # numbers of a claim whose findings come out
     CONTROL = 3
 
@@ -134,13 +134,15 @@ class Schedule:
         if column is Column.CONTROL:
             return Rank.CONTROL, list(filter(self.next, units))
         if verdict is Verdict.NOT:
-            return Rank.VERDICT, list(filter(self.next, self.causes(number, column)))
+            other = self.claims.verdict([self.tested(unit) for unit in self.claims.of(number, OTHER[column])])
+            rank = Rank.VERDICT if other in COMES_OUT or experiments.numbered()[number].cause(column) else Rank.UNLIKELY
+            return rank, list(filter(self.next, self.causes(number, column)))
         if verdict is not Verdict.OPEN:
             return Rank.NUMBER, list(filter(self.next, units))
         open_ = [unit for unit, one in zip(units, tested, strict=True) if not one.outcome or
                  any(found.finding is Sure.OPEN for found in one.outcome.found)]  # fmt: skip
         ahead = list(filter(self.next, open_))
-        return Rank.VERDICT if len(ahead) == len(open_) else Rank.REFUTE, ahead
+        return Rank.VERDICT if len(ahead) == len(open_) else Rank.UNLIKELY, ahead
 
     def decision_s(self, unit: Unit) -> float:
         """What may decide it takes of one CPU, a guess: its next look; or its first, with as many seeds as the paper

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in C and in Python what a module's YNL specification says: `protocol.h` for its control.c, and a file of names
-for the lane, which has no time to read YAML; and in Python what parameters the routing cores have, by asking these.
-Run it after a change of dcf80211.yaml, manet.yaml or of a core's parameters:
+"""Write files for C and Python from the modules' YNL specifications: `protocol.h` for a module's control.c, and a
+module of names for the lane, where parsing YAML would take too long. Also write the parameters of the routing cores
+for Python. Run it after a change of dcf80211.yaml, manet.yaml or a core's parameters:
 
     python -m emulation.generate
 
-Names are the YAML's; commands and attributes count from 1, in its order. The policy checks each attribute that a
-request may carry, and a table for each command says which ones it must.
+Names are the YAML's; commands and attributes are numbered from 1, in its order. The policy checks each attribute that
+a request may carry, and a table for each command lists those that are required.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ HERE = Path(__file__).parent
 class Family(NamedTuple):
     """A module that is controlled by generic netlink."""
 
-    name: str  # and its folder's
-    of: str  # what is controlled
-    module: str  # the lane's file of names
+    name: str  # also of its folder
+    of: str  # what it controls
+    module: str  # Python's module of names, in the lane
 
     @property
     def folder(self) -> Path:
         return HERE / self.name
 
     def files(self) -> dict[Path, str]:
-        """What is made of its YAML."""
+        """Return the files that its YAML makes."""
         spec = read(self)
         return {
             self.folder / "protocol.h": header(self, spec),
@@ -46,13 +46,13 @@ class Family(NamedTuple):
 
 AIR, MANET = Family("dcf80211", "the air", "protocol"), Family("manet", "routing interfaces", "manet_protocol")
 FAMILIES = (AIR, MANET)
-CAPITALS = ("outcome", "reason", "category")  # what becomes of a frame, in Python
+CAPITALS = ("outcome", "reason", "category")  # tables whose words Python has in capitals
 WIDTH = 120
 C = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Control of {of}, in numbers. Made from {name}.yaml by generate.py:
- * change the one, and run the other.
+ * Numbers of the netlink family that controls {of}.
+ * generate.py writes this file from {name}.yaml.
  */
 #ifndef {NAME}_PROTOCOL_H
 #define {NAME}_PROTOCOL_H
@@ -77,15 +77,15 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {{
 {policy}
 }};
 
-/* What each request must carry. Who includes this reads some of it. */
+/* Attributes that each request must carry. */
 {needs}
 
 #endif
 """
 PYTHON = '''\
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control of {of}, in numbers. Made from emulation/{name}/{name}.yaml by generate.py: change the one, and
-run the other."""
+"""Numbers of the netlink family that controls {of}. generate.py writes this file from
+emulation/{name}/{name}.yaml."""
 
 FAMILY = "{name}"
 
@@ -93,13 +93,13 @@ FAMILY = "{name}"
 
 
 class Command:
-    """Operations."""
+    """Numbers of commands."""
 
 {commands}
 
 
 class Attribute:
-    """What messages carry."""
+    """Numbers of attributes."""
 
 {attributes}
 '''
@@ -110,7 +110,7 @@ def capitals(name: str) -> str:
 
 
 def read(family: Family) -> dict[str, Any]:
-    """The YAML, with what each command's request carries as `requests`."""
+    """Return the YAML, with the attributes of each command's request as `requests`."""
     spec: dict[str, Any] = yaml.safe_load((family.folder / f"{family.name}.yaml").read_text())
     spec["commands"] = [operation["name"] for operation in spec["operations"]["list"]]
     spec["attributes"] = spec["attribute-sets"][0]["attributes"]
@@ -120,13 +120,13 @@ def read(family: Family) -> dict[str, Any]:
 
 
 def request(operation: dict[str, Any]) -> dict[str, Any]:
-    """What it carries."""
+    """Return the request of an operation."""
     carried: dict[str, Any] = {**operation.get("do", {}), **operation.get("dump", {})}.get("request", {})
     return carried
 
 
 def check(attribute: dict[str, Any]) -> str:
-    """A line of the kernel's policy."""
+    """Return a line of the kernel's policy."""
     checks = attribute.get("checks", {})
     if "exact-len" in checks:
         return f"NLA_POLICY_EXACT_LEN({checks['exact-len']})"
@@ -142,7 +142,7 @@ def needs(command: str, attributes: list[str]) -> str:
 
 
 def header(family: Family, spec: dict[str, Any]) -> str:
-    """protocol.h."""
+    """Return protocol.h."""
     carried = {name for attributes in spec["requests"].values() for name in attributes}
     checked = [attribute for attribute in spec["attributes"] if attribute["name"] in carried]
     return C.format(
@@ -173,7 +173,7 @@ def numbers(names: list[str]) -> str:
 
 
 def module(family: Family, spec: dict[str, Any]) -> str:
-    """Its file for the lane."""
+    """Return Python's module of names."""
     return PYTHON.format(
         name=family.name,
         of=family.of,
@@ -193,7 +193,7 @@ class Parameter(c.Structure):
 
 
 def parameters() -> str:
-    """manet_parameters.py: the cores are built, and tell."""
+    """Return manet_parameters.py, from the cores, which are built for this."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/manet.so"
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, *(MANET.folder / "core").glob("*.c")], check=True)
@@ -212,8 +212,8 @@ def parameters() -> str:
 PARAMETERS_FILE = HERE / "lane" / "manet_parameters.py"
 PARAMETERS = '''\
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be set of the routing cores: least, most, and the presets rfc, thesis and cmu. Made from them by
-generate.py: change the core, and run that."""
+"""Parameters of the routing cores: least, most, and the presets rfc, thesis and cmu. generate.py writes this file from
+the cores."""
 
 PARAMETERS = {{
 {tables}

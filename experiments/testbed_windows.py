@@ -132,7 +132,7 @@ STUDY = Study(
     name="testbed-windows",
     title="Windows, RTS/CTS and rates in a testbed of 32 routers (paper 001)",
     topology="testbed",
-    options={"routes": "seed", "tcp": "sack", "seconds": 20, "trace": False},
+    options={"routes": "flow", "tcp": "sack", "seconds": 20, "trace": False},
     seeds="1..3",
     cases={
         case(flow, rate, rts): {"flow": flow, **RATES[rate], **RTS[rts]}

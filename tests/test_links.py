@@ -146,7 +146,7 @@ def test_the_testbed_has_the_seeds_flows_over_its_hops() -> None:
 
 
 def test_a_flow_of_the_testbed_is_a_path_of_its_routers() -> None:
-    planned = plan(specify("testbed", {"flow": "1-23-16-13-22", "routes": "seed"}))
+    planned = plan(specify("testbed", {"flow": "1-23-16-13-22", "routes": "flow"}))
     hops = {node["name"]: [route["metric"] for route in node["routing"]["routes"]] for node in planned["nodes"]}
     assert {name: metrics for name, metrics in hops.items() if metrics} == {
         "r1": [4], "r23": [3], "r16": [2, 2], "r13": [3], "r22": [4],

@@ -64,8 +64,8 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     flow: str = Field("22-13", description=f"one of the paper's, {', '.join(FLOWS)}, or another path of routers")
-    routes: Literal["etx", "seed"] = Field(
-        "etx", description="routes: the paths of least ETX, fixed, or the flow's own path"
+    routes: Literal["etx", "flow"] = Field(
+        "etx", description="etx: fixed paths of least ETX; flow: the hops of the flow's name"
     )
     links: LinksFile | None = Field(
         None,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Control of the air, in numbers. Made from dcf80211.yaml by generate.py:
- * change the one, and run the other.
+ * Numbers of the netlink family that controls the air.
+ * generate.py writes this file from dcf80211.yaml.
  */
 #ifndef DCF80211_PROTOCOL_H
 #define DCF80211_PROTOCOL_H
@@ -166,7 +166,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_DETECT_DSSS_MILLI] = { .type = NLA_U32 },
 };
 
-/* What each request must carry. Who includes this reads some of it. */
+/* Attributes that each request must carry. */
 static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,

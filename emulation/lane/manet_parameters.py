@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be set of the routing cores: least, most, and the presets rfc, thesis and cmu. Made from them by
-generate.py: change the core, and run that."""
+"""Parameters of the routing cores: least, most, and the presets rfc, thesis and cmu. generate.py writes this file from
+the cores."""
 
 PARAMETERS = {
     "static": {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control of routing interfaces, in numbers. Made from emulation/manet/manet.yaml by generate.py: change the one, and
-run the other."""
+"""Numbers of the netlink family that controls routing interfaces. generate.py writes this file from
+emulation/manet/manet.yaml."""
 
 FAMILY = "manet"
 
@@ -44,7 +44,7 @@ ENTRY_KINDS = ("route", "source_route", "link", "neighbour", "pending")
 
 
 class Command:
-    """Operations."""
+    """Numbers of commands."""
 
     DEVICE = 1
     SET = 2
@@ -54,7 +54,7 @@ class Command:
 
 
 class Attribute:
-    """What messages carry."""
+    """Numbers of attributes."""
 
     PAD = 1
     IFINDEX = 2

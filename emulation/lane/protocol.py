@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and
-run the other."""
+"""Numbers of the netlink family that controls the air. generate.py writes this file from
+emulation/dcf80211/dcf80211.yaml."""
 
 FAMILY = "dcf80211"
 
@@ -26,7 +26,7 @@ DOINGS = ("idle", "defer", "backoff", "sifs", "send", "wait_cts", "wait_ack", "r
 
 
 class Command:
-    """Operations."""
+    """Numbers of commands."""
 
     SETUP = 1
     TEARDOWN = 2
@@ -47,7 +47,7 @@ class Command:
 
 
 class Attribute:
-    """What messages carry."""
+    """Numbers of attributes."""
 
     PAD = 1
     STATIONS = 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Control of routing interfaces, in numbers. Made from manet.yaml by generate.py:
- * change the one, and run the other.
+ * Numbers of the netlink family that controls routing interfaces.
+ * generate.py writes this file from manet.yaml.
  */
 #ifndef MANET_PROTOCOL_H
 #define MANET_PROTOCOL_H
@@ -66,7 +66,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_HOPS] = { .type = NLA_U8 },
 };
 
-/* What each request must carry. Who includes this reads some of it. */
+/* Attributes that each request must carry. */
 static const int device_needs[] __maybe_unused = {
 	A_IFINDEX, 0
 };

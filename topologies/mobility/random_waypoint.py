@@ -19,7 +19,7 @@ from topologies.motion import Path, Point, each, go
 from topologies.network import Network, Waypoint
 
 # vmin for each vmax such that the mean speed (vmax - vmin) / ln(vmax / vmin) is paper 003's: 1.44 m/s, 3.34, …
-SEEDS = {2.0: 1.0, 5.0: 2.1, 10.0: 4.1, 15.0: 5.0, 20.0: 9.0}
+PAPERS = {2.0: 1.0, 5.0: 2.1, 10.0: 4.1, 15.0: 5.0, 20.0: 9.0}
 
 
 class Parameters(BaseModel):
@@ -41,9 +41,9 @@ class Parameters(BaseModel):
     @property
     def speeds(self) -> tuple[float, float]:
         """The lowest and highest speed. Raises ValueError if they are invalid, or the lowest is unknown."""
-        lowest = SEEDS.get(self.vmax) if self.vmin is None else self.vmin
+        lowest = PAPERS.get(self.vmax) if self.vmin is None else self.vmin
         if lowest is None:
-            there = ", ".join(f"{vmax:g}" for vmax in SEEDS)
+            there = ", ".join(f"{vmax:g}" for vmax in PAPERS)
             raise ValueError(f"vmin: say which; paper 003 has one for a vmax of {there}, not for {self.vmax:g}")
         if lowest > self.vmax:
             raise ValueError(f"vmin is {lowest:g} m/s and vmax {self.vmax:g}: no speed is between")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The frames of a trace that grows, as it grows: what became of each, and what has been counted so far.
+"""Read a trace while it grows: the outcome of each frame, and the counters so far.
 
-A frame is told of when its outcome is known, which for one that nobody answers for is when it is over. Counters are the
-module's and the taps' (docs/interfaces.md, section 4), by the names of tables: COL_x are frames that collided at whom
-they were for.
+A frame is reported when its outcome is known. For a frame without an answer that is its end. Counters are those of the
+module and of the taps (docs/records.md, section 4), by the names of tables: COL_x are frames that collided at their
+addressed receiver.
 """
 
 from __future__ import annotations

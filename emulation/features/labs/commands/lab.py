@@ -107,7 +107,7 @@ def of_lab(name: str) -> click.Command:
         )
 
     params = [
-        click.Option(["--student"], metavar="NAME", help="begin it: who you are decides your seed"),
+        click.Option(["--student"], metavar="NAME", help="make your folder; your name decides the seed"),
         click.Option(["--out"], type=click.Path(path_type=Path), metavar="FOLDER",
                      help="your folder  [default: LAB-NAME]"),
         as_json("what the lab is, or where your folder is, as JSON"),

@@ -47,6 +47,7 @@ ROUTINGS = (
     "babel",
     "hwmp",
 )
+LINKS = ("adhoc", "mesh", "ocb", "infrastructure", "wlan", "wired")
 APPLICATIONS = ("bulk", "iperf3", "udp", "voice", "request", "web")
 
 
@@ -97,6 +98,11 @@ def propagation() -> Iterator[Kind]:
         yield Kind(name, model.__doc__, [Row(each.name, number(plain(each.default)), "") for each in fields(model)])
 
 
+def joined() -> Iterator[Kind]:
+    for name in LINKS:
+        yield Kind(name, importlib.import_module(f"emulation.lane.links.{name}").__doc__, [])
+
+
 def plain(default: Any) -> Any:
     return default if isinstance(default, int | float | str) else None
 
@@ -135,6 +141,7 @@ def page() -> str:
     kinds: Mapping[str, Iterable[Kind]] = {
         "Topologies": (modelled(name, topology_file(name)) for name in topologies.names()),
         "Traffic: `--traffic`, `--application`": flows(),
+        "Links: `--link`": joined(),
         "Routing: `--routing`": routings(),
         "Propagation: `--propagation`": propagation(),
         "Motion: `--motion`": (modelled(name, mobility.find(name)) for name in mobility.names()),

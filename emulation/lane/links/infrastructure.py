@@ -5,6 +5,12 @@ hostapd runs each access point. The kernel alone connects a client, or wpa_suppl
 there is a passphrase, or if a client may have to find an access point again: because there are several, or because
 stations come, go or move. Among several access points, a client scans when it receives its own below `roam_dbm`, and
 changes to one that is clearly stronger.
+
+- `security`: `open` (the default), `wpa2` (pre-shared key, CCMP), `wpa3` (SAE, protected management frames)
+- `passphrase`: 8 to 63 printable characters; a station may have another, `addStation("sta2", passphrase=…)`
+- `client`: `kernel`, or `wpa_supplicant`
+- `roam_dbm`: power of its own access point, in whole dBm, below which a client scans once a second; by default 8 dB
+  above the reception threshold
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A wire between two nodes, the same in both directions, with a rate, a delay, jitter and losses.
 
-netem emulates these at the sending end. Settings and their units are Mininet's: `bw` in Mb/s, `delay` and `jitter` as
-"2ms" or "500us", `loss` in percent, `max_queue_size` in packets. One queue holds the packets that wait for the rate and
-those that are in flight, so its default is 1000.
+netem emulates these at the sending end, to the nanosecond. A qdisc of the node, as ackthin, is below netem, so it thins
+packets after their delay. Settings and their units are Mininet's:
+
+- `bw`: Mb/s of Ethernet frames without preamble and gap; by default unlimited
+- `delay`, `jitter`: one way, as "2ms" or "500us"; jitter is uniform, and can reorder packets
+- `loss`: percent
+- `max_queue_size`: packets that wait for the rate or are in flight, 1000
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Question):
-    """A number, in `unit`, that is right `within` so large a part of what follows from the runs. `slips` are what comes
-    of usual mistakes: what to say to each, and the number that it leads to."""
+    """A number, in `unit`, that is right if it is `within` a fraction of what `of` computes from the runs. `slips` are
+    usual mistakes: what to say to each, and the number that it leads to."""
 
     unit: str
     within: float
@@ -46,16 +46,16 @@ class Number(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Question):
-    """Sentences, of which one or several hold of the runs: all these are to be chosen, and no other. Each student finds
-    them in an order of the own."""
+    """Sentences, of which one or several hold for the runs: it is right to choose all of these, and no other. Each
+    student gets them in another order."""
 
     options: Mapping[str, Callable[[Runs], bool]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame(Question):
-    """The number of a frame in `air.pcapng.gz` of a run, as Wireshark counts them, of which something is true: `which`
-    are those, as a column with a row for each frame."""
+    """The number of a frame in `air.pcapng.gz` of a run, as Wireshark counts them. It is right if `which` is true for
+    it: a column with a row for each frame."""
 
     run: str
     which: Callable[[Recorded], Array]
@@ -63,7 +63,7 @@ class Frame(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Essay(Question):
-    """Words, for who teaches: not judged, but for being there, so it gives no points."""
+    """Words that the teacher judges; they give no points."""
 
     points: int = 0
 
@@ -77,8 +77,8 @@ class Program(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Tap(Program):
-    """A Python program that is given the folder of a run and prints what it found there. `says` are the words, or
-    numbers, that its output has to have."""
+    """A Python program that gets the folder of a run and prints what it found there. `says` are the words, or numbers,
+    that its output must have."""
 
     run: str
     says: Callable[[Recorded], Sequence[str]]

@@ -15,9 +15,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
 import annotated_types
+from pydantic import BaseModel
 
 import topologies
 from emulation.lane.ackthin import PARAMETERS
+from emulation.plan import fading, shadowing
+from emulation.specification import channel
 from emulation.specification.propagation import MODELS
 from topologies import mobility
 from traffic import applications
@@ -111,9 +114,9 @@ def topology_file(name: str) -> ModuleType:
     return importlib.import_module(f"topologies.{name.replace('-', '_')}")
 
 
-def modelled(name: str, module: ModuleType) -> Kind:
+def modelled(name: str, module: ModuleType, model: type[BaseModel] | None = None) -> Kind:
     rows = []
-    for parameter, field in module.Parameters.model_fields.items():
+    for parameter, field in (model or module.Parameters).model_fields.items():
         found = {type(each): each for each in field.metadata}
         least, most = found.get(annotated_types.Ge), found.get(annotated_types.Le)
         within = limits(least and least.ge, most and most.le)
@@ -144,6 +147,10 @@ def page() -> str:
         "Links: `--link`": joined(),
         "Routing: `--routing`": routings(),
         "Propagation: `--propagation`": propagation(),
+        "Shadowing and fading": [
+            modelled("--shadowing", shadowing, channel.Shadowing),
+            modelled("--fading", fading, channel.Fading),
+        ],
         "Motion: `--motion`": (modelled(name, mobility.find(name)) for name in mobility.names()),
         "ACK thinning: `--ackthin`": [thinning()],
     }

@@ -8,7 +8,10 @@ linear, so the deepest fades are as frequent as they should be, and the table en
 A direct path has K times the power of all other paths together. Then, for the ratio x, 2(K + 1)x is noncentral
 chi-squared with two degrees of freedom and noncentrality 2K (S. O. Rice, "Mathematical analysis of random noise", Bell
 System Technical Journal 24, 1945; Simon and Alouini, "Digital Communication over Fading Channels", 2.2). Without a
-direct path, x is exponential: the amplitude is Rayleigh's.
+direct path, x is exponential: the amplitude is Rayleigh's. ns-3's NakagamiPropagationLossModel with m = 1 and INET's
+RayleighFading are the same.
+
+Log-normal fading is wmediumd's `fading_coefficient`: a Gaussian number of dB, so the median of x is 1, not its mean.
 """
 
 from __future__ import annotations

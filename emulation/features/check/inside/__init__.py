@@ -11,13 +11,27 @@ import enum
 
 
 class Stage(enum.StrEnum):
-    """The parts of a check, in order."""
+    """The parts of a check, in order. docs/findings.md is made from the text below each."""
 
     BUILD = "build"
+    """against the lab's kernel and each stock kernel whose headers are installed (`/lib/modules/*/build`,
+    `/usr/src/linux-headers-*`), from a copy, with `W=1`; then sparse; then checkpatch, whose messages are notes without
+    `--strict`"""
     LOAD = "load"
+    """into the debug kernel: KASAN, kmemleak, lockdep, UBSAN, checks of RCU, of sleeping in atomic context, of objects
+    and lists, of writes behind a congestion control's state (`ICSK_CA_PRIV_SIZE`), and of calls into unloaded code"""
     WORKOUT = "workout"
+    """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
+    outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under load, and
+    hundreds of short connections that end in all ways. Then parameters at the ends of their ranges, an attempt to
+    unload, and a second copy that finds the names taken. At the end the module must unload"""
     CYCLES = "cycles"
+    """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
+    then memory is searched for leaks"""
     COMPARE = "compare"
+    """in the ordinary kernel, beside `--against`, seed by seed: strings of 3 to 8 hops, 60 s each; about 4 hops for
+    300 s; a string of 4 hops shared with the baseline (paper 003, section 4.4.3). A qdisc is put at both ends and at a
+    bottleneck; any other module is loaded under flows of the baseline"""
 
 
 class Name(enum.StrEnum):

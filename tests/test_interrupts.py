@@ -86,7 +86,7 @@ Last()
 
 @pytest.mark.parametrize("hook", ["before", "after_in_parent"])
 @pytest.mark.parametrize(
-    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Ended True")]
+    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
 )
 def test_a_signal_during_a_fork_is_taken_up(hook: str, number: int, said: str) -> None:
     done = subprocess.run([sys.executable, "-c", DURING_A_FORK, str(int(number)), hook], cwd=CHECKOUT,
@@ -95,7 +95,7 @@ def test_a_signal_during_a_fork_is_taken_up(hook: str, number: int, said: str) -
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Ended True")]
+    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
 )
 def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said: str) -> None:
     """Which is where an object's last reference goes, as of a lock of a module that is being loaded."""
@@ -108,7 +108,7 @@ def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said:
     ("number", "times", "said"),
     [
         (signal.SIGINT, 1, "KeyboardInterrupt True"),
-        (signal.SIGTERM, 1, "Ended True"),
+        (signal.SIGTERM, 1, "Terminated True"),
         (signal.SIGINT, 2, "ValueError False"),
     ],
 )

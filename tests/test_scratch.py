@@ -53,7 +53,7 @@ import pathlib, signal, sys
 from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.confine import cell
 ownership.NOTES = pathlib.Path(sys.argv[2])
-with cell([], [sys.argv[1]], nobodys=True):
+with cell([], [sys.argv[1]], as_nobody=True):
     print("lent", flush=True)
     signal.pause()
 """

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from emulation import files
-from emulation.lanes.virtual.reports import OF, understood
+from emulation.lanes.virtual.reports import ALLOWED, parse
 
 TRAPS: dict[str, Callable[[Path], None]] = {
     "device": lambda path: path.symlink_to("/dev/zero"),
@@ -65,15 +65,15 @@ def test_what_is_no_json_is_said(tmp_path: Path, content: str) -> None:
         files.read_json(tmp_path / "lane.json")
 
 
-@pytest.mark.parametrize("verb", OF)
+@pytest.mark.parametrize("verb", ALLOWED)
 def test_each_verb_has_its_reports(verb: str) -> None:
     for name, said in SAID.items():
-        if name in OF[verb]:
-            assert understood(json.dumps(said), verb) == said
+        if name in ALLOWED[verb]:
+            assert parse(json.dumps(said), verb) == said
         else:
             with pytest.raises(ValueError):
-                understood(json.dumps(said), verb)
-    assert "prompt" not in OF["plan"]
+                parse(json.dumps(said), verb)
+    assert "prompt" not in ALLOWED["plan"]
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_each_verb_has_its_reports(verb: str) -> None:
 )  # fmt: skip
 def test_what_has_another_shape_is_no_report(said: str) -> None:
     with pytest.raises(ValueError):
-        understood(said, "shell")
+        parse(said, "shell")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-1", "1e13", "1" + "0" * 400, '"1"'])
 def test_progress_is_an_amount(number: str) -> None:
     with pytest.raises(ValueError):
-        understood(f'{{"progress": {number}, "air_s": 1}}', "plan")
+        parse(f'{{"progress": {number}, "air_s": 1}}', "plan")
 
 
 def test_text_is_printable() -> None:
-    said: Any = understood('{"prompt": "\\ud800\\u0000> "}', "shell")
+    said: Any = parse('{"prompt": "\\ud800\\u0000> "}', "shell")
     assert said["prompt"].encode() == b"\\ud800\\0> "

@@ -13,7 +13,7 @@ import signal
 import sys
 from types import FrameType
 
-from emulation.lanes import Ended
+from emulation.lanes import Terminated
 
 PROGRAM = os.getpid()
 LATER_S = 0.001
@@ -37,7 +37,7 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
         os._exit(128 + number)
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
-    error = KeyboardInterrupt if number == signal.SIGINT else Ended
+    error = KeyboardInterrupt if number == signal.SIGINT else Terminated
     if _loads(frame) and not _late:  # at the second time whatever comes of it: it may load for ever
         _later(error)
     else:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ROAD = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # the code inside a lane, for every run
-INSIDE = (*ROAD, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # with that of features
+IN_EVERY_LANE = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # the code inside a lane, for every run
+INSIDE = (*IN_EVERY_LANE, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # with that of features
 PACKAGES = tuple(CHECKOUT / f"{name}/__init__.py" for name in ("emulation", "emulation/features"))  # packages above
 DEFAULT = "virtual"
 
@@ -50,7 +50,7 @@ class Reason(enum.Enum):
     NOT_TAKEN_BACK = "what the lane has left cannot be made harmless"
 
 
-class Ended(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP ended the program. A prompt must not treat it like Ctrl-C."""
 
 
@@ -155,7 +155,7 @@ def refusal(lane: Lane) -> str:
     return refused() if refused else ""
 
 
-def memory_of(plan: Mapping[str, Any]) -> dict[str, int]:
+def memory_arguments(plan: Mapping[str, Any]) -> dict[str, int]:
     """Return a lane's arguments for a plan whose network needs more memory than the default."""
     return {"memory_mb": plan["memory"]["lane_mb"]} if "memory" in plan else {}
 
@@ -190,7 +190,7 @@ def names() -> list[str]:
 
 
 @contextmanager
-def mistakes(lane: Lane) -> Iterator[None]:
+def as_lane_error(lane: Lane) -> Iterator[None]:
     """Convert errors in a user's own lane to LaneError, with file and line."""
     module = sys.modules.get(type(lane).__module__)
     if module is None or not module.__name__.startswith("own "):

@@ -70,7 +70,7 @@ def play_script(
             files.write(folder / SCRIPT_COPY, program)
         for seed in script.seeds:
             lane_began = time.monotonic()
-            with failures(), lanes.mistakes(lab.lane):
+            with failures(), lanes.as_lane_error(lab.lane):
                 ended = lab.lane.run(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,

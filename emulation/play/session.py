@@ -53,7 +53,7 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
             raise Misuse(f"modules: there is no Kbuild in {folder}")
     lane = lane or lanes.find(lanes.DEFAULT)
-    with failures(), lanes.mistakes(lane):
+    with failures(), lanes.as_lane_error(lane):
         if refused := lanes.refusal(lane):
             raise Misuse(refused)
     own = tuple(map(Path, folders))
@@ -62,7 +62,7 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
         prepared = prepare(*groups, folders=own)
     else:
         prepared = prepare_stock(stock, *groups, folders=own, boots=getattr(lane, "boots", True))
-    with failures(), lanes.mistakes(lane):
+    with failures(), lanes.as_lane_error(lane):
         lane, said = lanes.ready(lane, prepared.kernel.linux)
     if said:
         say(said)

@@ -25,7 +25,7 @@ from typing import Any
 
 from emulation.files import tree
 from emulation.lanes import LaneResult, Listener
-from emulation.lanes.virtual.ownership import lent
+from emulation.lanes.virtual.ownership import lent_to_lane
 
 LARGE = 1 << 24
 WATCHED_S = 120  # who is not through by then hangs
@@ -280,7 +280,7 @@ class Lane:
     ) -> LaneResult:  # fmt: skip
         assert self.ways
         heard, folder = listener or Listener(), run_folder.resolve()
-        with lent([folder], self.nobodys):
+        with lent_to_lane([folder], self.nobodys):
             shutil.copytree(self.left, folder, dirs_exist_ok=True)
             if self.ways.random.random() < 0.5:  # else the guest is faster than the host
                 heard.progress(0.5, 0.1)

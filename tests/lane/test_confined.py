@@ -19,8 +19,8 @@ from emulation.setup import modules
 
 ROOT = os.geteuid() == 0
 ESCAPE = Path(__file__).with_name("escape")
-ALL = set(confine.probe(nobodys=ROOT)())
-SEALED = pytest.mark.skipif(not ALL & confine.SEALING, reason="this machine has no barriers")
+ALL = set(confine.probe(as_nobody=ROOT)())
+SEALED = pytest.mark.skipif(not ALL & confine.PREVENT_CHANGES, reason="this machine has no barriers")
 NAMESPACE = pytest.mark.skipif(Barrier.NAMESPACE not in ALL, reason="this user may not make mount namespaces")
 LANDLOCK = pytest.mark.skipif(Barrier.LANDLOCK not in ALL, reason="this kernel has no Landlock")
 
@@ -163,10 +163,8 @@ def test_without_any_barrier_a_lane_still_runs(bench, monkeypatch) -> None:  # t
 @SEALED
 @pytest.mark.parametrize("lacking", [[], ["mount_read_only"], ["landlock"]], ids=["all", "no namespace", "no Landlock"])
 def test_a_module_that_makes_the_hosts_system_calls(bench, prey, monkeypatch, lacking) -> None:  # type: ignore[no-untyped-def]
-    if (
-        lacking
-        and not (ALL - {Barrier.NAMESPACE if lacking == ["mount_read_only"] else Barrier.LANDLOCK}) & confine.SEALING
-    ):
+    gone = Barrier.NAMESPACE if lacking == ["mount_read_only"] else Barrier.LANDLOCK
+    if lacking and not (ALL - {gone}) & confine.PREVENT_CHANGES:
         pytest.skip("nothing would be left")
     without(monkeypatch, *lacking)
     module = modules.obtain(ESCAPE, bench.prepared.kernel)["escape"]

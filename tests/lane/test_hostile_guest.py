@@ -30,7 +30,7 @@ from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import LaneError, LaneResult, Listener, virtual
 from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.machine import Machine
-from emulation.lanes.virtual.ownership import lent
+from emulation.lanes.virtual.ownership import lent_to_lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
 from emulation.play.lab import Lab
@@ -188,8 +188,8 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
                     ways.said.append(ways.change(report))
                 line = json.dumps(report)
                 wrong = (line[:-1], "[" * 200_000) if hostile else ()
-                machine.hear_report(ways.random.choice((line, line, line, *wrong)))
-            machine.judge()
+                machine.on_report(ways.random.choice((line, line, line, *wrong)))
+            machine.result()
 
     def input_of(prompt: str) -> str:
         assert "\0" not in prompt and prompt.encode()
@@ -252,7 +252,7 @@ def test_what_cannot_be_taken_back_is_neither_read_nor_written(
         name = "virtual"
 
         def run(self, kernel: Path, modules: object, run_folder: Path, *_: object, **__: object) -> LaneResult:
-            with lent([run_folder], False):
+            with lent_to_lane([run_folder], False):
                 for name in ("run1-1", "run2-1"):
                     (run_folder / name).mkdir()
                     (run_folder / name / "asked.json").touch()

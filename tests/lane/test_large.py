@@ -61,23 +61,23 @@ def test_four_hundred_stations_carry_traffic(bench) -> None:  # type: ignore[no-
 
 def test_a_program_that_keeps_time_from_passing_is_named(bench, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(machine, "NEVER_STILL", ("script",))
-    monkeypatch.setattr(machine, "LOOK_S", 0.2)
-    monkeypatch.setattr(machine, "SET_UP_LOOKS", machine.STILL_LOOKS)
+    monkeypatch.setattr(machine, "CHECK_S", 0.2)
+    monkeypatch.setattr(machine, "SET_UP_CHECKS", machine.STILL_CHECKS)
     with pytest.raises(LaneError, match=r"hangs: time stands still.* python3.* waits for nothing"):
         bench.script("while True: pass")
 
 
 def test_setting_up_a_large_network_is_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "LOOK_S", 0)
+    monkeypatch.setattr(machine, "CHECK_S", 0)
     monkeypatch.setattr(machine, "virtual_time_ns", lambda *_: 5)
     monkeypatch.setattr(machine, "running_program", lambda *_: "python3")
     busy = machine.Machine(tmp_path, Listener(), None, "plan")
     busy.process, busy.program = subprocess.Popen(["true"]), tmp_path
-    for _ in range(2 * machine.STILL_LOOKS):
-        busy.look_at_clock()
-    busy.hear_report('{"progress": 0.0, "air_s": 0.0}')
+    for _ in range(2 * machine.STILL_CHECKS):
+        busy.check_clock()
+    busy.on_report('{"progress": 0.0, "air_s": 0.0}')
     with pytest.raises(LaneError, match="hangs: time stands still"):
-        busy.look_at_clock()
+        busy.check_clock()
     busy.process.wait()
 
 
@@ -87,7 +87,7 @@ def test_a_kernel_that_had_no_memory_left_is_no_crash(tmp_path: Path) -> None:
     ended.process.wait()
     ended.crash = "Kernel panic - not syncing: System is deadlocked on memory"
     with pytest.raises(LaneError, match="no memory left: have fewer stations") as error:
-        ended.judge()
+        ended.result()
     assert error.value.reason is Reason.MEMORY
 
 
@@ -97,7 +97,7 @@ def test_a_machine_without_room_for_a_lane_s_memory_is_no_crash(tmp_path: Path) 
     ended.process.wait()
     ended.crash = "Kernel panic - not syncing: Kernel mode signal 7"
     with pytest.raises(LaneError, match="no memory left: there is no more room for it"):
-        ended.judge()
+        ended.result()
 
 
 def test_a_script_has_the_memory_that_its_kernel_has_room_for(bench) -> None:  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ import pytest
 
 from emulation.lanes import Listener
 from emulation.lanes.virtual import LaneError, Reason
-from emulation.lanes.virtual.machine import INSISTED, Machine
+from emulation.lanes.virtual.machine import CTRL_C_LIMIT, Machine
 
 WAIT = "import signal; signal.pause()"
 SPIN = "while True: pass"
@@ -204,7 +204,7 @@ def test_where_nobody_is_asked_a_question_keeps_no_interrupt(bench):
 def test_a_program_that_ignores_interrupts_is_ended_by_some_in_a_row(bench):
     with background(bench, ASK, "Listener(ask=lambda prompt: 'typed')") as (host, kernel):
         assert host.stdout.readline() == "asked b'typed\\n'\n"
-        for _ in range(INSISTED - 1):
+        for _ in range(CTRL_C_LIMIT - 1):
             host.send_signal(signal.SIGINT)
             assert host.stdout.readline() == "ignored\n"
         host.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ if sys.flags.no_site:  # in the lane's own Python, which has its library elsewhe
 sys.path.insert(0, sys.argv[1])
 
 from emulation.lanes import Listener, find
-from emulation.lanes.host.loaned import NOTE, RADIOS
+from emulation.lanes.host.loading import NOTE, RADIOS
 from emulation.setup import AIR, cache, modules, stock
 
 KERNEL, MODULES = Path(sys.argv[2]), {name: Path(path) for name, path in (word.split("=") for word in sys.argv[3:])}

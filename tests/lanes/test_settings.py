@@ -11,7 +11,7 @@ import pytest
 
 from emulation.lane import syscalls
 from emulation.lanes import CHECKOUT, Clock
-from emulation.lanes.host import loaned
+from emulation.lanes.host import loading
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Wires
 from emulation.lanes.vm import boot, kvm
@@ -36,12 +36,12 @@ def test_only_virtual_time_counts_instructions(tmp_path: Path) -> None:
 
 def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:
     ours = ["script", str(CHECKOUT / "emulation/features/check/inside/workout.py"), "word"]
-    assert not boot.is_open(["plan"]) and not boot.is_open(ours)
+    assert not boot.shares_host(["plan"]) and not boot.shares_host(ours)
     assert boot.in_lane(ours) == ["script", "/run/lab/checkout/emulation/features/check/inside/workout.py", "word"]
-    assert boot.shown_folders(ours) == {}
+    assert boot.shared_folders(ours) == {}
     theirs = ["shell", str(tmp_path / "mine.py")]
     assert boot.in_lane(theirs) == theirs
-    assert list(boot.shown_folders(theirs).values())[:2] == [Path("/"), CHECKOUT]
+    assert list(boot.shared_folders(theirs).values())[:2] == [Path("/"), CHECKOUT]
 
 
 @pytest.mark.parametrize(
@@ -55,19 +55,19 @@ def test_kvm_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: 
     qemu = tmp_path / "qemu"
     qemu.write_text(f"#!/bin/sh\n{program}\n")
     qemu.chmod(0o755)
-    assert kvm.lacking(str(qemu), tmp_path) == said
+    assert kvm.unusable_reason(str(qemu), tmp_path) == said
 
 
 def test_without_kvm_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kvm, "DEVICE", str(tmp_path / "kvm"))
-    assert kvm.lacking("qemu", tmp_path).endswith("is not there, or not for you")
+    assert kvm.unusable_reason("qemu", tmp_path).endswith("is not there, or not for you")
 
 
 def test_only_the_loading_that_is_written_down_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unloaded: list[str] = []
     now = {"first": 1, "second": 2, "again": 33}
-    monkeypatch.setattr(loaned, "NOTE", tmp_path / "note.json")
-    monkeypatch.setattr(loaned, "number_of", now.get)
+    monkeypatch.setattr(loading, "NOTE", tmp_path / "note.json")
+    monkeypatch.setattr(loading, "number_of", now.get)
 
     def unload(name: str) -> None:
         if name == "first":
@@ -75,14 +75,14 @@ def test_only_the_loading_that_is_written_down_is_undone(tmp_path: Path, monkeyp
         unloaded.append(name)
 
     monkeypatch.setattr(syscalls, "unload_module", unload)
-    loaned.write([["first", 1], ["second", 2], ["again", 3], ["gone", 4]])
-    loaned.give_back()
+    loading.write_note([["first", 1], ["second", 2], ["again", 3], ["gone", 4]])
+    loading.unload_noted()
     assert unloaded == ["second"]
-    assert json.loads(loaned.NOTE.read_text()) == [["first", 1]]  # in use: for the next one
+    assert json.loads(loading.NOTE.read_text()) == [["first", 1]]  # in use: for the next one
 
 
 def test_others_radios_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loaned, "RADIOS", tmp_path)
-    assert loaned.in_use() == ""
+    monkeypatch.setattr(loading, "RADIOS", tmp_path)
+    assert loading.others_radios() == ""
     (tmp_path / "hwsim0").mkdir()
-    assert "others use mac80211_hwsim on this machine (hwsim0)" in loaned.in_use()
+    assert "others use mac80211_hwsim on this machine (hwsim0)" in loading.others_radios()

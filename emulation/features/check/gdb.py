@@ -64,11 +64,11 @@ def debug(
     modules = exercise.modules_of(prepared, module, before)
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(scratch("lane", boot.memory_folder(exercise.MEMORY_MB)))
-        cpu = stack.enter_context(boot.a_cpu())
+        cpu = stack.enter_context(boot.claimed_cpu())
         reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
         command = ["script", str(exercise.PROGRAM)]
         kernel = prepared.kernel.linux
-        handed = boot.handed(kernel, modules, command, [])
+        handed = boot.passed(kernel, modules, command, [])
         cell = stack.enter_context(confine.cell([*handed, folder.resolve(), private]))
         boot.write_boot(private, kernel, folder.resolve(), modules, command, [], cell)
         linux, *arguments = boot.command_line(
@@ -86,7 +86,7 @@ def debug(
             stdin=subprocess.DEVNULL if batch else None,
             stdout=subprocess.PIPE if batch else None,
             stderr=subprocess.STDOUT if batch else None,
-            pass_fds=[reports, *cell.handed.values()],
+            pass_fds=[reports, *cell.passed.values()],
             env=os.environ | {"TMPDIR": private, "SHELL": "/bin/sh"},
             preexec_fn=functools.partial(prepare, cpu, os.getpid()),
         )

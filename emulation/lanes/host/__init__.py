@@ -4,7 +4,7 @@
 All that a run makes is in namespaces of its own (`emulation.lane.hosted`) and belongs to its first process. A netlink
 socket owns its radios, a mount namespace its nodes, and a PID namespace its programs. So the kernel removes all of it,
 however that process ends. Nothing that belongs to others is touched. Only kernel modules do not disappear with it;
-`loaned` notes and unloads those that the lane loaded.
+`loading` notes and unloads those that the lane loaded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from emulation.lane.init import BUNDLE
 from emulation.lanes import CHECKOUT, Clock, Lane, LaneError, LaneResult, Listener, Reason
-from emulation.lanes.host.loaned import borrowed, in_use
+from emulation.lanes.host.loading import loaded, others_radios
 from emulation.lanes.virtual import sigterm_as_sigint
 from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages
 from emulation.lanes.virtual.bundle import bundle
@@ -54,7 +54,7 @@ class Host:
         """Return why the lane cannot run; empty if it can."""
         if not is_root():
             return "--lane host takes root: it makes radios and loads modules into this machine's kernel"
-        return in_use()
+        return others_radios()
 
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
@@ -69,9 +69,9 @@ class Host:
         own = {name: path.resolve() for name, path in modules.items() if not path.is_relative_to("/lib/modules")}
         others = [name for name in modules if name not in own] if command[0] == "plan" else []
         try:
-            with scratch("lane") as private, borrowed(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
+            with scratch("lane") as private, loaded(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
                 write_boot(private, folder, own, command, plugins, seed)
-                given = Unconfined(around.handed)
+                given = Unconfined(around.passed)
                 ended = machine.run(
                     PYTHON, lambda wires: command_line(private, wires), private, given, os.sched_getaffinity(0)
                 )

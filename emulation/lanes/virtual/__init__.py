@@ -16,9 +16,17 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from emulation.lanes import Ended, Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason, Terminated
 from emulation.lanes.virtual import confine
-from emulation.lanes.virtual.boot import SCRIPTS, a_cpu, command_line, handed, memory_folder, nobodys, write_boot
+from emulation.lanes.virtual.boot import (
+    SCRIPTS,
+    claimed_cpu,
+    command_line,
+    memory_folder,
+    passed,
+    runs_as_nobody,
+    write_boot,
+)
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
@@ -52,11 +60,11 @@ def run(
     memory_mb = memory_mb or (MOST_MB if command[0] in SCRIPTS else MEMORY_MB)
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s, command[0])
-    given = handed(kernel, modules, command, plugins)
+    given = passed(kernel, modules, command, plugins)
     with (
         scratch("lane", place) as private,
-        cell(given, [folder, private], nobodys(place)) as around,
-        a_cpu() as cpu,
+        cell(given, [folder, private], runs_as_nobody(place)) as around,
+        claimed_cpu() as cpu,
         sigterm_as_sigint(),
     ):
         write_boot(private, kernel, folder, modules, command, plugins, around, seed)
@@ -79,7 +87,7 @@ def sigterm_as_sigint() -> Iterator[None]:
 
     def interrupt(_: int, __: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: further signals must not disturb the clean-up
-        raise Ended
+        raise Terminated
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
@@ -98,7 +106,7 @@ def caution(memory_mb: int = MEMORY_MB) -> Callable[[], str]:
         place = memory_folder(memory_mb)
     except LaneError:  # no lane will run, and starting one reports this
         return str
-    tried = confine.probe(nobodys(place))
+    tried = confine.probe(runs_as_nobody(place))
     return lambda: confine.caution(tried())
 
 

@@ -34,16 +34,16 @@ START_NS = 1_000_000_000  # of the lane's clocks, at boot
 # Environment of the first process, in all kinds of lanes.
 ENVIRONMENT = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"
 PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # the system's
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a run
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that end a run
 
 
-def nobodys(place: str) -> bool:
+def runs_as_nobody(place: str) -> bool:
     """Return whether a kernel with its memory in `place` runs as nobody: for root, if nobody can read all it needs."""
     program = CHECKOUT / "emulation/lane/guest.py"
     return is_root() and open_to_all(PYTHON) and open_to_all(Path(place).resolve()) and open_to_all(program, CHECKOUT)
 
 
-def needed(command: Sequence[str]) -> list[Path]:
+def visible(command: Sequence[str]) -> list[Path]:
     """Return the folders that a program sees at their own paths: the environment's, its directory, its script's."""
     script = [os.path.dirname(command[1])] if command[0] in SCRIPTS else []
     return list(dict.fromkeys(Path(path).resolve() for path in (sys.prefix, *packages(), os.getcwd(), *script)))
@@ -54,10 +54,10 @@ def packages() -> list[str]:
     return [folder for folder in (site.getusersitepackages(),) if site.ENABLE_USER_SITE and folder in sys.path]
 
 
-def handed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
+def passed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
     """Return what the kernel's process gets as open descriptors: itself, its modules, the checkout, and folders."""
     folders = [*(path.resolve().parent for path in modules.values()), *(path.resolve() for path in plugins)]
-    return [kernel, kernel.parent, CHECKOUT, *(path for path in needed(command) if os.access(path, os.X_OK)), *folders]
+    return [kernel, kernel.parent, CHECKOUT, *(path for path in visible(command) if os.access(path, os.X_OK)), *folders]
 
 
 def write_boot(
@@ -77,7 +77,7 @@ def write_boot(
         "directory": os.getcwd(),
         "python": sys.executable,
         "packages": packages(),
-        "needed": {str(path): cell.folder(path) for path in needed(command) if str(path) in cell.handed},
+        "needed": {str(path): cell.folder(path) for path in visible(command) if str(path) in cell.passed},
         "modules": {name: [cell.folder(path.resolve().parent), path.resolve().name] for name, path in modules.items()},
         "plugins": [cell.folder(path.resolve()) for path in plugins],
         "command": list(command),
@@ -135,7 +135,7 @@ def prepare(cpus: set[int], parent: int, cell: Cell, private: str, reports: int)
 
 def settle(cpus: set[int], parent: int) -> None:
     """Set up the child process: it ends with the thread that started it, and runs on these CPUs, repeatably."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
     syscalls.die_with_parent(signal.SIGKILL)  # only now, as a change of user clears it
     if os.getppid() != parent:  # the parent died before that took effect
         os._exit(1)
@@ -150,7 +150,7 @@ def settle(cpus: set[int], parent: int) -> None:
 
 
 @contextlib.contextmanager
-def a_cpu() -> Iterator[int]:
+def claimed_cpu() -> Iterator[int]:
     """Yield the least used of our CPUs. Lanes claim them by abstract sockets, which disappear with their process."""
     for round_ in range(1000):
         for cpu in sorted(os.sched_getaffinity(0)):

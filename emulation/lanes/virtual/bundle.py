@@ -18,7 +18,7 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from emulation.lane.init import CHECKOUT as IN_LANE
-from emulation.lanes import CHECKOUT, PACKAGES, ROAD
+from emulation.lanes import CHECKOUT, IN_EVERY_LANE, PACKAGES
 
 STANDARD = (
     *(
@@ -52,7 +52,7 @@ def bundle(exact: bool = False) -> bytes:
     found = {
         name: entry(name, spec.origin, spec.origin, code) for name, spec in specs.items() if spec and spec.has_location
     }
-    for file in sorted({*PACKAGES[:1], *(file for top in ROAD for file in top.rglob("*.py"))} - {STARTED}):
+    for file in sorted({*PACKAGES[:1], *(file for top in IN_EVERY_LANE for file in top.rglob("*.py"))} - {STARTED}):
         path = file.relative_to(CHECKOUT)
         name = ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
         found[name] = entry(name, str(file), f"{IN_LANE}/{path}", code)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from emulation.lanes.virtual import barriers
 from emulation.lanes.virtual.barriers import NOBODY
-from emulation.lanes.virtual.ownership import lent
+from emulation.lanes.virtual.ownership import lent_to_lane
 
 
 class Barrier(enum.StrEnum):
@@ -37,13 +37,13 @@ class Barrier(enum.StrEnum):
 
 
 DEVICES = ("/dev/null",)  # the kernel writes to them
-SEALING = {Barrier.NAMESPACE, Barrier.LANDLOCK}  # each of them prevents changes outside
+PREVENT_CHANGES = {Barrier.NAMESPACE, Barrier.LANDLOCK}  # each of them prevents changes outside
 
 
 def caution(around: Collection[str]) -> str:
     """Return a warning about running scripts of others; empty if all is well."""
     said = []
-    if not SEALING.intersection(around):
+    if not PREVENT_CHANGES.intersection(around):
         who = "nobody" if Barrier.NOBODY in around else "you"
         said.append(
             f"neither a mount namespace nor Landlock is to be had here, so a script can write wherever {who} can"
@@ -67,41 +67,41 @@ class Cell:
     change. `user` is whom it becomes (None: no change).
     """
 
-    handed: Mapping[str, int]
+    passed: Mapping[str, int]
     writable: Sequence[str] = ()
     user: int | None = None
     devices: Sequence[str] = DEVICES
 
     def place(self, path: Path | str) -> str:
         """Return a path by which the process finds what it was handed."""
-        return f"/proc/self/fd/{self.handed[str(path)]}"
+        return f"/proc/self/fd/{self.passed[str(path)]}"
 
     def folder(self, path: Path | str) -> str:
         """Return such a path of a folder for hostfs, which would otherwise take it for a symbolic link."""
         return self.place(path) + "/."
 
     def descriptors(self, paths: Sequence[str]) -> list[int]:
-        return [self.handed[path] for path in paths]
+        return [self.passed[path] for path in paths]
 
     def enter(self) -> list[Barrier]:
         """Enter the cell, in the child. Return the barriers in force. Raises OSError if something is missing."""
         mount = partial(barriers.mount_read_only, self.writable, self.devices, alone=self.user is None)
-        around = granted(Barrier.NAMESPACE, mount)
-        for path, descriptor in self.handed.items():  # open again, for this namespace
+        around = try_barrier(Barrier.NAMESPACE, mount)
+        for path, descriptor in self.passed.items():  # open again, for this namespace
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
             os.dup2(opened, descriptor)
             os.close(opened)
         if self.user is not None:
             groups = {os.stat(device).st_gid for device in self.devices} - {0}
-            around += granted(Barrier.NOBODY, partial(barriers.become, self.user, groups))
+            around += try_barrier(Barrier.NOBODY, partial(barriers.become, self.user, groups))
         barriers.give_up_privileges()
         version = barriers.landlock_version()
-        landlock = Barrier.LANDLOCK if version >= barriers.TRUNCATION else Barrier.OLD_LANDLOCK
-        around += granted(landlock, partial(barriers.landlock, *map(self.descriptors, (self.writable, self.devices))))
-        return around + granted(Barrier.SECCOMP, barriers.refuse_set_id)
+        kind = Barrier.LANDLOCK if version >= barriers.TRUNCATION else Barrier.OLD_LANDLOCK
+        around += try_barrier(kind, partial(barriers.landlock, *map(self.descriptors, (self.writable, self.devices))))
+        return around + try_barrier(Barrier.SECCOMP, barriers.refuse_set_id)
 
 
-def granted(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
+def try_barrier(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
     """Try a barrier; return it if this machine grants it."""
     try:
         step()
@@ -112,7 +112,7 @@ def granted(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
 
 @contextlib.contextmanager
 def cell(
-    handed: Collection[Path | str], writable: Collection[Path | str] = (), nobodys: bool = False,
+    passed: Collection[Path | str], writable: Collection[Path | str] = (), as_nobody: bool = False,
     devices: Sequence[str] = (),
 ) -> Iterator[Cell]:  # fmt: skip
     """Make a cell for one process.
@@ -124,12 +124,12 @@ def cell(
     devices = (*DEVICES, *devices)
     with contextlib.ExitStack() as stack:
         descriptors = {}
-        for path in dict.fromkeys(map(str, [*devices, *handed, *writable])):
+        for path in dict.fromkeys(map(str, [*devices, *passed, *writable])):
             descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
             stack.callback(os.close, descriptors[path])
         folders = [str(folder) for folder in writable]
-        nobodys = stack.enter_context(lent(folders, nobodys)) if folders else nobodys
-        yield Cell(descriptors, folders, NOBODY if nobodys else None, devices)
+        as_nobody = stack.enter_context(lent_to_lane(folders, as_nobody)) if folders else as_nobody
+        yield Cell(descriptors, folders, NOBODY if as_nobody else None, devices)
 
 
 def open_to_all(path: Path, below: Path = Path("/")) -> bool:
@@ -139,11 +139,11 @@ def open_to_all(path: Path, below: Path = Path("/")) -> bool:
     return bool(path.stat().st_mode & stat.S_IROTH) and all(each.stat().st_mode & stat.S_IXOTH for each in on_the_way)
 
 
-def probe(nobodys: bool) -> Callable[[], list[Barrier]]:
+def probe(as_nobody: bool) -> Callable[[], list[Barrier]]:
     """Start to test, in a child, which barriers this machine grants. Return a function that waits for the answer."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
-        with contextlib.suppress(BaseException), cell([], nobodys=nobodys) as around:
+        with contextlib.suppress(BaseException), cell([], as_nobody=as_nobody) as around:
             os.write(writer, " ".join(barrier.name for barrier in around.enter()).encode())
         os._exit(0)
     os.close(writer)

@@ -23,11 +23,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from emulation import files
 from emulation.files.foreign import parsed
-from emulation.lanes import Clock, Ended, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Clock, LaneError, LaneResult, Listener, Reason, Terminated
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
-from emulation.lanes.virtual.culprit import running_program, virtual_time_ns
-from emulation.lanes.virtual.reports import understood
+from emulation.lanes.virtual.guest_state import running_program, virtual_time_ns
+from emulation.lanes.virtual.reports import parse
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 NO_MEMORY = "deadlocked on memory"
@@ -36,10 +36,10 @@ POWERED_OFF = "reboot: Power down"  # the last message, which gives no reason
 NO_TERMINALS = "check_one_sigio failed"  # about terminals of the host; the lane must not open any
 PATIENCE = 99  # reads of printed output; together more than a pipe holds
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
-INSISTED = 5  # this many Ctrl-C in a row end the run; fewer go to the program
+CTRL_C_LIMIT = 5  # this many Ctrl-C in a row end the run; fewer go to the program
 LONGEST = 1 << 22  # length of a line
-LOOK_S, STILL_LOOKS = 5.0, 12  # interval of looks at its clock, and how many of them may show the same time
-SET_UP_LOOKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
+CHECK_S, STILL_CHECKS = 5.0, 12  # how often its clock is checked; how many checks may show the same time
+SET_UP_CHECKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
 NEVER_STILL = ("plan",)  # commands in which the clock never stops for so long, as no program of a user runs
 
 
@@ -62,7 +62,7 @@ class Machine:
         self.folder, self.listener, self.verb, self.clock, self.terminal = folder, listener, verb, clock, terminal
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
-        self.said: deque[str] = deque(maxlen=60)  # kernel messages, for error reports
+        self.kernel_messages: deque[str] = deque(maxlen=60)  # for error reports
         self.crash = ""  # the first line that reports a crash
         self.air_s = 0.0
         self.booted = self.runs = False
@@ -92,7 +92,7 @@ class Machine:
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
             wires = Wires(*(end.fileno() for end in guest_ends))
-            held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to end
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING_SIGNALS)  # until there is a process to end
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
             try:
                 self.process = subprocess.Popen(
@@ -101,48 +101,48 @@ class Machine:
                     stdin=keys,
                     stdout=guest_ends[1],
                     stderr=guest_ends[2],
-                    pass_fds=[*wires, *cell.handed.values()],
+                    pass_fds=[*wires, *cell.passed.values()],
                     env={"TMPDIR": private, "PATH": os.defpath},
                     preexec_fn=functools.partial(boot.prepare, cpus, os.getpid(), cell, private, wires.reports),
                     start_new_session=True,
                 )
             except subprocess.SubprocessError as error:
-                raise LaneError(Reason.NOT_STARTED, why_not(reports) or str(error)) from None
+                raise LaneError(Reason.NOT_STARTED, child_error(reports) or str(error)) from None
             try:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for end in guest_ends:
                     end.close()
-                ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}
+                ears = {out: self.on_line, console: self.on_kernel_message, reports: self.on_report}
                 self.program = program
                 self.listener.started()
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
             except TimeoutError:
-                raise self.over_time(program) from None
+                raise self.time_limit_error(program) from None
             finally:
                 self.kill()
                 self.process.wait()
-        return self.judge()
+        return self.result()
 
-    def listen(self, ears: dict[int, Callable[[str], None]]) -> None:
+    def listen(self, handlers: dict[int, Callable[[str], None]]) -> None:
         """Pass each line to its handler until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
-        rest, heard = dict.fromkeys(ears, b""), deque[tuple[int, bytes]]()
-        ended, screen, *_, reports = os.pidfd_open(self.process.pid), *ears
+        rest, heard = dict.fromkeys(handlers, b""), deque[tuple[int, bytes]]()
+        ended, screen, *_, reports = os.pidfd_open(self.process.pid), *handlers
         put_off = 0
         with selectors.DefaultSelector() as selector, os.fdopen(ended, "rb", 0):
-            for source in (*ears, ended):
+            for source in (*handlers, ended):
                 selector.register(source, selectors.EVENT_READ)
             while rest or heard:
                 try:
                     while heard:
                         source, line = heard.popleft()
-                        ears[source](line.decode(errors="replace").rstrip("\r"))
+                        handlers[source](line.decode(errors="replace").rstrip("\r"))
                     left_s = None if self.deadline is None else self.deadline - time.monotonic()
                     if self.verb in NEVER_STILL:
-                        left_s = LOOK_S if left_s is None else min(left_s, LOOK_S)
+                        left_s = CHECK_S if left_s is None else min(left_s, CHECK_S)
                     ready = selector.select(left_s)
                     if self.deadline and time.monotonic() > self.deadline:
                         raise TimeoutError
-                    self.look_at_clock()
+                    self.check_clock()
                     put_off = put_off + 1 if {screen, reports} <= {key.fd for key, _ in ready} else 0
                     for source in (key.fd for key, _ in ready):
                         if source == reports and 0 < put_off < PATIENCE:
@@ -160,11 +160,11 @@ class Machine:
                         if not data:
                             del rest[source]
                             selector.unregister(source)
-                except Ended:
+                except Terminated:
                     raise
                 except KeyboardInterrupt:  # at any time: lines that were received are kept
                     self.interrupts += 1
-                    if not self.interactive or self.interrupts >= INSISTED:
+                    if not self.interactive or self.interrupts >= CTRL_C_LIMIT:
                         raise
                     self.type(CONTROL_C)
 
@@ -173,14 +173,14 @@ class Machine:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
-    def hear_line(self, line: str) -> None:
+    def on_line(self, line: str) -> None:
         self.listener.line(line)
 
-    def hear_kernel(self, line: str) -> None:
+    def on_kernel_message(self, line: str) -> None:
         if line.startswith(NO_TERMINALS):
             return
         if line != POWERED_OFF:
-            self.said.append(line)
+            self.kernel_messages.append(line)
         try:
             self.log.write(line.encode() + b"\n")
         except OSError as error:
@@ -188,9 +188,9 @@ class Machine:
         if not self.crash and CRASH.search(line):
             self.crash = line
 
-    def hear_report(self, line: str) -> None:
+    def on_report(self, line: str) -> None:
         try:
-            report = understood(line, self.verb)
+            report = parse(line, self.verb)
         except ValueError:
             said = "a program wrote to /dev/tty2, which carries the lane's own reports"
             raise self.failure(Reason.PROGRAM, f"{said}: {line[:60]}") from None
@@ -232,42 +232,42 @@ class Machine:
             self.type(END_OF_INPUT)
             return
         self.interactive = True
-        self.let(signal.SIGSTOP)
+        self.send_signal(signal.SIGSTOP)
         if self.process.poll() is not None:  # it was killed meanwhile
             return
         try:
             text = self.listener.ask(prompt)
             self.interrupts = 0 if text else self.interrupts
-        except Ended:
+        except Terminated:
             raise
         except KeyboardInterrupt:
             self.interrupts += 1
-            if self.interrupts >= INSISTED:
+            if self.interrupts >= CTRL_C_LIMIT:
                 raise
             text = ""
-        self.let(signal.SIGCONT)
+        self.send_signal(signal.SIGCONT)
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
 
-    def let(self, go_on: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         """Stop or continue the kernel; without effect in real time."""
         if self.clock is Clock.VIRTUAL:
-            self.process.send_signal(go_on)
+            self.process.send_signal(number)
 
     def type(self, keys: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):
             if self.keyboard.write(keys) != len(keys):
                 raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
 
-    def look_at_clock(self) -> None:
+    def check_clock(self) -> None:
         """Check virtual time. Raises LaneError if it has not advanced for long: a program runs and never waits."""
         now = time.monotonic()
-        if self.verb not in NEVER_STILL or self.clock is not Clock.VIRTUAL or now < self.looked + LOOK_S:
+        if self.verb not in NEVER_STILL or self.clock is not Clock.VIRTUAL or now < self.looked + CHECK_S:
             return
         shown_ns = virtual_time_ns(self.process.pid, self.program)
         same = shown_ns is not None and shown_ns == self.clock_ns
         self.still = self.still + 1 if same else 0
         self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
-        if self.still >= (STILL_LOOKS if self.runs else SET_UP_LOOKS) and (
+        if self.still >= (STILL_CHECKS if self.runs else SET_UP_CHECKS) and (
             who := running_program(self.process.pid, self.program)
         ):
             raise self.failure(
@@ -276,16 +276,16 @@ class Machine:
                 "for nothing, as one does that asks again and again whether something is ready, or gets no memory",
             )
 
-    def over_time(self, kernel: Path) -> LaneError:
+    def time_limit_error(self, kernel: Path) -> LaneError:
         running = running_program(self.process.pid, kernel)
         who = {None: "", "": "; every program in it was waiting"}.get(running, f"; {running} was running in it")
         wall_s = time.monotonic() - self.started
         return self.failure(Reason.WALL_LIMIT, f"stopped after {wall_s:.0f} s, at {self.air_s:.1f} s of air time{who}")
 
     def failure(self, reason: Reason, detail: str = "") -> LaneError:
-        return LaneError(reason, detail, self.said)
+        return LaneError(reason, detail, self.kernel_messages)
 
-    def judge(self) -> LaneResult:
+    def result(self) -> LaneResult:
         """Return how the lane ended. Raises LaneError if it failed."""
         code = self.process.returncode
         if self.error and self.error.get("errno") == errno.ENOSPC:
@@ -302,7 +302,7 @@ class Machine:
             raise self.failure(Reason.PROGRAM, "a program powered it off; a lane ends with its program")
         if self.exit is None:
             reason = Reason.KILLED if self.booted else Reason.NOT_STARTED
-            raise self.failure(reason, " | ".join(list(self.said)[-3:]) or f"it ended with status {code}")
+            raise self.failure(reason, " | ".join(list(self.kernel_messages)[-3:]) or f"it ended with status {code}")
         if self.error:
             raise self.failure(Reason.MISUSE if self.error.get("misuse") else Reason.PROGRAM, self.error["error"])
         if self.exit < 0:
@@ -325,7 +325,7 @@ def read(source: int) -> bytes:
         return b""
 
 
-def why_not(reports: BinaryIO) -> str:
+def child_error(reports: BinaryIO) -> str:
     """Return the error of a child process that did not become the kernel; empty if it reported none."""
     os.set_blocking(reports.fileno(), False)
     said = [parsed(line) for line in (reports.read() or b"").splitlines()]

@@ -26,7 +26,7 @@ NOTES = Path("/run/dcflab-lent")
 
 
 @contextlib.contextmanager
-def lent(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
+def lent_to_lane(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
     """Lend folders to a lane, which can write to them in this block, and take them back afterwards.
 
     If `to_nobody`, they belong to nobody, if their file system has owners; yields whether they do. Raises LaneError if
@@ -35,7 +35,7 @@ def lent(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
     with noted(folders) if to_nobody else contextlib.nullcontext() as note:
         try:
             for folder in folders:
-                to_nobody = to_nobody and give(folder)
+                to_nobody = to_nobody and give_to_nobody(folder)
             yield to_nobody
         finally:
             with contextlib.ExitStack() as stack:
@@ -45,7 +45,7 @@ def lent(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[bool]:
                 os.unlink(note)
 
 
-def give(folder: Path | str) -> bool:
+def give_to_nobody(folder: Path | str) -> bool:
     """Make nobody the owner of a folder and its content, except files with other hard links.
 
     Return whether this file system lets root do so.

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 LARGEST = 1e12  # limit of numbers that are shown
-OF_ALL = ("barriers", "boot", "error", "exit")
-OF_SCRIPTS = (*OF_ALL, "prompt", "capture", "words")  # a script may have a prompt
-OF: Mapping[str, tuple[str, ...]] = {"plan": (*OF_ALL, "progress"), "script": OF_SCRIPTS, "shell": OF_SCRIPTS}
+ALWAYS = ("barriers", "boot", "error", "exit")
+OF_SCRIPTS = (*ALWAYS, "prompt", "capture", "words")  # a script may have a prompt
+ALLOWED: Mapping[str, tuple[str, ...]] = {"plan": (*ALWAYS, "progress"), "script": OF_SCRIPTS, "shell": OF_SCRIPTS}
 
 
 def text(said: object) -> bool:
@@ -49,13 +49,13 @@ SHAPES: Mapping[str, Mapping[str, Callable[[object], bool]]] = {
 }  # fmt: skip
 
 
-def understood(line: str, verb: str) -> dict[str, Any]:
+def parse(line: str, verb: str) -> dict[str, Any]:
     """Parse a report for this command. Raises ValueError if it is not valid."""
     try:
         said = json.loads(line)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    what = next((name for name in OF[verb] if isinstance(said, dict) and name in said), None)
+    what = next((name for name in ALLOWED[verb] if isinstance(said, dict) and name in said), None)
     if what is None or not all(fits(said.get(name)) for name, fits in SHAPES[what].items()):
         raise ValueError("it is no report")
     return {name: printable(value) for name, value in said.items()}

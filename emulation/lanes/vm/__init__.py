@@ -17,12 +17,12 @@ from pathlib import Path
 
 from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import sigterm_as_sigint
-from emulation.lanes.virtual.boot import a_cpu, memory_folder, nobodys
+from emulation.lanes.virtual.boot import claimed_cpu, memory_folder, runs_as_nobody
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.lanes.vm import kvm
-from emulation.lanes.vm.boot import EMULATION, KVM, command_line, shown_folders, write_initrd
+from emulation.lanes.vm.boot import EMULATION, KVM, command_line, shared_folders, write_initrd
 
 QEMU = "qemu-system-x86_64"
 MEMORY_MB = 1024
@@ -45,7 +45,7 @@ class Vm:
         """Choose KVM for real time, if it is available and works."""
         if self.clock is Clock.VIRTUAL:
             return self, ""
-        if lacking := kvm.lacking(QEMU, kernel):
+        if lacking := kvm.unusable_reason(QEMU, kernel):
             return self, f"no KVM: {lacking}. So the kernel runs in plain emulation, which seldom keeps real time"
         return dataclasses.replace(self, accelerator=KVM), ""
 
@@ -66,11 +66,11 @@ class Vm:
         machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock)
         memory_mb = max(memory_mb or 0, MEMORY_MB)
         devices = [kvm.DEVICE] if self.accelerator == KVM else []
-        place, seen = memory_folder(memory_mb), shown_folders(command)
+        place, seen = memory_folder(memory_mb), shared_folders(command)
         with (
             scratch("lane", place) as private,
-            cell([qemu, kernel, *seen.values()], [folder, private], nobodys(place), devices) as around,
-            a_cpu() as cpu,
+            cell([qemu, kernel, *seen.values()], [folder, private], runs_as_nobody(place), devices) as around,
+            claimed_cpu() as cpu,
             sigterm_as_sigint(),
         ):
             write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock)

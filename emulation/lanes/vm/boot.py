@@ -24,7 +24,7 @@ from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
 from emulation.lanes import CHECKOUT, INSIDE, PACKAGES, Clock
-from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, needed, packages
+from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages, visible
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
 from emulation.lanes.virtual.machine import Wires
@@ -65,7 +65,7 @@ BOARDS = {
 
 
 def command_line(
-    qemu: Path, kernel: Path, private: str, folder: Path, seen: Mapping[str, Path], seed: int, memory_mb: int,
+    qemu: Path, kernel: Path, private: str, folder: Path, shared: Mapping[str, Path], seed: int, memory_mb: int,
     clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (),
 ) -> list[str]:  # fmt: skip
     """Return QEMU's command line; `seen` are folders of the host.
@@ -93,56 +93,56 @@ def command_line(
         *("-append", " ".join(kernels)),
         *(word for name, (end, *more) in lines.items()
           for word in (*more, "-chardev", f"{end},id={name}", "-device", f"isa-serial,chardev={name}")),
-        *shown(board, "results", cell.folder(folder)),
-        *(word for tag, path in seen.items() for word in shown(board, tag, cell.folder(path), "readonly=on")),
+        *share(board, "results", cell.folder(folder)),
+        *(word for tag, path in shared.items() for word in share(board, tag, cell.folder(path), "readonly=on")),
     ]  # fmt: skip
 
 
-def shown(board: Board, tag: str, folder: str, *more: str) -> list[str]:
+def share(board: Board, tag: str, folder: str, *more: str) -> list[str]:
     """Return the arguments for a folder of the host, which the kernel mounts by its tag."""
     told = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
     return ["-fsdev", told, "-device", f"virtio-9p-{board.bus},fsdev={tag},mount_tag={tag}"]
 
 
-def is_open(command: Sequence[str]) -> bool:
+def shares_host(command: Sequence[str]) -> bool:
     """Return whether a program sees the host's files, which take time to read: a user's script does."""
     return command[0] in SCRIPTS and not any(Path(command[1]).is_relative_to(folder) for folder in INSIDE)
 
 
 def in_lane(command: Sequence[str]) -> list[str]:
     """Return the command with its script's path in the lane, if the script is ours."""
-    if command[0] in SCRIPTS and not is_open(command):
+    if command[0] in SCRIPTS and not shares_host(command):
         script = f"{IN_LANE}/{Path(command[1]).relative_to(CHECKOUT)}"
         return [command[0], script, *command[2:]]
     return list(command)
 
 
-def shown_folders(command: Sequence[str]) -> dict[str, Path]:
+def shared_folders(command: Sequence[str]) -> dict[str, Path]:
     """Return the folders that a user's script sees, by tag: the root, the checkout, and those hidden from nobody."""
-    if not is_open(command):
+    if not shares_host(command):
         return {}
-    hidden = [folder for folder in needed(command) if os.access(folder, os.X_OK) and not open_to_all(folder)]
+    hidden = [folder for folder in visible(command) if os.access(folder, os.X_OK) and not open_to_all(folder)]
     folders = [Path("/"), CHECKOUT, *hidden[:MOST]]
     return {f"host{number}": folder for number, folder in enumerate(folders)}
 
 
 def write_initrd(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
-    plugins: Sequence[Path], seen: Mapping[str, Path], seed: int, clock: Clock,
+    plugins: Sequence[Path], shared: Mapping[str, Path], seed: int, clock: Clock,
 ) -> None:  # fmt: skip
     """Write the kernel's initial file system: the root that belongs to the kernel, and this run."""
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
     boot: dict[str, Any] = {
-        "directory": os.getcwd() if seen else "/",
-        "python": sys.executable if seen else str(PYTHON),  # the environment's is on the host
-        "packages": packages() if seen else [],
+        "directory": os.getcwd() if shared else "/",
+        "python": sys.executable if shared else str(PYTHON),  # the environment's is on the host
+        "packages": packages() if shared else [],
         "modules": {name: ["", path.name] for name, path in own.items()},
-        "load": [] if is_open(command) else [name for name in modules if name not in own],
+        "load": [] if shares_host(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],
         "command": in_lane(command),
         "seed": seed,
         "clock": clock.value,
-        "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in seen.items()},
+        "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in shared.items()},
     }
     root = Archive(into_usr())
     root.file(f"{HOME}/boot.json", json.dumps(boot).encode())
@@ -159,7 +159,7 @@ def write_initrd(
     if command[0] == "plan":
         for program in programs.of_plan(json.loads((folder / "plan.json").read_text())):
             programs.add(root, program)
-    elif seen:
+    elif shared:
         for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
             root.file(f"{COPY}/{file.name}", file.read_bytes())
     root.folder(RUN)

@@ -20,7 +20,7 @@ LIMIT_S = 10.0  # a working one takes one or two seconds
 MACHINE = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "256M")
 
 
-def lacking(qemu: str, kernel: Path) -> str:
+def unusable_reason(qemu: str, kernel: Path) -> str:
     """Return why KVM cannot be used; empty if it works."""
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return f"{DEVICE} is not there, or not for you"

@@ -25,7 +25,7 @@ HWSIM = "mac80211_hwsim"
 RADIOS = Path("/sys/class/mac80211_hwsim")
 
 
-def in_use() -> str:
+def others_radios() -> str:
     """Return a message if others have hwsim radios; empty if none do."""
     if radios := sorted(path.name for path in RADIOS.glob("*")) if RADIOS.is_dir() else []:
         return (
@@ -36,7 +36,7 @@ def in_use() -> str:
 
 
 @contextlib.contextmanager
-def borrowed(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
+def loaded(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
     """Load hwsim, the distribution's modules `others`, and those of the files `own`, in this order.
 
     At the end, unload those that were not loaded before. Raises LaneError if another lane runs, or if a module cannot
@@ -49,12 +49,12 @@ def borrowed(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
             raise LaneError(
                 Reason.NOT_STARTED, "another lane of kind host is running, and a kernel has room for one"
             ) from None
-        give_back()
+        unload_noted()
         try:
             load(own, others)
             yield
         finally:
-            give_back()
+            unload_noted()
 
 
 def load(own: Mapping[str, Path], others: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ def noted(name: str) -> Iterator[None]:
     before = number_of(name)
     yield
     if before is None and (number := number_of(name)) is not None:
-        write([*note(), [name, number]])
+        write_note([*read_note(), [name, number]])
 
 
 def number_of(name: str) -> int | None:
@@ -88,7 +88,7 @@ def number_of(name: str) -> int | None:
         return None
 
 
-def note() -> list[list[str | int]]:
+def read_note() -> list[list[str | int]]:
     """Return the noted modules with their identifiers, in the order in which they were loaded."""
     try:
         found: list[list[str | int]] = json.loads(NOTE.read_text())
@@ -97,25 +97,25 @@ def note() -> list[list[str | int]]:
     return found
 
 
-def write(modules: Sequence[Sequence[str | int]]) -> None:
+def write_note(modules: Sequence[Sequence[str | int]]) -> None:
     half = NOTE.with_suffix(".new")
     half.write_text(json.dumps(modules))
     half.rename(NOTE)
 
 
-def give_back() -> None:
+def unload_noted() -> None:
     """Unload the noted modules, the latest first, if they are the same instances.
 
     Modules in use stay noted. Call it with the lock held.
     """
     left: list[list[str | int]] = []
-    for name, number in reversed(note()):
+    for name, number in reversed(read_note()):
         if number_of(str(name)) == number:
             try:
                 syscalls.unload_module(str(name).replace("-", "_"))
             except OSError:
                 left.insert(0, [name, number])
     if left:
-        write(left)
+        write_note(left)
     else:
         NOTE.unlink(missing_ok=True)

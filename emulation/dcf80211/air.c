@@ -16,6 +16,12 @@
 /* When to try again after an allocation has failed. */
 #define STARVED_NS (1000 * US)
 
+#ifdef DCF80211_HT
+#define DCF_OPS(ht) ((ht) ? &mpdu_dcf_ops : &hwsim_dcf_ops)
+#else
+#define DCF_OPS(ht) (&hwsim_dcf_ops)
+#endif
+
 void air_arm(struct air *air)
 {
 	u64 next = dcf_next(air->dcf);
@@ -78,7 +84,29 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-struct air *air_create(const struct dcf_config *config)
+/* The same for an air of the driver's, which takes frames by itself. */
+static enum hrtimer_restart air_timer_ht(struct hrtimer *timer)
+{
+	struct air *air = container_of(timer, struct air, timer);
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&air->lock, flags);
+	if (air->running) {
+		now = air_now();
+		air->timers++;
+		if (dcf_measuring(air->dcf) && now >= air->armed)
+			delays_add(&air->late, now - air->armed);
+		WRITE_ONCE(air->kicked, 0);
+		conf_tx_take(air);
+		dcf_run(air->dcf, now);
+		air_arm(air);
+	}
+	spin_unlock_irqrestore(&air->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+struct air *air_create(const struct dcf_config *config, bool ht)
 {
 	struct air *air = kzalloc(sizeof(*air), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -88,14 +116,14 @@ struct air *air_create(const struct dcf_config *config)
 	spin_lock_init(&air->lock);
 	raw_spin_lock_init(&air->told_lock);
 	INIT_LIST_HEAD(&air->backlog);
-	hrtimer_setup(&air->timer, air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	hrtimer_setup(&air->timer, ht ? air_timer_ht : air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->armed = DCF_NEVER;
 	air->stations = config->stations;
 	air->radio = kcalloc(config->stations, sizeof(*air->radio), GFP_KERNEL);
 	air->dcf = vzalloc(dcf_size(config->stations));
 	if (!air->radio || !air->dcf)
 		goto out;
-	dcf_init(air->dcf, config, &hwsim_dcf_ops, air);
+	dcf_init(air->dcf, config, DCF_OPS(ht), air);
 	if (config->trace) {
 		err = trace_open(air);
 		if (err)
@@ -103,7 +131,7 @@ struct air *air_create(const struct dcf_config *config)
 	}
 	err = config->edca ? conf_tx_open(air) : 0;
 	if (!err)
-		err = vdev_register(air);
+		err = ht ? driver_open(air) : vdev_register(air);
 	if (!err)
 		return air;
 	conf_tx_close(air);
@@ -121,7 +149,10 @@ void air_destroy(struct air *air)
 	int i;
 
 	conf_tx_close(air);
-	vdev_unregister(air); /* the last use of rings and timer */
+	if (air->modes)
+		driver_close(air);
+	else
+		vdev_unregister(air); /* the last use of rings and timer */
 	trace_close(air);
 	vfree(air->dcf);
 	for (i = 0; i < air->stations; i++)

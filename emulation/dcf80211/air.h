@@ -34,6 +34,9 @@ enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
 struct netlink_ext_ack;
 struct channel;
+struct driver;
+struct modes;
+struct net;
 struct tracepoint;
 
 /* An hwsim radio: its transmitter address, whether control has named it, and its waypoints. */
@@ -44,6 +47,7 @@ struct radio {
 	u32 waypoints;
 	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
 	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
+	struct driver *driver; /* of HT and later; NULL: there is none, or it is hwsim's */
 };
 
 /* The permanent address of hwsim's radio 42:... is 02:... */
@@ -85,6 +89,7 @@ struct air {
 	struct dcf_point *point; /* received power by distance */
 	u32 points;
 
+	struct modes *modes; /* radios are the driver's; NULL: they are hwsim's */
 	struct virtio_device vdev;
 	struct completion released; /* the last reference to vdev is gone */
 	u8 status;
@@ -111,7 +116,8 @@ struct air {
 };
 
 /* air.c */
-struct air *air_create(const struct dcf_config *config);
+/* @ht: for radios of HT and later, instead of hwsim's. */
+struct air *air_create(const struct dcf_config *config, bool ht);
 void air_destroy(struct air *air);
 void air_kick(struct air *air);
 /* Set the timer after a change of the core. Call it with air->lock held. */
@@ -122,7 +128,7 @@ static inline u64 air_now(void)
 }
 
 /* hwsim.c: all with air->lock held */
-extern const struct dcf_ops hwsim_dcf_ops;
+extern const struct dcf_ops hwsim_dcf_ops, mpdu_dcf_ops;
 /* Take hwsim's messages; give it those that wait; drop those that wait. */
 void hwsim_take(struct air *air, u64 now);
 void hwsim_give(struct air *air);
@@ -157,6 +163,53 @@ int conf_tx_open(struct air *air);
 void conf_tx_close(struct air *air);
 /* Apply them. Call it with air->lock held. */
 void conf_tx_take(struct air *air);
+
+/* The most aggregates of a category that a radio prepares. */
+#define DRIVER_DEPTH 8
+
+/* What a radio of HT or later can do, and how it aggregates. */
+struct driver_traits {
+	u8 format; /* enum dcf_format */
+	u8 streams;
+	u16 width_mhz, guard_ns;
+	u8 depth; /* aggregates of a category that it prepares */
+	u8 tries; /* of an MPDU */
+	u16 window; /* MPDUs; 0: it does not aggregate */
+	u16 mpdus; /* in an aggregate */
+	u32 bytes, ppdu_ns; /* of an aggregate */
+	u8 density; /* Minimum MPDU Start Spacing, as in HT capabilities */
+	bool aql, fairness;
+};
+
+/* driver.c */
+#ifdef DCF80211_HT
+int driver_open(struct air *air);
+void driver_close(struct air *air);
+/* Make a radio, which belongs to this socket. */
+int driver_create(struct air *air, u16 station, const char *name, const struct driver_traits *traits, struct net *net,
+		  u32 portid);
+/* Remove the radios of a socket; @net NULL: all. */
+void driver_release(struct air *air, const struct net *net, u32 portid);
+#else
+static inline int driver_open(struct air *air)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void driver_close(struct air *air)
+{
+}
+
+static inline int driver_create(struct air *air, u16 station, const char *name, const struct driver_traits *traits,
+				struct net *net, u32 portid)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void driver_release(struct air *air, const struct net *net, u32 portid)
+{
+}
+#endif
 
 /* refusal.c */
 void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);

@@ -105,8 +105,10 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		refusal_say(info->extack, why);
 		return -EINVAL;
 	}
-	air = air_create(&config);
+	air = air_create(&config, nla_get_u8(a[A_HT]));
 	if (IS_ERR(air)) {
+		if (PTR_ERR(air) == -EOPNOTSUPP)
+			NL_SET_ERR_MSG(info->extack, "radios of 802.11n and later need Linux 6.12 with mac80211 built in, as in the virtual lane");
 		if (PTR_ERR(air) == -ENOENT)
 			NL_SET_ERR_MSG(info->extack, "EDCA needs mac80211's tracepoint drv_conf_tx, which this kernel does not have");
 		if (PTR_ERR(air) == -ENODEV)
@@ -324,6 +326,7 @@ static const struct genl_ops ops[] = {
 	{ .cmd = CMD_EDCA, .doit = do_edca, ADMIN },
 	{ .cmd = CMD_FADING, .doit = do_fading, ADMIN },
 	{ .cmd = CMD_LOOK, .doit = do_look },
+	{ .cmd = CMD_RADIO, .doit = do_radio, ADMIN },
 };
 
 static struct genl_family family __ro_after_init = {
@@ -350,6 +353,8 @@ static int on_release(struct notifier_block *block, unsigned long event, void *d
 		air_destroy(the_air);
 		the_air = NULL;
 	}
+	if (the_air)
+		driver_release(the_air, socket->net, socket->portid);
 	genl_unlock();
 	return NOTIFY_DONE;
 }

@@ -30,5 +30,6 @@ int do_waypoints(struct sk_buff *skb, struct genl_info *info);
 int do_heard(struct sk_buff *skb, struct genl_info *info);
 int do_edca(struct sk_buff *skb, struct genl_info *info);
 int do_fading(struct sk_buff *skb, struct genl_info *info);
+int do_radio(struct sk_buff *skb, struct genl_info *info);
 
 #endif

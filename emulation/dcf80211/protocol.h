@@ -29,6 +29,7 @@ enum {
 	CMD_EDCA,
 	CMD_FADING,
 	CMD_LOOK,
+	CMD_RADIO,
 };
 
 enum {
@@ -110,6 +111,21 @@ enum {
 	A_LOOKS,
 	A_DETECT_OFDM_MILLI,
 	A_DETECT_DSSS_MILLI,
+	A_HT,
+	A_NAME,
+	A_FORMAT,
+	A_STREAMS,
+	A_WIDTH_MHZ,
+	A_GUARD_NS,
+	A_DEPTH,
+	A_TRIES,
+	A_WINDOW,
+	A_MPDUS,
+	A_BYTES,
+	A_PPDU_NS,
+	A_DENSITY,
+	A_AQL,
+	A_FAIRNESS,
 	ATTRS
 };
 
@@ -164,6 +180,21 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_GAIN_Q32] = { .type = NLA_BINARY, .len = 8200 },
 	[A_DETECT_OFDM_MILLI] = { .type = NLA_U32 },
 	[A_DETECT_DSSS_MILLI] = { .type = NLA_U32 },
+	[A_HT] = { .type = NLA_U8 },
+	[A_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
+	[A_FORMAT] = { .type = NLA_U8 },
+	[A_STREAMS] = { .type = NLA_U8 },
+	[A_WIDTH_MHZ] = { .type = NLA_U16 },
+	[A_GUARD_NS] = { .type = NLA_U16 },
+	[A_DEPTH] = { .type = NLA_U8 },
+	[A_TRIES] = { .type = NLA_U8 },
+	[A_WINDOW] = { .type = NLA_U16 },
+	[A_MPDUS] = { .type = NLA_U16 },
+	[A_BYTES] = { .type = NLA_U32 },
+	[A_PPDU_NS] = { .type = NLA_U32 },
+	[A_DENSITY] = { .type = NLA_U8 },
+	[A_AQL] = { .type = NLA_U8 },
+	[A_FAIRNESS] = { .type = NLA_U8 },
 };
 
 /* Attributes that each request must carry. */
@@ -171,7 +202,7 @@ static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
-	A_PUNCTUAL, A_EDCA, A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, 0
+	A_PUNCTUAL, A_EDCA, A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, A_HT, 0
 };
 static const int station_needs[] __maybe_unused = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, A_RX_THRESHOLD_AW,
@@ -200,6 +231,10 @@ static const int edca_needs[] __maybe_unused = {
 };
 static const int fading_needs[] __maybe_unused = {
 	A_GAIN_Q32, 0
+};
+static const int radio_needs[] __maybe_unused = {
+	A_RADIO, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ, A_GUARD_NS, A_DEPTH, A_TRIES, A_WINDOW, A_MPDUS,
+	A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL, A_FAIRNESS, 0
 };
 
 #endif

@@ -317,3 +317,49 @@ int do_edca(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "there is no such station or category, AIFSN is 0, or CWmin is above CWmax or that above 65535; without EDCA, not BE, AIFSN 2 and no TXOP");
 	return ok ? 0 : -EINVAL;
 }
+
+static bool traits_fit(const struct driver_traits *t)
+{
+	return t->format >= DCF_HT && t->format <= DCF_VHT && t->streams && t->streams <= MODE_STREAMS &&
+	       (t->width_mhz == 20 || t->width_mhz == 40 || (t->format == DCF_VHT && t->width_mhz == 80)) &&
+	       (t->guard_ns == 400 || t->guard_ns == 800) && t->depth && t->depth <= DRIVER_DEPTH && t->tries &&
+	       t->window <= BLOCKACK_WINDOW && t->mpdus <= t->window && t->bytes && t->ppdu_ns && t->density < 8;
+}
+
+int do_radio(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, radio_needs);
+	struct nlattr **a = info->attrs;
+	struct driver_traits traits;
+	u16 i;
+	int err;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	traits = (struct driver_traits){
+		.format = nla_get_u8(a[A_FORMAT]),
+		.streams = nla_get_u8(a[A_STREAMS]),
+		.width_mhz = nla_get_u16(a[A_WIDTH_MHZ]),
+		.guard_ns = nla_get_u16(a[A_GUARD_NS]),
+		.depth = nla_get_u8(a[A_DEPTH]),
+		.tries = nla_get_u8(a[A_TRIES]),
+		.window = nla_get_u16(a[A_WINDOW]),
+		.mpdus = nla_get_u16(a[A_MPDUS]),
+		.bytes = nla_get_u32(a[A_BYTES]),
+		.ppdu_ns = nla_get_u32(a[A_PPDU_NS]),
+		.density = nla_get_u8(a[A_DENSITY]),
+		.aql = nla_get_u8(a[A_AQL]),
+		.fairness = nla_get_u8(a[A_FAIRNESS]),
+	};
+	for (i = 0; i < air->stations; i++)
+		if (air->radio[i].named && !memcmp(air->radio[i].addr, nla_data(a[A_RADIO]), ETH_ALEN))
+			break;
+	if (!air->modes || i == air->stations || air->radio[i].driver || !traits_fit(&traits)) {
+		NL_SET_ERR_MSG(info->extack, "the air is not for radios of HT and later, no station has this address or it has its radio, or the radio would be of no mode that is modelled");
+		return -EINVAL;
+	}
+	err = driver_create(air, i, nla_data(a[A_NAME]), &traits, genl_info_net(info), info->snd_portid);
+	if (err)
+		NL_SET_ERR_MSG(info->extack, "mac80211 does not register the radio");
+	return err;
+}

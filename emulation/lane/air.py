@@ -204,7 +204,7 @@ class Air:
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
             (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")), (A.PUNCTUAL, _u8(air["punctual"])),
-            (A.EDCA, _u8(air["edca"])),
+            (A.EDCA, _u8(air["edca"])), (A.HT, _u8(air["ht"])),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):

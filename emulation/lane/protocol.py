@@ -6,6 +6,7 @@ FAMILY = "dcf80211"
 
 RECEPTIONS = ("capture", "sinr")
 EIFS = ("off", "frame", "energy")
+FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
 RULES = (
     "forget_signals",
     "follow_while_sending",
@@ -44,6 +45,7 @@ class Command:
     EDCA = 14
     FADING = 15
     LOOK = 16
+    RADIO = 17
 
 
 class Attribute:
@@ -126,3 +128,18 @@ class Attribute:
     LOOKS = 75
     DETECT_OFDM_MILLI = 76
     DETECT_DSSS_MILLI = 77
+    HT = 78
+    NAME = 79
+    FORMAT = 80
+    STREAMS = 81
+    WIDTH_MHZ = 82
+    GUARD_NS = 83
+    DEPTH = 84
+    TRIES = 85
+    WINDOW = 86
+    MPDUS = 87
+    BYTES = 88
+    PPDU_NS = 89
+    DENSITY = 90
+    AQL = 91
+    FAIRNESS = 92

@@ -18,9 +18,10 @@ from emulation.plan import link_table
 from emulation.plan.error_rates import error_table
 from emulation.plan.errors import as_misuse
 from emulation.plan.fading import plan_fading, strongest_db
+from emulation.plan.ht import QUEUE
 from emulation.plan.shadowing import shadow_db
 from emulation.specification import Specification, propagation
-from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
+from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, OLDER, RATES, Radio
 from topologies import Network
 
 SPREADING_DB = 10 * math.log10(11)  # gain of despreading DSSS's eleven chips
@@ -262,7 +263,7 @@ def plan_air(
         "detection_db": {"ofdm": medium.detection_db, "dsss": medium.detection_db - SPREADING_DB},
         "short_retry": radio.short_retry,
         "long_retry": radio.long_retry,
-        "queue": radio.queue,
+        "queue": radio.queue if radio.mode == OLDER else QUEUE,
         "edca": radio.edca != "off",
         "retry_by": "limits" if radio.rate_control == "fixed" else "stages",
         "nav_reset": medium.nav_reset,
@@ -277,4 +278,5 @@ def plan_air(
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
         "trace": specification.measurement.trace and len(powers.delay_ns) > 0,
         "snap": max(specification.measurement.snap, getattr(routing, "SNAP", 0)),
+        "ht": radio.mode != OLDER,
     }

@@ -28,6 +28,7 @@ from emulation.plan.air import (
 )
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import as_misuse, check_names, find_kind
+from emulation.plan.ht import plan_channel, plan_ht
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Radio
@@ -96,6 +97,8 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
             if old := [name for name in members if _is_older(radio, name, network.nodes[name])]:
                 usual |= {"basic_rates": _mixed(radio, kind, old), "mixed": True}
         one = {"name": f"link{number}", "kind": kind, **usual, **own}
+        if found.interface == "radio":
+            one |= plan_channel(radio, one["freq"])
         if found.over_ap:
             one["may_fail"] = specification.network.unreachable
         changing = specification.network.unreachable or not is_static(network, members)
@@ -247,6 +250,7 @@ def _radio(
         "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX, older),
         "qdisc": None,
         "neighbours": {},
+        **plan_ht(radio),
         **(
             {"passphrase": settings.get(PASSPHRASE), "aps": [], "wmm": radio.edca != "off"}
             if link_class(link["kind"]).over_ap

@@ -21,7 +21,7 @@ from emulation.specification.kernel import Kernel
 from emulation.specification.measurement import Measurement
 from emulation.specification.medium import OURS, Medium
 from emulation.specification.network import Chosen
-from emulation.specification.radio import Radio
+from emulation.specification.radio import OLDER, Radio
 from emulation.specification.transport import Transport
 from emulation.specification.words import Section
 from emulation.specification.words import explain as _explain
@@ -61,11 +61,21 @@ class Specification(Section):
         if self.radio.edca != "off" and (self.medium.like == "ns2" or self.medium.rules):
             raise ValueError("edca: ns-2 has none: leave out like and rules")
         tuned = self.medium.propagation.tuned(self.radio.freq)
-        if self.medium.medium != OURS and self.measurement.trace:  # only our air keeps a trace
+        if self.radio.mode != OLDER:
+            self._of_mode()
+        if (self.medium.medium != OURS or self.radio.mode != OLDER) and self.measurement.trace:  # it keeps none
             untraced = self.measurement.model_copy(update={"trace": False})
             object.__setattr__(self, "measurement", untraced)
         object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # the model is frozen
         return self
+
+    def _of_mode(self) -> None:
+        """Check what modes with MCS do not have."""
+        what = f"mode {self.radio.mode}"
+        if self.medium.medium != OURS:
+            raise ValueError(f"{what}: medium {self.medium.medium} has legacy rates only")
+        if self.medium.reception != "capture":
+            raise ValueError(f"{what}: with reception capture only; error rates of MCS are not there yet")
 
     def made(self) -> Network:
         """Return the network, with its motion for the measured time. Raises ValueError if its model cannot move it."""

@@ -115,3 +115,26 @@ def refuse_link(mode: str, link: str, band_ghz: int, channel: int, width_mhz: in
         them = f"{width_mhz} MHz around channel {channel} take channels {block[0]} to {block[-1]}"
         return f"{them}, and from {taboo[0]} on they want a search for radar, which is not modelled"
     return None
+
+
+def channel_number(freq: int) -> int:
+    """The number of the channel with this centre frequency in MHz."""
+    return 14 if freq == 2484 else (freq - 2407) // 5 if freq < 3000 else (freq - 5000) // 5
+
+
+def refuse_channel(mode: str, freq: int, width_mhz: int) -> str | None:
+    """The same for links of any kind, by the centre frequency in MHz."""
+    if freq == 2484 or freq >= 5850:
+        return f"there is no {FORMATS[mode].amendment} at {freq} MHz"
+    return refuse_link(mode, "mesh", 2 if freq < 3000 else 5, channel_number(freq), width_mhz)
+
+
+def centre(freq: int, width_mhz: int) -> int:
+    """The centre frequency of a channel of this width, by that of its primary 20 MHz; at 2.4 GHz up to channel 7 the
+    secondary is above."""
+    if width_mhz == 20:
+        return freq
+    if freq < 3000:
+        return freq + 10 if channel_number(freq) <= 7 else freq - 10
+    block = members(channel_number(freq), width_mhz)
+    return 5000 + 5 * (block[0] + block[-1]) // 2

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from emulation.specification.modes import FORMATS, refuse_channel, refuse_mode
 from emulation.specification.words import Section, one_of, split
 
 DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
@@ -20,12 +21,33 @@ CHANNELS = (*CHANNELS_1_TO_11, CHANNEL_14, *CHANNELS_5GHZ)
 
 EDCA_QUEUE = 37  # four queues must fit the 150 frames that the air takes from a radio
 
+OLDER = "abg"  # the mode of legacy rates
+AUTO = "auto"
+TOP = 54.0  # Mb/s: the highest legacy rate, of frames that are no data
+# Settings that only modes with MCS have, with what they are in others
+OF_MCS: Mapping[str, object] = {"width": 20, "streams": 1, "mcs": AUTO, "guard": 0.8, "aggregation": "ath9k"}
+
 Rate = Annotated[float, one_of(RATES, "Mb/s")]
+Mcs = Annotated[int, Field(ge=0, le=11)] | Literal["auto"]
 
 
 class Radio(Section):
     """How stations send."""
 
+    mode: Literal["abg", "n", "ac", "ax"] = Field(
+        "abg", description="802.11n or ac, with aggregation; abg: 802.11a, b or g, by rate and channel"
+    )
+    width: Annotated[int, one_of((20, 40, 80, 160), "MHz")] = Field(20, description="with mode: channel width in MHz")
+    streams: int = Field(1, ge=1, le=4, description="with mode: spatial streams")
+    mcs: Mcs = Field(
+        "auto", description="with mode: MCS of data frames, from 0 for each number of streams; auto: minstrel_ht chooses"
+    )
+    guard: Annotated[float, one_of((0.4, 0.8, 1.6, 3.2), "us")] = Field(
+        0.8, description="with mode: guard interval in us; with mcs auto the shortest"
+    )
+    aggregation: Literal["ath9k", "none"] = Field(
+        "ath9k", description="with mode: the driver whose rules for aggregates are used; none: no aggregation"
+    )
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
     rate_control: Literal["fixed", "minstrel"] = Field(
         "fixed", description="fixed: always --rate; minstrel: the kernel chooses a rate up to it"
@@ -60,6 +82,33 @@ class Radio(Section):
         if isinstance(data, Mapping) and data.get("edca", "off") != "off":
             return {"queue": EDCA_QUEUE, **data}
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mode(cls, data: object) -> object:
+        """Set the defaults of modes with MCS, which are on channel 36 and have EDCA. It runs before `_queues`."""
+        if isinstance(data, Mapping) and data.get("mode", OLDER) != OLDER:
+            return {"rate": TOP, "rate_control": "minstrel", "edca": "kernel", "freq": 5180, **data}
+        return data
+
+    @model_validator(mode="after")
+    def _of_mode(self) -> Self:
+        if self.mode == OLDER:
+            if given := [name for name, usual in OF_MCS.items() if getattr(self, name) != usual]:
+                raise ValueError(f"{given[0]}: give a mode, too: n or ac")
+            return self
+        if self.mode == "ax":
+            raise ValueError("mode: 802.11ax is not there yet; n and ac are")
+        if why := refuse_mode(
+            self.mode, 0 if self.mcs == AUTO else self.mcs, self.streams, self.width, round(self.guard * 1000),
+            ldpc=False,
+        ) or refuse_channel(self.mode, self.freq, self.width):  # fmt: skip
+            raise ValueError(f"mode: {why}")
+        if self.rate != TOP or self.rate_control != "minstrel":
+            raise ValueError(f"rate, rate_control: {FORMATS[self.mode].amendment} sends data by its MCS: give mcs")
+        if self.edca == "off":
+            raise ValueError(f"edca: {FORMATS[self.mode].amendment} has EDCA: kernel or standard")
+        return self
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -130,8 +130,16 @@ DONE = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Frame), c.c_int)
 RECORD = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_uint32, c.c_void_p, c.c_uint32)
 
 
+class Sent(c.Structure):
+    _fields_ = [("session", c.POINTER(Session)), ("mode", c.c_uint16), ("mpdus", c.c_uint16), ("acked", c.c_uint16),
+                ("fresh", c.c_uint16), ("category", c.c_uint8), ("airtime_ns", c.c_uint32)]  # fmt: skip
+
+
+SENT = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Sent))
+
+
 class Ops(c.Structure):
-    _fields_ = [("deliver", DELIVER), ("done", DONE), ("record", RECORD)]
+    _fields_ = [("deliver", DELIVER), ("done", DONE), ("record", RECORD), ("sent", SENT)]
 
 
 class Message(c.Structure):
@@ -352,13 +360,14 @@ class Core:
         self.raw = bytearray()
         self.delivered: list[tuple[int, int, bytes]] = []
         self.finished: list[tuple[int, int, str, list[int]]] = []
+        self.sent: list[tuple[int, int, int, int, int, int]] = []  # station, mode, MPDUs, acknowledged, fresh, ns
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
         self.ways: dict[int, c.Array[Waypoint]] = {}
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, edca, punctual, snap,
                              sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000), *detect,
                              rx, cs, noise, seed)  # fmt: skip
-        self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
+        self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record), SENT(self._sent))
         if refusal := self.lib.dcf_check(self.config):
             raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
         self.lib.dcf_init(self.memory, self.config, self.ops, None)
@@ -507,6 +516,10 @@ class Core:
         for memory in self.given_back[-1]:
             c.memset(c.addressof(memory), POISON, c.sizeof(memory))
         self.on_done(station, REASONS[why])
+
+    def _sent(self, edge: int, station: int, sent: Any) -> None:
+        s = sent[0]
+        self.sent.append((station, s.mode, s.mpdus, s.acked, s.fresh, s.airtime_ns))
 
     def _record(self, edge: int, head: int, head_len: int, body: int, body_len: int) -> None:
         if body_len and c.string_at(body, body_len) == bytes((POISON,)) * body_len:

@@ -215,6 +215,8 @@ def test_what_was_not_acknowledged_is_sent_again_first() -> None:
     assert (again.start / US - answer.end / US - DIFS) / SLOT in range(16)
     assert sorted(e.msdu for e in air.end if e.reason == "ACKED" and e.station == 0) == [1, 2, 3, 4, 5, 6]
     assert (session.start, session.next) == (6, 6)
+    told = [(FIRST, 4, 3, 4, round(ppdu(4) * US)), (FIRST, 3, 3, 2, round(ppdu(3) * US))]
+    assert air.sent == [(0, *ppdu_told) for ppdu_told in told]
 
 
 def test_a_preamble_that_is_lost_takes_all() -> None:
@@ -226,6 +228,17 @@ def test_a_preamble_that_is_lost_takes_all() -> None:
     heard = next(r for r in air.rx if r.id == air.tx[0].id and r.station == 1)
     assert heard.outcome == "COLLISION" and not [to for _, to, _ in air.delivered if to == 1] and not air.lost
     assert not [t for t in air.tx if t.kind == "ack"]
+
+
+def test_what_the_edge_is_told_of_a_ppdu() -> None:
+    """One MPDU alone, and its failures; nothing of frames without an agreement."""
+    air = made([[0, NEAR], [0, 0]])
+    air.agree(0, 1, tries=2)
+    send(air, 1)
+    air.send(0, 1, bytes(100), at=3_000 * US, rate=60, freq=FREQ)
+    air.run(20_000 * US)
+    assert [end for _, end in ends(air)] == ["SHORT_LIMIT", "SHORT_LIMIT"]
+    assert air.sent == [(0, FIRST, 1, 0, fresh, round(ppdu(1) * US)) for fresh in (1, 0)]
 
 
 def test_no_block_ack() -> None:

@@ -139,3 +139,30 @@ bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct trans
 	a->plan = (struct ampdu){ 0 };
 	return all;
 }
+
+void aggregate_tell(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer)
+{
+	const struct access *a = s->holder;
+	const struct dcf_frame *f = a->head;
+	struct dcf_sent sent;
+	u16 left;
+
+	if (!f->session || f->request || !dcf->ops->sent)
+		return;
+	sent = (struct dcf_sent){
+		.session = f->session,
+		.mode = f->stage[f->at_stage].mode,
+		.mpdus = a->plan.n,
+		.category = f->category,
+		.airtime_ns = exchange_airtime(dcf, f->stage[f->at_stage].mode,
+					       ampdu_psdu_len(&a->plan, mode_of_frame(dcf, f)), false),
+	};
+	for (left = a->plan.n; left; f = f->next) {
+		if (!f->planned)
+			continue;
+		left--;
+		sent.fresh += f->tries == 1;
+		sent.acked += answer && (a->plan.n == 1 || dcf_block_acks(answer->bytes, answer->len, dcf_sequence(f->bytes)));
+	}
+	dcf->ops->sent(dcf->edge, s->index, &sent);
+}

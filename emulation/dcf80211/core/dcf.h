@@ -253,6 +253,16 @@ struct dcf_look {
 	u8 reserved;
 };
 
+/* A PPDU of a block-ACK agreement, when its answer has come or has failed to. */
+struct dcf_sent {
+	struct dcf_session *session;
+	u16 mode;
+	u16 mpdus, acked;
+	u16 fresh; /* MPDUs that had never been sent before */
+	u8 category; /* enum dcf_category */
+	u32 airtime_ns; /* of the PPDU alone */
+};
+
 struct dcf;
 
 struct dcf_ops {
@@ -262,6 +272,8 @@ struct dcf_ops {
 	void (*done)(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why);
 	/* A trace record: @head of @head_len bytes, then @body, then zeros up to a multiple of 8. */
 	void (*record)(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
+	/* @station has sent a PPDU; done() of what it ends comes after. NULL: nobody asks. */
+	void (*sent)(void *edge, u16 station, const struct dcf_sent *sent);
 };
 
 struct dcf_counters {
@@ -300,6 +312,8 @@ bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
 /* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */
 bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
+/* Whose it is; DCF_NOBODY: nobody here has it. */
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
 static inline bool dcf_check_link(const struct dcf_link *link)
 {
 	return link->delay_ns < DCF_MAX_DELAY_NS && link->power_aw <= DCF_MAX_POWER_AW;

@@ -343,6 +343,8 @@ static void exchange_fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 	struct dcf_frame *f = held_frame(s);
 	bool is_long = !rts && exchange_is_long(s, f), last = exchange_last_try(dcf, s, f, rts);
 
+	if (!rts)
+		aggregate_tell(dcf, s, NULL);
 	if (!rts && s->holder->plan.n > 1)
 		return block_fail(dcf, s);
 	exchange_count_failure(dcf, s, f, is_long);
@@ -408,6 +410,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	}
 	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (!cts) {
+		aggregate_tell(dcf, s, tx);
 		if (s->holder->plan.n > 1)
 			take_block(dcf, s, tx);
 		else

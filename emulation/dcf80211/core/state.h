@@ -342,8 +342,6 @@ u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const stru
 void bits_spend(struct dcf *dcf, struct dcf_station *s);
 
 /* address.c */
-/* DCF_NOBODY: nobody here has it. */
-u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
 /* The station sends, so it is on, whatever was said of its address. */
 void address_sends(struct dcf *dcf, struct dcf_station *s);
 
@@ -476,6 +474,8 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
  * acknowledged?
  */
 bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer);
+/* The same PPDU, also of one MPDU, to the edge; before any of it ends. */
+void aggregate_tell(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer);
 
 /* mpdus.c */
 void mpdus_begin(const struct dcf *dcf, struct dcf_station *s);

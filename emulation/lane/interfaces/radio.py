@@ -13,10 +13,13 @@ import contextlib
 import errno
 import os
 import select
+import struct
 import time
 
 from emulation.lane import node
 from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, messages, number, parse
+from emulation.lane.protocol import FAMILY, FORMATS, Command
+from emulation.lane.protocol import Attribute as A
 from emulation.lane.rtnetlink import Route, hardware_address
 
 TYPE_CHECKING = False
@@ -49,12 +52,14 @@ WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ
 STATION_INFO, IE, FRAME, TIMED_OUT, STATUS_CODE = 21, 42, 51, 65, 72
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: NL80211_STA_INFO_PLINK_STATE, enum nl80211_plink_state
 FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 159, 160, 219
+WIDTHS = {20: 1, 40: 2, 80: 3, 160: 5}  # enum nl80211_chan_width
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
 IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7, "ocb": 11}  # enum nl80211_iftype
 RTS_OFF = 0xFFFFFFFF
 # minstrel's groups of legacy rates (net/mac80211/rc80211_minstrel_ht.h: they follow HT's groups of four streams, two
 # widths and two guard intervals), and the rates of each in minstrel's order, in 100 kb/s.
 CCK_GROUP, OFDM_GROUP = 16, 17
+VHT_GROUP, MOST_STREAMS = 18, 4
 CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
 OWNER = 0x40000000  # added to a netlink port number
 
@@ -93,14 +98,36 @@ class Interface(node.Interface):
     def make(self, owner: Generic) -> None:
         """Make a radio with the interface's permanent address, and name the interface."""
         mac = hardware_address(self.plan["address"])
-        new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, self.name.encode())]
-        if (regulatory := self.plan["regulatory"]) is not None:
-            new.append((CUSTOM_REGULATORY, regulatory))
-        owner.command("MAC80211_HWSIM", NEW_RADIO, [*new, (PERMANENT_ADDRESS, mac)], what=f"radio {self.name}")
+        if "ht" in self.plan:
+            self.make_ht(owner, mac)
+        else:
+            self.make_legacy(owner, mac)
         made = next(i for i in owner.command("nl80211", GET_INTERFACE, flags=DUMP) if i[MAC] == mac)
         self.wiphy, self.index = number(made[WIPHY]), number(made[IFINDEX])
         with Route() as route:
             route.set_link(self.index, name=self.name)
+
+    def make_legacy(self, owner: Generic, mac: bytes) -> None:
+        """Make a radio of hwsim's."""
+        new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, self.name.encode())]
+        if (regulatory := self.plan["regulatory"]) is not None:
+            new.append((CUSTOM_REGULATORY, regulatory))
+        owner.command("MAC80211_HWSIM", NEW_RADIO, [*new, (PERMANENT_ADDRESS, mac)], what=f"radio {self.name}")
+
+    def make_ht(self, owner: Generic, mac: bytes) -> None:
+        """Make a radio of 802.11n or later, which is the air's own."""
+        ht = self.plan["ht"]
+        owner.command(FAMILY, Command.RADIO, [
+            (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"), (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),
+            (A.STREAMS, struct.pack("=B", ht["streams"])), (A.WIDTH_MHZ, struct.pack("=H", ht["width_mhz"])),
+            (A.GUARD_NS, struct.pack("=H", ht["guard_ns"])), (A.DEPTH, struct.pack("=B", ht["depth"])),
+            (A.TRIES, struct.pack("=B", ht["tries"])), (A.WINDOW, struct.pack("=H", ht["window"])),
+            (A.MPDUS, struct.pack("=H", ht["mpdus"])), (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
+            (A.DENSITY, struct.pack("=B", ht["density"])), (A.AQL, struct.pack("=B", ht["aql"])),
+            (A.FAIRNESS, struct.pack("=B", ht["fairness"])),
+        ], what=f"radio {self.name}")  # fmt: skip
+        if ht["mcs"] is not None:
+            self.hold(mcs_index(ht))
 
     def starting(self) -> None:
         """Subscribe to nl80211's events, which joining waits for.
@@ -170,8 +197,11 @@ class Interface(node.Interface):
         debugfs, for the rate control minstrel. Raises OSError if the kernel has no such file.
         """
         group, rates = (CCK_GROUP, CCK) if rate in CCK else (OFDM_GROUP, OFDM)
-        path, index = f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx", group << 4 | rates.index(rate)
-        with open(path, "w") as file:
+        self.hold(group << 4 | rates.index(rate))
+
+    def hold(self, index: int) -> None:
+        """The same by minstrel's index of a rate."""
+        with open(f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx", "w") as file:
             file.write(str(index))
         self.node.note("minstrel's fixed_rate_idx", index, -1)
 
@@ -191,20 +221,22 @@ class Interface(node.Interface):
         self.hold_rate(rate)
         self.held = [rate]
 
-    def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
+    def join_ibss(
+        self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int], **wide: int
+    ) -> None:
         """Join an independent BSS on a fixed channel (MHz) with a fixed BSSID, so that no scan precedes.
 
-        `beacon_tu` is 10 to 10000 units of 1024 µs; rates are in 100 kb/s. Returns when the kernel reports that it
-        joined.
+        `beacon_tu` is 10 to 10000 units of 1024 µs; rates are in 100 kb/s; `wide` is as of `channel`. Returns when the
+        kernel reports that it joined.
         """
         cell: list[tuple[int, Value]] = [(SSID, ssid.encode()), (MAC, hardware_address(bssid)), (FREQ_FIXED, b"")]
-        values = *channel(freq), *cell, *beacons(beacon_tu, basic_rates)
+        values = *channel(freq, **wide), *cell, *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_IBSS, *values, what=f"join IBSS {ssid}")
         self.wait([JOIN_IBSS], f"join IBSS {ssid}")
 
-    def join_mesh(self, ssid: str, freq: int, beacon_tu: int, basic_rates: Sequence[int]) -> None:
+    def join_mesh(self, ssid: str, freq: int, beacon_tu: int, basic_rates: Sequence[int], **wide: int) -> None:
         """Join an open 802.11s mesh, with the kernel's own peering. Arguments are as for `join_ibss`."""
-        values = *channel(freq), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
+        values = *channel(freq, **wide), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_MESH, *values, what=f"join mesh {ssid}")
 
     def join_ocb(self, freq: int) -> None:
@@ -308,9 +340,17 @@ def rate_bytes(rates: Sequence[int]) -> bytes:
     return bytes(rate // 5 for rate in rates)
 
 
-def channel(freq: int) -> list[tuple[int, Value]]:
-    """Return the attributes of a 20 MHz channel without HT: the air has legacy rates only."""
-    return [(FREQ, freq), (CHANNEL_WIDTH, WIDTH_20_NO_HT), (CENTER_FREQ1, freq)]
+def channel(freq: int, width_mhz: int | None = None, centre_mhz: int | None = None) -> list[tuple[int, Value]]:
+    """Return the attributes of a channel; without a width, one of 20 MHz with legacy rates only."""
+    width = WIDTHS[width_mhz] if width_mhz else WIDTH_20_NO_HT
+    return [(FREQ, freq), (CHANNEL_WIDTH, width), (CENTER_FREQ1, centre_mhz or freq)]
+
+
+def mcs_index(ht: dict[str, Any]) -> int:
+    """Return minstrel's index of a radio's MCS, with its streams, width and guard interval."""
+    wide, short = (20, 40, 80).index(ht["width_mhz"]), ht["guard_ns"] == 400
+    group = MOST_STREAMS * (2 * wide + short) + ht["streams"] - 1
+    return (group + VHT_GROUP * (ht["format"] == "vht")) << 4 | int(ht["mcs"])
 
 
 def beacons(beacon_tu: int, basic_rates: Sequence[int]) -> list[tuple[int, Value]]:

@@ -57,6 +57,10 @@ class Link:
         """Return whether an interface is an access point."""
         return False
 
+    def wide(self) -> dict[str, int]:
+        """Return the width of its channel and where its centre is, unless it has legacy rates only."""
+        return {name: self.plan[name] for name in ("width_mhz", "centre_mhz") if name in self.plan}
+
     def turn(self, interface: Interface) -> int:
         """Return when this interface joins: lower turns join first."""
         return 0

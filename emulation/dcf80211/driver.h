@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Radios of HT and later: a mac80211 driver over the core. driver.c registers
+ * radios and their interfaces, caps.c says what they can do, mpdu.c carries
+ * frames from mac80211's queues to the core and back, modes.c names modes.
+ *
+ * mac80211 keeps the queues. A radio takes from them only what fits the next few
+ * aggregates of each category, so fq_codel, airtime fairness and AQL decide what is
+ * sent next. The core forms each aggregate when access is won.
+ *
+ * The core calls with air->lock held and interrupts off. What it tells is stored
+ * at the radio, whose tasklet passes it to mac80211 without any lock, and then
+ * takes new frames. Objects below are counted under air->lock.
+ */
+#ifndef DCF80211_DRIVER_H
+#define DCF80211_DRIVER_H
+
+#include <linux/interrupt.h>
+#include <net/mac80211.h>
+
+#include "air.h"
+#include "modes.h"
+
+/* Another station, as a radio knows it; it outlives mac80211's sta while frames name it. */
+struct peer {
+	struct ieee80211_sta *sta; /* NULL: it is gone */
+	u32 uses;
+	u16 station; /* of the core */
+	struct session *session[IEEE80211_NUM_TIDS];
+	struct {
+		struct dcf_scoreboard board;
+		bool on;
+	} rx[IEEE80211_NUM_TIDS];
+};
+
+struct session {
+	struct dcf_session core;
+	struct peer *peer;
+	struct mpdu *lost; /* the last that was given up */
+	u32 uses;
+	u8 tid;
+};
+
+/* Aggregates that are prepared: how many MPDUs of each have not been sent yet. */
+struct prepared {
+	u16 mpdus[DRIVER_DEPTH];
+	u8 count;
+};
+
+struct driver {
+	struct ieee80211_hw *hw;
+	struct air *air;
+	u16 station;
+	struct driver_traits traits;
+	const struct net *net; /* whose socket of this number owns the radio */
+	u32 portid;
+
+	struct tasklet_struct work;
+	/* For the tasklet. */
+	struct sk_buff_head received;
+	struct list_head done, sent;
+	struct prepared prepared[IEEE80211_NUM_ACS];
+	u64 refused;
+
+	struct hrtimer beacon;
+	struct ieee80211_vif *beacons; /* the interface that has any */
+	u32 interval_us;
+	s64 tsf_offset_us;
+	u16 sequence;
+
+	struct ieee80211_supported_band band[NUM_NL80211_BANDS];
+};
+
+static inline bool driver_aggregates(const struct driver *d)
+{
+	return d->traits.window;
+}
+
+/* caps.c: fill the bands in; a new radio has its traits */
+int caps_set(struct driver *d);
+void caps_free(struct driver *d);
+
+/* mpdu.c */
+extern const struct dcf_ops mpdu_dcf_ops;
+void mpdu_init(struct driver *d);
+/* Drop what the tasklet has not passed on. */
+void mpdu_close(struct driver *d);
+/* Send a frame that is in no queue. */
+void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb);
+/* With air->lock held. */
+void peer_put(struct peer *peer);
+void session_put(struct session *session);
+
+#endif

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames of radios of HT and later: from mac80211's queues to the core, and what
+ * became of them back to mac80211.
+ *
+ * A radio prepares a few aggregates of each category, each of one queue. It takes
+ * the next when the MPDUs of one have been sent for the first time; retries go out
+ * with later aggregates, as the core has them in its queue.
+ */
+#include <linux/etherdevice.h>
+#include <linux/slab.h>
+
+#include "driver.h"
+
+#define FCS 4
+
+/* A frame while the core has it. */
+struct mpdu {
+	struct dcf_frame frame;
+	struct list_head list;
+	struct sk_buff *skb;
+	struct peer *peer; /* or NULL */
+	struct session *session; /* or NULL */
+	struct ieee80211_tx_rate rates[DCF_STAGES];
+	enum dcf_reason why;
+	bool prepared; /* it is an aggregate by itself, until it ends */
+};
+
+/* A PPDU that was sent: struct dcf_sent, for mac80211. */
+struct sent {
+	struct list_head list;
+	struct session *session;
+	u16 mode, mpdus, acked;
+	u32 airtime_ns;
+};
+
+/* What the tasklet has in hand. */
+struct told {
+	struct sk_buff_head received;
+	struct list_head done, sent;
+};
+
+void peer_put(struct peer *peer)
+{
+	if (!--peer->uses)
+		kfree(peer);
+}
+
+void session_put(struct session *session)
+{
+	if (--session->uses)
+		return;
+	peer_put(session->peer);
+	kfree(session);
+}
+
+static void prepared_add(struct prepared *p, u16 mpdus)
+{
+	if (p->count < DRIVER_DEPTH)
+		p->mpdus[p->count++] = mpdus;
+	else
+		p->mpdus[p->count - 1] += mpdus;
+}
+
+/* So many have been sent; the oldest first. */
+static void prepared_take(struct prepared *p, u16 mpdus)
+{
+	u16 some;
+
+	while (mpdus && p->count) {
+		some = min(mpdus, p->mpdus[0]);
+		mpdus -= some;
+		p->mpdus[0] -= some;
+		if (p->mpdus[0])
+			break;
+		p->count--;
+		memmove(p->mpdus, p->mpdus + 1, p->count * sizeof(*p->mpdus));
+	}
+}
+
+/* Called by the core. */
+
+static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
+{
+	struct air *air = edge;
+	struct driver *d = air->radio[to].driver;
+	struct ieee80211_rx_status *status;
+	struct sk_buff *skb;
+
+	if (!d)
+		return;
+	skb = dev_alloc_skb(f->len);
+	if (!skb) {
+		air->lost_messages++;
+		return;
+	}
+	skb_put_data(skb, f->bytes, f->len);
+	status = IEEE80211_SKB_RXCB(skb);
+	memset(status, 0, sizeof(*status));
+	status->freq = f->freq;
+	status->band = f->freq < 4000 ? NL80211_BAND_2GHZ : NL80211_BAND_5GHZ;
+	status->signal = clamp(DIV_ROUND_CLOSEST(power_mdbm, 1000), -128, 127);
+	status->mactime = div_u64(air_now(), 1000) + d->tsf_offset_us;
+	status->flag = RX_FLAG_MACTIME_END;
+	modes_to_reception(air->modes, mode, status);
+	__skb_queue_tail(&d->received, skb);
+	tasklet_schedule(&d->work);
+}
+
+static void mpdu_free(struct mpdu *m)
+{
+	if (m->session)
+		session_put(m->session);
+	if (m->peer)
+		peer_put(m->peer);
+	kfree(m);
+}
+
+static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
+{
+	struct mpdu *m = container_of(f, struct mpdu, frame);
+	struct air *air = edge;
+	struct driver *d = air->radio[station].driver;
+
+	if (!d) { /* the radio is gone */
+		dev_kfree_skb_any(m->skb);
+		mpdu_free(m);
+		return;
+	}
+	m->why = why;
+	if (m->prepared)
+		prepared_take(&d->prepared[f->category], 1);
+	if (m->session && why != DCF_ACKED)
+		m->session->lost = m;
+	if (why == DCF_REFUSED)
+		d->refused++;
+	list_add_tail(&m->list, &d->done);
+	tasklet_schedule(&d->work);
+}
+
+static void mpdu_sent(void *edge, u16 station, const struct dcf_sent *told)
+{
+	struct session *session = container_of(told->session, struct session, core);
+	struct air *air = edge;
+	struct driver *d = air->radio[station].driver;
+	struct sent *s;
+
+	if (!d)
+		return;
+	prepared_take(&d->prepared[told->category], told->fresh);
+	tasklet_schedule(&d->work);
+	s = kmalloc(sizeof(*s), GFP_ATOMIC);
+	if (!s)
+		return;
+	session->uses++;
+	*s = (struct sent){
+		.session = session,
+		.mode = told->mode,
+		.mpdus = told->mpdus,
+		.acked = told->acked,
+		.airtime_ns = told->airtime_ns,
+	};
+	list_add_tail(&s->list, &d->sent);
+}
+
+const struct dcf_ops mpdu_dcf_ops = {
+	.deliver = mpdu_deliver,
+	.done = mpdu_done,
+	.record = trace_record,
+	.sent = mpdu_sent,
+};
+
+/* To mac80211. */
+
+static void pass_sent(struct driver *d, const struct sent *s)
+{
+	struct ieee80211_sta *sta = READ_ONCE(s->session->peer->sta);
+	struct ieee80211_tx_info info = {
+		.flags = IEEE80211_TX_CTL_AMPDU | IEEE80211_TX_STAT_AMPDU | (s->acked ? IEEE80211_TX_STAT_ACK : 0),
+		.band = d->hw->conf.chandef.chan->band,
+	};
+
+	if (!sta)
+		return;
+	info.status.rates[0].count = 1;
+	info.status.rates[1].idx = -1;
+	info.status.ampdu_len = min(s->mpdus, U8_MAX);
+	info.status.ampdu_ack_len = min(s->acked, U8_MAX);
+	if (s->mode >= DCF_RATES)
+		modes_to_rate(d->air->modes, s->mode, &info.status.rates[0]);
+	else
+		info.status.rates[0].idx = rate_to_hwsim(s->mode, d->hw->conf.chandef.chan->center_freq);
+	ieee80211_tx_rate_update(d->hw, sta, &info);
+	ieee80211_sta_register_airtime(sta, s->session->tid, s->airtime_ns / 1000, 0);
+}
+
+/* Of a frame that is no session's, all attempts. */
+static u32 airtime_us(const struct driver *d, const struct mpdu *m)
+{
+	u64 ns = 0;
+	int i;
+
+	for (i = 0; i < DCF_STAGES; i++)
+		ns += (u64)m->frame.used[i] *
+		      mode_txtime_ns(modes_at(d->air->modes, m->frame.stage[i].mode), m->frame.len + FCS, false);
+	return div_u64(ns, 1000);
+}
+
+static void pass_done(struct driver *d, struct mpdu *m)
+{
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(m->skb);
+	struct ieee80211_sta *sta = m->peer ? READ_ONCE(m->peer->sta) : NULL;
+	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
+	const u8 *qos;
+	int i;
+
+	ieee80211_tx_info_clear_status(info);
+	for (i = 0; i < DCF_STAGES; i++) {
+		info->status.rates[i] = m->rates[i];
+		info->status.rates[i].count = min(m->frame.used[i], 31);
+		if (!m->frame.used[i])
+			info->status.rates[i].idx = -1;
+	}
+	if (m->why == DCF_ACKED)
+		info->flags |= IEEE80211_TX_STAT_ACK;
+	else if (m->why == DCF_GROUP && info->flags & IEEE80211_TX_CTL_NO_ACK)
+		info->flags |= IEEE80211_TX_STAT_NOACK_TRANSMITTED;
+	else if (m->session && m->session->lost == m) /* one block-ACK request for all */
+		info->flags |= IEEE80211_TX_STAT_AMPDU_NO_BACK;
+	if (sta && !m->session) {
+		qos = ieee80211_is_data_qos(*(__le16 *)m->skb->data) ? ieee80211_get_qos_ctl((void *)m->skb->data) : NULL;
+		ieee80211_sta_register_airtime(sta, qos ? *qos & IEEE80211_QOS_CTL_TID_MASK : 0, airtime_us(d, m), 0);
+	}
+	if (sta)
+		ieee80211_tx_status_ext(d->hw, &status);
+	else
+		ieee80211_tx_status_skb(d->hw, m->skb);
+}
+
+static void told_free(struct air *air, struct told *told)
+{
+	struct mpdu *m, *next;
+	struct sent *s, *after;
+	unsigned long flags;
+
+	spin_lock_irqsave(&air->lock, flags);
+	list_for_each_entry_safe(m, next, &told->done, list) {
+		if (m->session && m->session->lost == m)
+			m->session->lost = NULL;
+		mpdu_free(m);
+	}
+	list_for_each_entry_safe(s, after, &told->sent, list) {
+		session_put(s->session);
+		kfree(s);
+	}
+	spin_unlock_irqrestore(&air->lock, flags);
+}
+
+static void told_take(struct driver *d, struct told *told)
+{
+	unsigned long flags;
+
+	__skb_queue_head_init(&told->received);
+	INIT_LIST_HEAD(&told->done);
+	INIT_LIST_HEAD(&told->sent);
+	spin_lock_irqsave(&d->air->lock, flags);
+	skb_queue_splice_init(&d->received, &told->received);
+	list_splice_init(&d->done, &told->done);
+	list_splice_init(&d->sent, &told->sent);
+	spin_unlock_irqrestore(&d->air->lock, flags);
+}
+
+/* From mac80211. */
+
+static struct peer *peer_of(struct ieee80211_sta *sta)
+{
+	return sta ? *(struct peer **)sta->drv_priv : NULL;
+}
+
+/* NULL: there is no memory, or no such rate; the frame is gone. */
+static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+{
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
+	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+	u16 freq = d->hw->conf.chandef.chan->center_freq;
+	int i, mode = -1;
+
+	if (!m || skb_linearize(skb))
+		goto drop;
+	if (sta)
+		ieee80211_get_tx_rates(info->control.vif, sta, skb, m->rates, DCF_STAGES);
+	else
+		memcpy(m->rates, info->control.rates, sizeof(m->rates));
+	for (i = 0; i < DCF_STAGES && m->rates[i].idx >= 0; i++) {
+		mode = modes_of_rate(d->air->modes, &m->rates[i], freq);
+		if (mode < 0)
+			break;
+		m->frame.stage[i] = (struct dcf_stage){
+			.mode = mode,
+			.count = m->rates[i].count ?: 1,
+			.rts = m->rates[i].flags & IEEE80211_TX_RC_USE_RTS_CTS,
+			.cts_to_self = m->rates[i].flags & IEEE80211_TX_RC_USE_CTS_PROTECT,
+			.short_preamble = m->rates[i].flags & IEEE80211_TX_RC_USE_SHORT_PREAMBLE,
+		};
+	}
+	if (mode < 0) {
+		d->refused++;
+		goto drop;
+	}
+	m->skb = skb;
+	m->frame.bytes = skb->data;
+	m->frame.len = skb->len;
+	m->frame.freq = freq;
+	m->frame.no_ack = info->flags & IEEE80211_TX_CTL_NO_ACK;
+	m->peer = peer_of(sta);
+	return m;
+drop:
+	kfree(m);
+	ieee80211_free_txskb(d->hw, skb);
+	return NULL;
+}
+
+/* With air->lock held. */
+static void mpdu_enqueue(struct driver *d, struct mpdu *m, u64 now)
+{
+	if (m->peer)
+		m->peer->uses++;
+	if (m->session) {
+		m->session->uses++;
+		m->frame.session = &m->session->core;
+	}
+	d->air->frames++;
+	dcf_enqueue(d->air->dcf, d->station, &m->frame, now);
+}
+
+void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+{
+	const struct ieee80211_bar *bar = (void *)skb->data;
+	struct mpdu *m = mpdu_new(d, sta, skb);
+	unsigned long flags;
+
+	if (!m)
+		return;
+	spin_lock_irqsave(&d->air->lock, flags);
+	if (m->peer && ieee80211_is_back_req(bar->frame_control)) /* its window says how long the answer is */
+		m->session = m->peer->session[le16_get_bits(bar->control, IEEE80211_BAR_CTRL_TID_INFO_MASK)];
+	mpdu_enqueue(d, m, air_now());
+	air_arm(d->air);
+	spin_unlock_irqrestore(&d->air->lock, flags);
+}
+
+/* How many MPDUs of the agreement fit its window. */
+static u16 window_left(const struct dcf_session *session)
+{
+	u16 span = sequence_from(READ_ONCE(session->start), READ_ONCE(session->next));
+
+	return span < session->window ? session->window - span : 0;
+}
+
+/* Take an aggregate from a queue. false: there is nothing to take now. */
+static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
+{
+	struct peer *peer = peer_of(txq->sta);
+	struct prepared *prepared = &d->prepared[txq->ac];
+	struct session *session = NULL;
+	struct ampdu ppdu = { 0 }, more;
+	struct mpdu *m, *next;
+	const struct dcf_mode *mode;
+	unsigned long flags;
+	struct sk_buff *skb;
+	LIST_HEAD(taken);
+	u16 count = 0, left = 0;
+	u64 now;
+
+	if (peer && txq->tid < IEEE80211_NUM_TIDS)
+		session = READ_ONCE(peer->session[txq->tid]);
+	if (session)
+		left = window_left(&session->core);
+	if (session && !left)
+		return false;
+	do {
+		skb = ieee80211_tx_dequeue(d->hw, txq);
+		if (!skb)
+			break;
+		m = mpdu_new(d, txq->sta, skb);
+		if (!m)
+			continue;
+		list_add_tail(&m->list, &taken);
+		count++;
+		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU) ||
+		    (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE))
+			break;
+		m->session = session;
+		mode = modes_at(d->air->modes, m->frame.stage[0].mode);
+		ppdu = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
+		more = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
+	} while (count < left && ampdu_fits(&more, mode, &session->core.limits, MODE_MAX_NS));
+	if (!count)
+		return false;
+	spin_lock_irqsave(&d->air->lock, flags);
+	prepared_add(prepared, count);
+	now = air_now();
+	list_for_each_entry_safe(m, next, &taken, list) {
+		m->prepared = !m->session;
+		mpdu_enqueue(d, m, now);
+	}
+	air_arm(d->air);
+	spin_unlock_irqrestore(&d->air->lock, flags);
+	return true;
+}
+
+static void take(struct driver *d, u8 ac)
+{
+	struct ieee80211_txq *txq;
+	bool any = true;
+
+	while (any && READ_ONCE(d->prepared[ac].count) < d->traits.depth) {
+		any = false;
+		ieee80211_txq_schedule_start(d->hw, ac);
+		while (READ_ONCE(d->prepared[ac].count) < d->traits.depth && (txq = ieee80211_next_txq(d->hw, ac))) {
+			any |= take_aggregate(d, txq);
+			ieee80211_return_txq(d->hw, txq, false);
+		}
+		ieee80211_txq_schedule_end(d->hw, ac);
+	}
+}
+
+static void mpdu_work(struct tasklet_struct *work)
+{
+	struct driver *d = from_tasklet(d, work, work);
+	struct told told;
+	struct sk_buff *skb;
+	struct mpdu *m;
+	struct sent *s;
+	u8 ac;
+
+	told_take(d, &told);
+	rcu_read_lock();
+	list_for_each_entry(s, &told.sent, list)
+		pass_sent(d, s);
+	list_for_each_entry(m, &told.done, list)
+		pass_done(d, m);
+	while ((skb = __skb_dequeue(&told.received)))
+		ieee80211_rx(d->hw, skb);
+	told_free(d->air, &told);
+	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
+		take(d, ac);
+	rcu_read_unlock();
+}
+
+void mpdu_init(struct driver *d)
+{
+	__skb_queue_head_init(&d->received);
+	INIT_LIST_HEAD(&d->done);
+	INIT_LIST_HEAD(&d->sent);
+	tasklet_setup(&d->work, mpdu_work);
+}
+
+void mpdu_close(struct driver *d)
+{
+	struct told told;
+	struct mpdu *m;
+
+	told_take(d, &told);
+	__skb_queue_purge(&told.received);
+	list_for_each_entry(m, &told.done, list)
+		dev_kfree_skb_any(m->skb);
+	told_free(d->air, &told);
+}

@@ -16,11 +16,14 @@
 /* When to try again after an allocation has failed. */
 #define STARVED_NS (1000 * US)
 
+static const struct dcf_ops *air_ops(bool ht)
+{
 #ifdef DCF80211_HT
-#define DCF_OPS(ht) ((ht) ? &mpdu_dcf_ops : &hwsim_dcf_ops)
-#else
-#define DCF_OPS(ht) (&hwsim_dcf_ops)
+	if (ht)
+		return &mpdu_dcf_ops;
 #endif
+	return &hwsim_dcf_ops;
+}
 
 void air_arm(struct air *air)
 {
@@ -123,7 +126,7 @@ struct air *air_create(const struct dcf_config *config, bool ht)
 	air->dcf = vzalloc(dcf_size(config->stations));
 	if (!air->radio || !air->dcf)
 		goto out;
-	dcf_init(air->dcf, config, DCF_OPS(ht), air);
+	dcf_init(air->dcf, config, air_ops(ht), air);
 	if (config->trace) {
 		err = trace_open(air);
 		if (err)

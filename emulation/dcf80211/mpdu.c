@@ -221,6 +221,8 @@ static void pass_done(struct driver *d, struct mpdu *m)
 		if (!m->frame.used[i])
 			info->status.rates[i].idx = -1;
 	}
+	if (!m->session) /* its status is its own, not a PPDU's */
+		info->flags &= ~IEEE80211_TX_CTL_AMPDU;
 	if (m->why == DCF_ACKED)
 		info->flags |= IEEE80211_TX_STAT_ACK;
 	else if (m->why == DCF_GROUP && info->flags & IEEE80211_TX_CTL_NO_ACK)
@@ -387,10 +389,12 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 			continue;
 		list_add_tail(&m->list, &taken);
 		count++;
-		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU) ||
-		    (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE))
+		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU))
 			break;
 		m->session = session;
+		m->frame.alone = IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
+		if (m->frame.alone)
+			break;
 		mode = modes_at(d->air->modes, m->frame.stage[0].mode);
 		ppdu = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
 		more = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);

@@ -27,7 +27,8 @@ class Profile(NamedTuple):
 
 
 # ath9k of Linux 6.12, drivers/net/wireless/ath/ath9k: two aggregates a queue (ATH_AGGR_MIN_QDEPTH), 30 retries
-# (ATH_MAX_SW_RETRIES), half the window and 4 ms (xmit.c), 8 us between MPDUs and airtime fairness (init.c, common-init.c).
+# (ATH_MAX_SW_RETRIES), half the window and 4 ms (xmit.c), 8 us between MPDUs and airtime fairness (init.c,
+# common-init.c).
 PROFILES = {
     "ath9k": Profile(2, 31, 64, 32, 65_535, 4_000, 6, aql=False, fairness=True),
     "none": Profile(2, 7, 0, 0, 65_535, 5_484, 0, aql=False, fairness=True),

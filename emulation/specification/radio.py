@@ -40,7 +40,7 @@ class Radio(Section):
     width: Annotated[int, one_of((20, 40, 80, 160), "MHz")] = Field(20, description="with mode: channel width in MHz")
     streams: int = Field(1, ge=1, le=4, description="with mode: spatial streams")
     mcs: Mcs = Field(
-        "auto", description="with mode: MCS of data frames, from 0 for each number of streams; auto: minstrel_ht chooses"
+        "auto", description="with mode: MCS of data frames, from 0 for any number of streams; auto: minstrel_ht chooses"
     )
     guard: Annotated[float, one_of((0.4, 0.8, 1.6, 3.2), "us")] = Field(
         0.8, description="with mode: guard interval in us; with mcs auto the shortest"
@@ -100,7 +100,7 @@ class Radio(Section):
         if self.mode == "ax":
             raise ValueError("mode: 802.11ax is not there yet; n and ac are")
         if why := refuse_mode(
-            self.mode, 0 if self.mcs == AUTO else self.mcs, self.streams, self.width, round(self.guard * 1000),
+            self.mode, self.mcs if isinstance(self.mcs, int) else 0, self.streams, self.width, round(self.guard * 1000),
             ldpc=False,
         ) or refuse_channel(self.mode, self.freq, self.width):  # fmt: skip
             raise ValueError(f"mode: {why}")

@@ -117,7 +117,8 @@ class Frame(c.Structure):
 
 Frame._fields_ = [
     ("next", c.POINTER(Frame)), ("bytes", c.POINTER(c.c_uint8)), ("queued_ns", c.c_uint64), ("last_tx", c.c_uint64),
-    ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
+    ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("alone", c.c_bool),
+    ("stage", Stage * 4),
     ("session", c.POINTER(Session)), ("in", c.c_void_p * 2), ("request", c.c_bool), ("planned", c.c_bool),
     ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16),
     ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
@@ -460,6 +461,7 @@ class Core:
         rts: bool = False,
         cts_to_self: bool = False,
         request: int | None = None,
+        alone: bool = False,
     ) -> None:
         """The driver hands over an MPDU of so many bytes, FCS included, of its agreement, with the next sequence
         number; or a request for a block ACK from a sequence number on."""
@@ -473,7 +475,7 @@ class Core:
             length = self.lib.dcf_make_request(room, address(to), address(station), 0, tid, request)
             content = room.raw[:length]
         buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
-        frame = Frame(bytes=buffer, len=len(content), freq=freq, session=c.pointer(session))
+        frame = Frame(bytes=buffer, len=len(content), freq=freq, alone=alone, session=c.pointer(session))
         frame.stage[0] = Stage(mode, 1, rts, cts_to_self, False)
         self.frames[c.addressof(frame)] = (frame, buffer)
         self.run(max(at - 1, 0))

@@ -408,6 +408,18 @@ def test_rts_once_a_txop() -> None:
     assert air.tx[4].start == air.tx[3].end + SIFS * US
 
 
+def test_what_goes_alone_keeps_its_place() -> None:
+    """Rate controls try a rate with one frame: no other is in its PPDU, and none overtakes it."""
+    air = made(mutual(2, {}, NEAR))
+    air.agree(0, 1)
+    send(air, 2)
+    send(air, 1, alone=True)
+    send(air, 2)
+    air.run(20_000 * US)
+    assert [of(air, t) for t in air.tx if t.station == 0] == [[0, 1], [2], [3, 4]]
+    assert [it[2:5] for it in air.sent] == [(2, 2, 2), (1, 1, 1), (2, 2, 2)]
+
+
 def test_agreements_do_not_mix() -> None:
     """Frames for two recipients alternate in one queue: each PPDU has those of one, in their order."""
     air = made(mutual(3, {}, NEAR))

@@ -36,12 +36,14 @@ struct ampdu aggregate_next(const struct dcf *dcf, struct dcf_frame *first, u64 
 
 	if (most_ns < most + silence)
 		most = most_ns > silence ? most_ns - silence : 0;
-	if (!first->session || first->request || !ampdu_takes(mode, first->len + FCS_LEN))
+	if (!first->session || first->request || first->alone || !ampdu_takes(mode, first->len + FCS_LEN))
 		return ppdu;
 	limits = &first->session->limits;
 	for (f = first->next; f; f = f->next) {
 		if (!goes_with(first, f))
 			continue;
+		if (f->alone)
+			break;
 		more = ampdu_with(&ppdu, mode, limits->spacing_ns, f->len + FCS_LEN);
 		if (!ampdu_takes(mode, f->len + FCS_LEN) || !ampdu_fits(&more, mode, limits, most))
 			break;

@@ -208,6 +208,7 @@ struct dcf_frame {
 	u16 len; /* without FCS */
 	u16 freq; /* MHz; 0, which is no channel, is refused */
 	bool no_ack;
+	bool alone; /* no other is in a PPDU with it, and none that follows in its agreement is sent before it */
 	struct dcf_stage stage[DCF_STAGES];
 	struct dcf_session *session; /* the block-ACK agreement that it is sent under, which outlives it; NULL: there is none */
 	/* The core's. */

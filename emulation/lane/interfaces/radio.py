@@ -117,14 +117,15 @@ class Interface(node.Interface):
     def make_ht(self, owner: Generic, mac: bytes) -> None:
         """Make a radio of 802.11n or later, which is the air's own."""
         ht = self.plan["ht"]
+        one = {
+            name: struct.pack("=B", ht[name]) for name in ("streams", "depth", "tries", "density", "aql", "fairness")
+        }
+        two = {name: struct.pack("=H", ht[name]) for name in ("width_mhz", "guard_ns", "window", "mpdus")}
         owner.command(FAMILY, Command.RADIO, [
-            (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"), (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),
-            (A.STREAMS, struct.pack("=B", ht["streams"])), (A.WIDTH_MHZ, struct.pack("=H", ht["width_mhz"])),
-            (A.GUARD_NS, struct.pack("=H", ht["guard_ns"])), (A.DEPTH, struct.pack("=B", ht["depth"])),
-            (A.TRIES, struct.pack("=B", ht["tries"])), (A.WINDOW, struct.pack("=H", ht["window"])),
-            (A.MPDUS, struct.pack("=H", ht["mpdus"])), (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
-            (A.DENSITY, struct.pack("=B", ht["density"])), (A.AQL, struct.pack("=B", ht["aql"])),
-            (A.FAIRNESS, struct.pack("=B", ht["fairness"])),
+            (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"),
+            (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),
+            *((getattr(A, name.upper()), value) for name, value in {**one, **two}.items()),
+            (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
         ], what=f"radio {self.name}")  # fmt: skip
         if ht["mcs"] is not None:
             self.hold(mcs_index(ht))
@@ -350,7 +351,9 @@ def mcs_index(ht: dict[str, Any]) -> int:
     """Return minstrel's index of a radio's MCS, with its streams, width and guard interval."""
     wide, short = (20, 40, 80).index(ht["width_mhz"]), ht["guard_ns"] == 400
     group = MOST_STREAMS * (2 * wide + short) + ht["streams"] - 1
-    return (group + VHT_GROUP * (ht["format"] == "vht")) << 4 | int(ht["mcs"])
+    first = VHT_GROUP if ht["format"] == "vht" else 0
+    index: int = first + group << 4 | ht["mcs"]
+    return index
 
 
 def beacons(beacon_tu: int, basic_rates: Sequence[int]) -> list[tuple[int, Value]]:

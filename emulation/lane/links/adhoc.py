@@ -23,8 +23,8 @@ class Link(links.Link):
 
     def join(self, interface: Interface) -> None:
         plan = self.plan
-        beacons = plan["beacon_tu"], plan["basic_rates"]
-        interface.join_ibss(plan["ssid"], plan["freq"], BSSID, *beacons, **self.wide())
+        rates, wide = plan["basic_rates"], self.wide()
+        interface.join_ibss(plan["ssid"], plan["freq"], BSSID, plan["beacon_tu"], rates, **wide)
 
     def meet(self, interface: Interface) -> None:
         """Send probe requests until all neighbours have answered and are peers.

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Radios of 802.11n and ac in a lane: throughput by hand, and what Linux itself says of them."""
+
+from __future__ import annotations
+
+import json
+from math import ceil
+from typing import Any
+
+import pytest
+
+SIFS, SLOT, BLOCK_ACK, AIFSN = 16, 9, 32, 2  # us; mac80211 gives an independent BSS the DCF's parameters
+PAYLOAD = 1460
+MPDU = 4 + 26 + 8 + 20 + 8 + PAYLOAD + 4  # delimiter, QoS header, LLC, IP, UDP, FCS
+
+PLAY = """
+import json, os
+from emulation.net import Net
+with Net(seed={seed}, **{options!r}) as net:
+    a, b = (net.addStation(name, position=(20.0 * i, 0, 0)) for i, name in enumerate(("sta1", "sta2")))
+    net.addFlow(a, b, **{flow!r})
+    net.start()
+    ran = net.run(2, name={name!r})
+    folder = "/sys/kernel/debug/ieee80211/sta1-wlan0/netdev:sta1-wlan0/stations/" + b.MAC()
+    read = {{name: open(f"{{folder}}/{{name}}").read() for name in ("agg_status", "rc_stats", "airtime")}}
+    dump = a.cmd("iw dev sta1-wlan0 station dump")
+    print(json.dumps([ran["applications"][0], [s["counters"] for s in ran["air"]["stations"]], read, dump, ran["air"]]))
+"""
+UDP = {"kind": "udp", "rate_kbps": 500_000, "datagram_bytes": PAYLOAD}
+BULK = {"kind": "bulk"}
+
+
+def play(bench: Any, options: dict[str, Any], flow: dict[str, Any] = UDP, seed: int = 1, name: str = "run") -> Any:
+    (line,) = bench.script(PLAY.format(seed=seed, options=options, flow=flow, name=name))
+    return json.loads(line)
+
+
+def saturated(mpdus: int, preamble: float, bits: int, symbol: float, *, answer: float = BLOCK_ACK) -> float:
+    """Mb/s of payload: PPDUs of so many MPDUs, of one station alone."""
+    padded = -(-MPDU // 4) * 4
+    psdu = (mpdus - 1) * padded + MPDU if mpdus > 1 else MPDU - 4
+    data = ceil(ceil((22 + 8 * psdu) / bits) * symbol / 4) * 4
+    return mpdus * PAYLOAD * 8 / (SIFS + AIFSN * SLOT + 7.5 * SLOT + preamble + data + SIFS + answer)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [  # preambles of 36 us and one stream, 40 and two
+        ({"mode": "n", "mcs": 7}, saturated(19, 36, 260, 4)),
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4}, saturated(32, 40, 520, 3.6)),
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4, "width": 40}, saturated(32, 40, 1080, 3.6)),
+        ({"mode": "n", "mcs": 7, "aggregation": "none"}, saturated(1, 36, 260, 4, answer=28)),
+    ],
+    ids=["HT20 MCS 7", "HT20 MCS 15", "HT40 MCS 15", "no aggregation"],
+)
+def test_saturation_is_as_by_hand(bench, options: dict[str, Any], expected: float) -> None:  # type: ignore[no-untyped-def]
+    """One sender, and no losses: PPDUs of half a window, or of 4 ms, back to back. The first frames go alone."""
+    flow, (sender, receiver), _, _, air = play(bench, options)
+    assert flow["delivered_bytes"] * 8 / 2e6 == pytest.approx(expected, rel=0.01)
+    assert not air["refused_frames"] and not air["lost_messages"]
+    assert not receiver["addressed"]["udp"].keys() - {"OK"}
+    assert sender["categories"]["BE"]["aifsn"] == AIFSN
+
+
+def test_linux_shows_what_it_shows_of_hardware(bench) -> None:  # type: ignore[no-untyped-def]
+    """A session each way, minstrel_ht's counts of MPDUs, airtime, and the rates of the last frames."""
+    flow, (sender, _), read, dump, _ = play(bench, {"mode": "n", "mcs": 7}, BULK)
+    assert 45e6 < flow["delivered_bytes"] * 8 / 2 < 65e6
+    first = next(line.split() for line in read["agg_status"].splitlines() if line.startswith("00"))
+    assert first[1] == first[4] == "1"
+    attempts = int(next(line for line in read["rc_stats"].splitlines() if "MCS7" in line).split()[-1])
+    assert attempts == pytest.approx(sender["tx"]["tcp_data"], rel=0.02)
+    aggregated = float(read["rc_stats"].rsplit(":", 1)[1])
+    assert aggregated > 10
+    airtime_us = int(read["airtime"].split("TX: ")[1].split()[0])
+    assert airtime_us == pytest.approx(sender["airtime_ns"]["tcp_data"] / 1000, rel=0.01)
+    assert dump.count("65.0 MBit/s MCS 7") == 2
+
+
+def test_minstrel_ht_climbs(bench) -> None:  # type: ignore[no-untyped-def]
+    """Without losses it finds the highest rate there is."""
+    flow, _, read, _, _ = play(bench, {"mode": "ac", "width": 80, "streams": 2, "guard": 0.4}, BULK)
+    best = next(
+        line for line in read["rc_stats"].splitlines() if line[:3] in ("HT2", "HT4", "VHT") and "A" in line[12:19]
+    )
+    assert best.startswith("VHT80 SGI 2") and "MCS9/2" in best
+    assert flow["delivered_bytes"] * 8 / 2e6 > 200
+
+
+def test_one_seed_is_one_run(bench) -> None:  # type: ignore[no-untyped-def]
+    one, again, other = (
+        play(bench, {"mode": "n", "streams": 2}, BULK, seed, name)
+        for seed, name in ((5, "one"), (5, "again"), (6, "other"))
+    )
+    assert one == again != other
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mode": "ac", "freq": 2412}, "802.11ac is at 5 GHz only, and channel 1 is at 2.4"),
+        ({"mode": "ac", "mcs": 9}, "802.11ac has no MCS 9 for one stream at 20 MHz"),
+        ({"mode": "n", "width": 80}, "802.11n is 20 or 40 MHz wide, not 80"),
+        ({"mode": "n", "mcs": 8}, "802.11n has MCS 0 to 7 for each number of streams, not 8"),
+        ({"mode": "ac", "width": 160}, "want a search for radar"),
+        ({"mode": "n", "freq": 5825, "width": 40}, "channel 165 is in no block of 40 MHz"),
+        ({"mode": "ax"}, "802.11ax is not there yet"),
+        ({"width": 40}, "width: give a mode, too"),
+        ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
+        ({"mode": "n", "edca": "off"}, "802.11n has EDCA"),
+        ({"mode": "n", "reception": "sinr"}, "with reception capture only"),
+        ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),
+    ],
+)
+def test_what_there_is_not_is_refused_in_a_sentence(options: dict[str, Any], words: str) -> None:
+    from emulation.specification import explain, specify
+
+    with pytest.raises(ValueError) as refused:
+        specify("string", options)
+    assert words in "; ".join(explain(refused.value))

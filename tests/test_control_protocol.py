@@ -14,7 +14,10 @@ ENUMS = [
     for definition in spec["definitions"]
     if "entries" in definition
 ]
-CORE = {generate.AIR: (("core/dcf.h", "wire/frame.h"), "dcf"), generate.MANET: (("core/manet.h",), "manet")}
+CORE = {
+    generate.AIR: (("core/dcf.h", "core/mode.h", "wire/frame.h"), "dcf"),
+    generate.MANET: (("core/manet.h",), "manet"),
+}
 
 
 @pytest.mark.parametrize("family", SPECS, ids=lambda family: family.name)

@@ -125,6 +125,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("mobile", {"stations": 5}),
     ("mesh", {"routing": "aodv", "medium": "wmediumd-compat"}),
     ("wlan", {"security": "wpa2", "passphrase": "correct horse"}),
+    ("string", {"stations": 2, "mode": "n"}),
 ]
 
 

@@ -5,7 +5,7 @@ emulation/dcf80211/dcf80211.yaml."""
 FAMILY = "dcf80211"
 
 RECEPTIONS = ("capture", "sinr")
-EIFS = ("off", "frame", "energy")
+EIFS = ("off", "frame", "energy", "dynamic")
 FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
 RULES = (
     "forget_signals",

@@ -197,6 +197,7 @@ def library() -> c.CDLL:
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64)]),
         ("dcf_set_thresholds", c.c_bool, [p, u16, u64, u64]),
+        ("dcf_set_formats", c.c_bool, [p, u16, c.c_uint8]),
         ("dcf_set_modes", c.c_bool, [p, c.POINTER(Mode), u16]),
         ("dcf_set_curve", c.c_bool, [p, c.c_uint8, c.POINTER(Errors)]),
         ("dcf_begin_scoreboard", c.c_bool, [p, u16, c.POINTER(Scoreboard), u16, c.c_uint8, u16, u16]),
@@ -462,14 +463,17 @@ class Core:
         cts_to_self: bool = False,
         request: int | None = None,
         alone: bool = False,
+        body: bytes | None = None,
+        a_msdu: bool = False,
     ) -> None:
         """The driver hands over an MPDU of so many bytes, FCS included, of its agreement, with the next sequence
-        number; or a request for a block ACK from a sequence number on."""
+        number; or a request for a block ACK from a sequence number on. Its body is of zeros if not given."""
         session = self.sessions[station, to, tid][0]
         sequence = session.next if sequence is None else sequence
         if request is None:
             content = b"\x88\x00\x00\x00" + address(to) + address(station) + b"\x02" * 6
-            content += (sequence << 4).to_bytes(2, "little") + bytes((tid, 0)) + bytes(length - 30)
+            content += (sequence << 4).to_bytes(2, "little") + bytes((tid | a_msdu << 7, 0))
+            content += body or bytes(length - 30)
         else:
             room = c.create_string_buffer(52)
             length = self.lib.dcf_make_request(room, address(to), address(station), 0, tid, request)

@@ -117,7 +117,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	u16 from = draw(stations), to;
 	int i;
 
-	f->len = DCF_HDR_LEN + draw(draw(4) ? 40 : 1500);
+	f->len = DCF_HDR_LEN + draw(draw(4) ? 40 : draw(9) ? 1500 : 12000);
 	f->bytes = calloc(1, f->len);
 	f->bytes[0] = draw(2) ? 8 : 0x88;
 	f->bytes[DCF_HDR_LEN - 1 + (f->len > DCF_HDR_LEN)] = draw(256);
@@ -245,6 +245,8 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 		agree_or_not(dcf, stations);
 	if (!draw(20))
 		dcf_set_thresholds(dcf, draw(stations + 1), PICK(u64, 0, 10, 100, 1000), PICK(u64, 0, 1, 10, 50, 500));
+	if (!draw(30))
+		dcf_set_formats(dcf, draw(stations + 1), draw(1 << DCF_FORMATS) | draw(2));
 	if (!draw(20))
 		dcf_set_edca(dcf, draw(stations + 1), draw(DCF_CATEGORIES + 1), &(struct dcf_edca){
 			.cw_min = PICK(u16, 0, 1, 7, 31), .cw_max = PICK(u16, 0, 7, 1023, 65535),

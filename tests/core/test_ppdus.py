@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import ceil
 
 import pytest
-from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, library, mutual, tcp
+from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, address, library, mutual, tcp
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -516,3 +516,133 @@ def test_what_lies_between_mpdus_can_be_lost(begin_us: float, lost: set[int]) ->
     jam = next(t for t in air.tx if t.station == 2)
     assert jam.end - jam.start == 28 * US
     assert {place for _, station, place, _, _ in air.lost if station == 1} == lost
+
+
+def amsdu(lengths: list[int], to: int, station: int = 0) -> bytes:
+    """The body of an A-MSDU as mac80211 makes it (9.3.2.2.2): each MSDU after its addresses and its length, padded to a
+    multiple of 4 bytes but for the last. MSDUs begin with LLC/SNAP."""
+    body = b""
+    for length in lengths:
+        body += bytes(-len(body) % 4)
+        body += address(to) + address(station) + length.to_bytes(2, "big") + tcp(length - 48)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("form", "limit", "msdus", "length"),
+    [  # MSDUs of 1508 bytes: 1522 each with header, and 2 of padding
+        ("ht", 3839, 2, 3046), ("ht", 7935, 5, 7618), ("vht", 3839, 2, 3046), ("vht", 7935, 5, 7618),
+        ("vht", 11_398, 7, 10_666),
+    ],
+)  # fmt: skip
+def test_a_msdus(form: str, limit: int, msdus: int, length: int) -> None:
+    """As many as the limit lets in; on the air to the nanosecond, alone in a PPDU and, where the delimiter can count
+    them, with others. They are acknowledged as one MPDU, and come as they were sent."""
+    body = amsdu([1508] * msdus, 1)
+    assert len(body) == length <= limit < len(amsdu([1508] * (msdus + 1), 1))
+    assert (
+        len(body) + 56 <= {3839: 3895, 7935: 7991, 11_398: 11_454}[limit]
+    )  # with the longest header, security and FCS
+    air = made(mutual(2, {}, NEAR), modes=(mode(form, 7),))
+    air.agree(0, 1)
+    for _ in range(3):
+        air.send_mpdu(0, 1, 30 + length, 1000 * US, mode=FIRST, freq=FREQ, body=body, a_msdu=True)
+    air.run(30_000 * US)
+    data = [t for t in air.tx if t.station == 0]
+    together = form == "vht" or 30 + length <= 4095
+    assert [of(air, t) for t in data] == ([[0, 1, 2]] if together else [[0], [1], [2]])
+    subframe = 4 + 30 + length + (-(30 + length) % 4)
+    psdu = 2 * subframe + 4 + 30 + length if together else 30 + length
+    preamble = {"ht": 36, "vht": 40}[form]
+    assert {t.end - t.start for t in data} == {(preamble + 4 * ceil((22 + 8 * psdu) / 260)) * US}
+    assert {t.kind for t in data} == {"tcp_data"}  # what its first MSDU is
+    assert [content[26:] for _, to, content in air.delivered] == [body] * 3
+    assert [why for _, why in ends(air)] == ["ACKED"] * 3
+
+
+@pytest.mark.parametrize(("form", "most"), [(None, 4095), ("ht", 7991), ("vht", 11_454), ("he", 11_454)])
+def test_an_mpdu_that_a_format_cannot_carry_is_refused(form: str | None, most: int) -> None:
+    modes = (
+        (HT,) if form is None else (mode(form, 7, **({"guard": 800, "ltf": 2, "ldpc": True} if form == "he" else {})),)
+    )
+    air = made(mutual(2, {}, NEAR), modes=modes)
+    air.agree(0, 1)
+    place = 11 if form is None else FIRST
+    send(air, 1, length=most, mode=place)
+    send(air, 1, length=most + 1, mode=place)
+    air.run(30_000 * US)
+    assert ends(air) == [(2, "REFUSED"), (1, "ACKED")]
+
+
+LEGACY = 1 << FORMATS.index("dsss") | 1 << FORMATS.index("ofdm")
+
+
+@pytest.mark.parametrize("protection", [{}, {"rts": True}, {"cts_to_self": True}], ids=["none", "rts", "cts-to-self"])
+def test_protection_from_stations_of_80211a(protection: dict[str, bool]) -> None:
+    """2 decodes no HT. It senses the PPDU, but does not know its Duration; with a CTS before it, or an RTS, it counts
+    from the end of the block ACK. Without EIFS, which protects an answer in any case."""
+    air = made(mutual(3, {(0, 1): NEAR, (0, 2): NEAR}), eifs=0)
+    assert air.lib.dcf_set_formats(air.memory, 2, LEGACY)
+    air.agree(0, 1)
+    send(air, 4, **protection)
+    air.send(2, 0, bytes(100), at=1100 * US, rate=540, freq=FREQ)
+    air.run(10_000 * US)
+    first = next(t for t in air.tx if t.kind == "other")
+    over = first.end / US + (SIFS + BA if protection else 0)
+    third = next(t for t in air.tx if t.station == 2)
+    assert (third.start / US - over - DIFS) / SLOT in range(16)
+    assert air.counters(2).nav_ns == ((over - air.tx[0].end / US) * US if protection else 0)
+    assert not [r for r in air.rx if r.id == first.id and r.station == 2 and r.outcome == "OK"]
+
+
+def test_a_station_of_80211a_that_is_hidden_obeys_the_cts() -> None:
+    """It hears the recipient only: without RTS it spoils what it overlaps, with it all comes well."""
+    for rts in (False, True):
+        air = made(mutual(3, {(0, 1): NEAR, (1, 2): NEAR}))
+        assert air.lib.dcf_set_formats(air.memory, 2, LEGACY)
+        air.agree(0, 1)
+        send(air, 4, rts=rts)
+        air.send(2, b"\xff" * 6, bytes(72), at=1450 * US, rate=540, freq=FREQ)
+        air.run(10_000 * US)
+        other = next(t for t in air.tx if t.station == 2)
+        last = next(t for t in air.tx if t.kind == "other" and t.station == 0)
+        assert (other.start == 1450 * US and len(air.lost) == 1) if not rts else other.start > last.end and not air.lost
+
+
+def test_a_station_of_80211b_obeys_a_cts_at_its_rate() -> None:
+    """At 2.4 GHz it knows DSSS only: of HT it senses the energy, of the CTS at 11 Mb/s it hears the Duration."""
+    phy = Phy(9 * US, 10 * US, 15, 1023, 6 * US, 0b101011111, 2250)
+    for protected in (False, True):
+        air = Core(mutual(3, {(0, 1): NEAR, (0, 2): NEAR}), phy=phy, modes=(HT,), freq=2412)
+        assert air.lib.dcf_set_formats(air.memory, 2, 1 << FORMATS.index("dsss"))
+        air.agree(0, 1)
+        for _ in range(2):
+            air.send_mpdu(0, 1, LENGTH, 1000 * US, mode=FIRST, freq=2412, cts_to_self=protected)
+        air.send(2, 0, bytes(100), at=1250 * US, rate=110)
+        air.run(10_000 * US)
+        sent = next(t for t in air.tx if t.kind == "other" and t.station == 0)
+        over = sent.end / US + (10 + BA + 6 if protected else 0)
+        third = next(t for t in air.tx if t.station == 2)
+        assert (third.start / US - over - 28) / SLOT in range(16)
+
+
+def test_formats_that_are_not_there() -> None:
+    air = made(mutual(2, {}, NEAR))
+    assert not air.lib.dcf_set_formats(air.memory, 2, LEGACY) and not air.lib.dcf_set_formats(air.memory, 0, 1 << 5)
+
+
+@pytest.mark.parametrize(
+    ("modulation", "mpdus", "answer"),
+    [(0, 1, 44), (0, 2, 68), (1, 1, 32), (2, 2, 44), (3, 1, 28), (7, 1, 28), (7, 2, 32)],
+)  # fmt: skip
+def test_dynamic_eifs(modulation: int, mpdus: int, answer: int) -> None:
+    """After a PPDU that it did not receive a station leaves time for the answer to it (table 10-8): an ACK, or a block
+    ACK, at 6, 12 or 24 Mb/s for BPSK, QPSK and all else."""
+    air = made(mutual(3, {(0, 1): NEAR, (0, 2): NEAR}), modes=(mode(mcs=modulation),), eifs=3)
+    assert air.lib.dcf_set_formats(air.memory, 2, LEGACY)
+    air.agree(0, 1)
+    send(air, mpdus)
+    air.send(2, 0, bytes(100), at=1100 * US, rate=540, freq=FREQ)
+    air.run(30_000 * US)
+    third = next(t for t in air.tx if t.station == 2)
+    assert (third.start / US - air.tx[0].end / US - SIFS - answer - DIFS) / SLOT in range(16)

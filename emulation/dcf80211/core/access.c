@@ -24,7 +24,7 @@ static u64 base_of(const struct dcf *dcf, const struct dcf_station *s, const str
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
 	u64 aifs = access_aifs_ns(dcf, a), late;
-	u64 base = s->idle_since + aifs + (s->eifs ? dcf_eifs_ns(phy, s->freq) - dcf_difs_ns(phy) : 0);
+	u64 base = s->idle_since + aifs + s->eifs_ns;
 
 	base = dcf_max(base, dcf_max(s->nav_end, s->awaits_data) + aifs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
 	if (!dcf->config.edca)
@@ -167,7 +167,7 @@ void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 		if (!a->backoff && a->head)
 			access_backoff(dcf, s, a);
 	}
-	s->eifs = false; /* it belongs to the busy period before */
+	s->eifs_ns = 0; /* it belongs to the busy period before */
 	if (!goes_on)
 		timeline_cancel(dcf, s->index, EV_ACCESS);
 }

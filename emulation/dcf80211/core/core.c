@@ -115,6 +115,7 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 		s->short_limit = 7;
 		s->long_limit = 4;
 		s->queue_limit = 50;
+		s->formats = (1U << DCF_FORMATS) - 1;
 		edca_init(dcf, s);
 		s->latest_other = DCF_NOBODY;
 		s->rx_threshold_aw = config->rx_threshold_aw;
@@ -188,6 +189,14 @@ bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
 	int i = dcf_rate_index(rate);
 
 	return i >= 0 && dcf_set_curve(dcf, i, errors);
+}
+
+bool dcf_set_formats(struct dcf *dcf, u16 station, u8 formats)
+{
+	if (station >= dcf->config.stations || formats >> DCF_FORMATS)
+		return false;
+	dcf->station[station].formats = formats;
+	return true;
 }
 
 bool dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
@@ -376,7 +385,8 @@ void dcf_flush(struct dcf *dcf)
 			medium_let_go(dcf, s, &s->tx[slot]);
 		queue_empty(dcf, s, true);
 		s->phase = CONTENDING;
-		s->sending = s->busy = s->eifs = s->owes = false;
+		s->sending = s->busy = s->owes = false;
+		s->eifs_ns = 0;
 		s->sensed = 0;
 		s->energy_aw = 0;
 		s->nav_end = s->awaits_data = 0;

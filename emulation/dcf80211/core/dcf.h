@@ -87,6 +87,7 @@ enum dcf_eifs {
 	DCF_EIFS_OFF,
 	DCF_EIFS_FRAME, /* a frame that began and was not received: the standard */
 	DCF_EIFS_ENERGY, /* also a signal too weak to be a frame: as ns-2 */
+	DCF_EIFS_DYNAMIC, /* after a frame as by the standard, as long as its own answer takes (dot11DynamicEIFSActivated) */
 	DCF_EIFS_RULES
 };
 
@@ -324,6 +325,11 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 /* Of a legacy rate, in 100 kb/s; and of any curve of a mode. */
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
 bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors);
+/*
+ * Which formats a station decodes, a bit each; at first all. It knows that a frame of another has begun, by its OFDM preamble,
+ * but gets no MPDU of it. A station of DSSS alone senses the energy of all else.
+ */
+bool dcf_set_formats(struct dcf *dcf, u16 station, u8 formats);
 /*
  * The modes besides the legacy rates, whose places come after these. They are the caller's, and stay. Before the first
  * frame. false: one of them was never made.

@@ -425,6 +425,16 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	return true;
 }
 
+/* EIFS after what was not received: with dynamic EIFS the PHY's header has said which answer it asks for. */
+static u32 eifs_after(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx)
+{
+	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
+
+	if (dcf->config.eifs != DCF_EIFS_DYNAMIC || !dcf_is_ofdm(mode))
+		return dcf_eifs_ns(&dcf->config.phy, s->freq);
+	return dcf_dynamic_eifs_ns(&dcf->config.phy, mode, tx->n > 1 || mode->format >= DCF_VHT);
+}
+
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
 {
 	const struct transmission *tx = rx->tx;
@@ -435,13 +445,13 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 			if (dcf_rule(dcf, DCF_EIFS_IS_NAV))
 				access_set_nav(dcf, s, dcf->now + dcf_eifs_ns(&dcf->config.phy, s->freq));
 			else
-				s->eifs = true;
+				s->eifs_ns = eifs_after(dcf, s, tx) - dcf_difs_ns(&dcf->config.phy);
 		}
 		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
 			exchange_fail(dcf, s, s->phase == AWAITING_CTS);
 		return access_update(dcf, s);
 	}
-	s->eifs = false;
+	s->eifs_ns = 0;
 	if (waiting && take_answer(dcf, s, tx))
 		return access_update(dcf, s);
 	if (!mine)

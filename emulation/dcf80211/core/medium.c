@@ -60,7 +60,9 @@ static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neigh
 		return;
 	medium_spend(dcf, s);
 	medium_add(s, &nb->link);
-	reception_arrive(dcf, s, tx, nb, arrival);
+	arrival->missed = dcf_is_ofdm(mode_of(dcf, tx->mode)) && s->formats == 1 << DCF_DSSS;
+	if (!arrival->missed)
+		reception_arrive(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
 	update_busy(dcf, s);

@@ -49,6 +49,15 @@ enum mode_refusal {
 	MODE_EXCLUDED /* VHT: the encoders cannot share the bits of a symbol (21.5) */
 };
 
+/*
+ * The longest MPDU of a format, FCS included. OFDM counts its PSDU in 12 bits (17.3.4.3); in HT it is an A-MSDU of 7935
+ * bytes, with a header of 36, security of 16 and the FCS; later formats say so (tables 9-25, 9-26).
+ */
+static inline u32 mode_max_mpdu(u8 format)
+{
+	return format < DCF_HT ? 4095 : format == DCF_HT ? 7991 : 11454;
+}
+
 struct dcf_mode {
 	u8 format;
 	u8 curve; /* its place in the error tables */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "blockack.h"
 #include "phy.h"
 
 /* The highest basic rate of OFDM, or of DSSS, not above @rate; -1: there is none. */
@@ -12,18 +13,30 @@ static int basic_rate(const struct dcf_phy *phy, u16 rate, bool ofdm)
 	return best;
 }
 
-u16 dcf_response(const struct dcf_phy *phy, const struct dcf_mode *mode)
+/* The highest mandatory rate of OFDM that is not above the frame's: BPSK counts as 6 Mb/s, QPSK as 12, all else as 24. */
+static u16 mandatory_rate(const struct dcf_mode *mode)
 {
 	enum { MBPS_6 = 4, MBPS_12 = 6, MBPS_24 = 8 };
+
+	return mode->reference >= MBPS_24 ? MBPS_24 : mode->reference >= MBPS_12 ? MBPS_12 : MBPS_6;
+}
+
+u16 dcf_response(const struct dcf_phy *phy, const struct dcf_mode *mode)
+{
 	bool ofdm = dcf_is_ofdm(mode);
 	int best = basic_rate(phy, dcf_rates[mode->reference], ofdm);
 
 	if (best >= 0)
 		return best;
 	/* None: the highest mandatory rate not above the frame's. */
-	if (!ofdm)
-		return mode->reference;
-	return mode->reference >= MBPS_24 ? MBPS_24 : mode->reference >= MBPS_12 ? MBPS_12 : MBPS_6;
+	return ofdm ? mandatory_rate(mode) : mode->reference;
+}
+
+u32 dcf_dynamic_eifs_ns(const struct dcf_phy *phy, const struct dcf_mode *mode, bool aggregate)
+{
+	u32 answer = dcf_airtime_ns(phy, &mode_legacy[mandatory_rate(mode)], aggregate ? block_ack_len(64) : ACK_LEN, false);
+
+	return phy->sifs_ns + answer + dcf_difs_ns(phy);
 }
 
 u16 dcf_protecting(const struct dcf_phy *phy, const struct dcf_mode *mode, u32 freq)

@@ -26,7 +26,8 @@ static bool queue_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
 	if (f->session && !session_acceptable(dcf, f))
 		return false;
 	for (i = 0; i < DCF_STAGES; i++)
-		if (f->stage[i].count && !mode_there(dcf, f->stage[i].mode))
+		if (f->stage[i].count && (!mode_there(dcf, f->stage[i].mode) ||
+					  f->len + FCS_LEN > mode_max_mpdu(mode_of(dcf, f->stage[i].mode)->format)))
 			return false;
 	return true;
 }

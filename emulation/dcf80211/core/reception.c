@@ -194,7 +194,7 @@ enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct dcf_stati
 
 	if (rx->arrival->outcome != DCF_OK)
 		return rx->arrival->outcome;
-	if (!rx->is_frame)
+	if (!rx->is_frame || !(s->formats >> mode_of(dcf, rx->tx->mode)->format & 1))
 		return DCF_BELOW_THRESHOLD;
 	if (rx->tx->n > 1)
 		return mpdus_sum(s, rx->tx->n);

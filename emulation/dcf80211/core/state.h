@@ -147,7 +147,8 @@ struct dcf_station {
 	u16 latest_other; /* whose signal came last: names the culprit of a collision */
 	u16 sensed; /* arrivals above the carrier sense threshold */
 	u8 phase; /* enum dcf_phase */
-	bool eifs;
+	u8 formats; /* that it decodes, a bit each */
+	u32 eifs_ns; /* so much longer than DIFS is the wait after what was not received; 0: no longer */
 	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	u64 rx_threshold_aw, cs_threshold_aw; /* of what it receives, and senses */
 	__uint128_t energy_aw; /* of all that arrives: that of 1024 stations does not fit 64 bits */

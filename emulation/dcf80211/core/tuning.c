@@ -30,7 +30,7 @@ void tuning_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 	if (s->freq == freq)
 		return;
 	s->freq = freq;
-	s->eifs = false;
+	s->eifs_ns = 0;
 	s->awaits_data = 0;
 	if (s->owes)
 		timeline_cancel(dcf, s->index, EV_SIFS);

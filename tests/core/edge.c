@@ -8,6 +8,7 @@
  *	edge [OPERATIONS [SEED]]
  */
 #include <assert.h>
+#include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/if_ether.h>
 #include <linux/netlink.h>
@@ -214,7 +215,7 @@ static void run(struct air *air, u64 now)
 
 int main(int argc, char **argv)
 {
-	const struct dcf_ops ops = { count_delivery, hwsim_done, trace_record };
+	const struct dcf_ops ops = { .deliver = count_delivery, .done = hwsim_done, .record = trace_record };
 	struct dcf_config config = {
 		.phy = { 20 * US, 10 * US, 31, 1023, 0, 1 }, .stations = STATIONS, .nav_reset = true, .snap = 128,
 		.capture_ratio_milli = 10000, .rx_threshold_aw = 100, .cs_threshold_aw = 10, .noise_aw = 1,

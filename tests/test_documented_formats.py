@@ -25,7 +25,7 @@ from analysis.results.result import Result
 from analysis.results.shapes import Counters
 from analysis.routes import routes
 from analysis.tcp import senders
-from analysis.traces import trace
+from analysis.traces import pcapng, remarks, trace, views
 from emulation.plan import plan
 from emulation.specification import specify
 
@@ -118,6 +118,15 @@ Made from `analysis/results/fields.py`, with examples from plans:
 [interfaces.md](interfaces.md) says what these files are.
 `[]` is each of a list, `*` each name, number or address.
 Plug-ins define further fields of objects with a `kind`.
+"""
+LAYOUT = DOCS / "trace-layout.md"
+LAYOUT_HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# Layout of traces
+
+`air.pcapng.gz` and `views.gz` of a run to the byte; [traces.md](traces.md) says how to read them.
+Made from the docstrings of `analysis/traces`:
+
+    ./dcflab python tests/test_documented_formats.py
 """
 LONGEST = 32  # characters of an example
 ASKED: list[tuple[str, dict[str, Any]]] = [
@@ -221,6 +230,16 @@ def test_the_page_has_each_field_of_plans_and_reports() -> None:
     assert PLAN.read_text() == plan_page(), f"{PLAN} is not up to date; it says how to make it again"
 
 
+def layouts() -> str:
+    modules = {"air.pcapng.gz": pcapng, "Comments": remarks, "views.gz": views}
+    parts = [(f"## {title}", inspect.getdoc(module) or "") for title, module in modules.items()]
+    return "\n\n".join([LAYOUT_HEAD.strip(), *(text for part in parts for text in part), ""]).rstrip() + "\n"
+
+
+def test_the_page_has_the_layout_of_traces() -> None:
+    assert LAYOUT.read_text() == layouts(), f"{LAYOUT} is not up to date; it says how to make it again"
+
+
 @pytest.mark.parametrize(("topology", "options"), ASKED)
 def test_the_page_has_each_key_of_a_plan(topology: str, options: dict[str, Any]) -> None:
     """Those that a kind adds are on its own page."""
@@ -280,3 +299,4 @@ if __name__ == "__main__":
     RESULT.write_text(page())
     RECORDS.write_text(records())
     PLAN.write_text(plan_page())
+    LAYOUT.write_text(layouts())

@@ -1,12 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the air's trace as a pcapng, from the columns of `traces.trace`: `air.pcapng.gz` has every transmission once.
-Beside it, `traces.views` keeps what each station received; `capture.of_stations` makes a pcapng of that too, where
-spoilt frames have the bad-FCS flag.
+"""The air's trace as a pcapng, from the columns of `traces.trace`: `air.pcapng.gz` has every transmission once. Beside
+it, `traces.views` keeps what each station received; `capture.of_stations` makes a pcapng of that too, where corrupted
+frames have the bad-FCS flag.
 
-Both have the same interfaces: 0 is `air`, k is station k (docs/traces.md has the layout to the byte). This module
-decides which packets there are, and their order; `native.c` writes them. The bytes depend on the trace alone.
+Both have the same interfaces: 0 is `air`, k is station k. This module decides which packets there are, and their order;
+`native.c` writes them. The bytes depend on the trace alone; times are of the lane's CLOCK_MONOTONIC. Sources: the
+pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 
-Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
+There is one section (little-endian, length unspecified), then the interfaces, the packets in order of time
+and interface, and one Interface Statistics Block for each interface.
+
+| block | contents |
+|---|---|
+| Section Header | option `shb_userappl` = `dcflab` |
+| Interface Description | link type 127 (802.11 with radiotap), no snap length; `if_name`, `if_tsresol` 9 (ns) |
+| the same of stations | also `if_IPv4addr` or `if_IPv6addr`, `if_MACaddr` |
+| Enhanced Packet | 28 bytes of radiotap, the frame; `epb_flags`, `epb_packetid`, perhaps one comment, in this order |
+| Interface Statistics | `isb_starttime`, `isb_endtime`: start and stop of the measurement |
+
+| byte of radiotap | field | |
+|---|---|---|
+| 0 | header | version 0, length 28, present: bits 1, 2, 3, 22, and 5 on stations |
+| 8 | Flags | 0x02 short preamble, 0x10 FCS present, 0x40 bad FCS |
+| 9 | Rate | 500 kb/s |
+| 10 | Channel | MHz; CCK or OFDM, 2.4 or 5 GHz |
+| 14 | Antenna signal | dBm, on stations |
+| 16 | timestamp | the packet's time: 64 bits, ns, at the start of the PPDU |
+
+Frames are cut at the snap length (`air.snap` of the plan).
+A frame that fits is whole and has its FCS, which is inverted if the station received it badly.
+A cut frame has no FCS, but its original length includes it.
+`epb_flags`: inbound on stations; FCS length 4 if it is present; CRC error if it was received badly.
 """
 
 import math

@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air's remarks on packets, as pcapng comments; docs/traces.md has their wording.
+"""The air's remarks on packets, as pcapng comments. Most texts apply to many packets, so a remark is the number of its
+text. Only the waiting time differs for each packet; `native.c` formats it.
 
-On `air`: the outcome of a frame at its addressed receiver and its cause, whether it was given up, the number of the
-attempt, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts apply to
-many packets, so a remark is the number of its text. Only the waiting time differs for each packet; `native.c` formats
-it.
+Comments have parts, separated by `; `:
+
+| comment on `air` | |
+|---|---|
+| `collision with sta3 DATA` | corrupted at its addressed receiver, by what; `collision`: by several transmissions |
+| `receiver was sending CTS` | its receiver was sending |
+| `noise`, `below threshold` | lost without another transmission; too weak to be received |
+| `unheard` | nothing arrived: its receiver was out of reach, off, or on another channel |
+| `given up: TCP ACK, short retry limit` | the last attempt, the kind of the frame (of an RTS: its frame), and the limit |
+| `attempt 3` | the third RTS, or third sending of the frame; not on first ones |
+| `AC_VO` | with EDCA, the access category of the frame, or of an RTS's frame; answers have none |
+| `queued 4.062667 ms before` | on the first attempt: when the kernel gave it the frame (of an RTS: its frame) |
+
+On stations a corrupted frame has the first three, as seen by this station.
+Frames have the counters' names; other TCP segments are `TCP SYN`, `TCP FIN`, `TCP RST`,
+which the counters have in `OTHER`.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,8 +2,19 @@
 """What each station received, in `views.gz`: a few bytes per arrival, because the frames are in `air.pcapng.gz`.
 `capture.read` combines both into packets, `capture.of_stations` into a pcapng.
 
-The file is a chain of blocks, each for the next BLOCK transmissions (the last for fewer), in the order of the air's
-file; docs/traces.md has the layout to the byte. The content depends on the trace alone.
+The file is a chain of little-endian blocks, each for the next 4096 transmissions (the last for fewer), in the order of
+the air's file, compressed with gzip. Arrivals are in order of transmission and station. The content depends on the
+trace alone.
+
+| part of a block | |
+|---|---|
+| three u4 | how many transmissions and arrivals; bytes of texts |
+| u2 for each transmission | its number of arrivals |
+| u4 for each arrival | ns from the start of the transmission to the start of the arrival |
+| u2 for each arrival | the station, from 0 |
+| u2 for each arrival | the number of its comment; 0: received well |
+| i1 for each arrival | dBm |
+| lines of UTF-8 | comments that occur for the first time, numbered in their order from 1 |
 """
 
 import math

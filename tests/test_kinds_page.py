@@ -18,6 +18,7 @@ import annotated_types
 from pydantic import BaseModel
 
 import topologies
+from emulation import lanes
 from emulation.lane.ackthin import PARAMETERS
 from emulation.plan import fading, shadowing
 from emulation.specification import channel
@@ -152,6 +153,9 @@ def page() -> str:
             modelled("--fading", fading, channel.Fading),
         ],
         "Motion: `--motion`": (modelled(name, mobility.find(name)) for name in mobility.names()),
+        "Lanes: `--lane`": [
+            Kind(name, importlib.import_module(f"emulation.lanes.{name}").__doc__, []) for name in lanes.names()
+        ],
         "ACK thinning: `--ackthin`": [thinning()],
     }
     parts = [HEAD]

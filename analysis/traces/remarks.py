@@ -10,7 +10,7 @@ Comments have parts, separated by `; `:
 | `receiver was sending CTS` | its receiver was sending |
 | `noise`, `below threshold` | lost without another transmission; too weak to be received |
 | `unheard` | nothing arrived: its receiver was out of reach, off, or on another channel |
-| `given up: TCP ACK, short retry limit` | the last attempt, the kind of the frame (of an RTS: its frame), and the limit |
+| `given up: TCP ACK, short retry limit` | the last attempt, the frame's kind (of an RTS: its frame's), and the limit |
 | `attempt 3` | the third RTS, or third sending of the frame; not on first ones |
 | `AC_VO` | with EDCA, the access category of the frame, or of an RTS's frame; answers have none |
 | `queued 4.062667 ms before` | on the first attempt: when the kernel gave it the frame (of an RTS: its frame) |

@@ -3,8 +3,12 @@
 
 All that a run makes is in namespaces of its own (`emulation.lane.hosted`) and belongs to its first process. A netlink
 socket owns its radios, a mount namespace its nodes, and a PID namespace its programs. So the kernel removes all of it,
-however that process ends. Nothing that belongs to others is touched. Only kernel modules do not disappear with it;
-`loading` notes and unloads those that the lane loaded.
+however that process ends. Nothing that belongs to others is touched. Only kernel modules do not disappear with it:
+`loading` notes those that the lane loads in `/run/dcflab-host.json`, and unloads them at the end, or after `kill -9` at
+the next start. Modules from DKMS are used if they are of this checkout's source (`modinfo -F source_sha256 dcf80211`).
+
+The air takes all of hwsim's radios of a kernel. So there is one such lane at a time, and it refuses to start beside
+other users of hwsim. NetworkManager sees only hwsim's monitor `hwsim0`, unmanaged.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual lane: it boots User-Mode Linux in virtual time, handles its reports, and cleans up.
+"""The lane `virtual`: User-Mode Linux in virtual time.
 
 The kernel is an ordinary process of an ordinary user (`boot`, `machine`). It dies with the thread that called `run`.
 Its guests are its traced children and die with it. So nothing is left even if this program is killed.

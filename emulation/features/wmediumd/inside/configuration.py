@@ -1,8 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parse a wmediumd configuration: its stations and links.
+"""wmediumd's configurations: stations and links, in libconfig's grammar, also with `@include`.
 
-Numbers are as strict as in wmediumd's library. That reads a whole number where a fraction is meant silently as 0; here
-it is an error that says so. A key without meaning, here or there, is a warning.
+Numbers are as strict as in wmediumd's library. That silently reads a number of the wrong kind as 0 (`0.5` for a whole
+number, `1` for a fraction); here it is an error. A key without meaning, here or there, is a warning that names it.
+
+- `ifaces.ids`: addresses of 1 to 250 stations
+- `ifaces.links`: `((i, j, snr), …)` in whole dB, in both directions unless both are given; default 30. `model` is then
+  ignored
+- `ifaces.enable_interference`: in our air always on; `false` is a warning
+- `ifaces.medium_array`: `((i, j), (k))`; stations of different lists, and those in none, do not hear each other
+- `model.type`:
+  - `snr`: `links` as above
+  - `prob`: `links` of loss probabilities, 0.0 to 1.0, in both directions unless both are given; `default_prob`, 1.0,
+    for the others
+  - `prob_asymmetric`: the same in one direction; the other has `default_prob`
+  - `path_loss`: `positions` `((x, y), …)` or `((x, y, z), …)`, `tx_powers` in dBm, `directions` in metres each 3 s,
+    `isnodeaps` (no effect, a warning), `model_name`
+- `model.fading_coefficient`: whole, 0 to 30: standard deviation in dB of each frame's power at each receiver; in our
+  air 4.5 at most
+- `model.noise_threshold`: whole dBm, -91
+- `model_name`, and our propagation model for it:
+  - `free_space`: `free-space`; `sL`, the system's loss, a factor
+  - `log_distance`: `log-distance`; `path_loss_exp`, and `xg` in dB
+  - `log_normal_shadowing`: the same with `sL`; the control socket sets each station's own part
+  - `itu`: `itu-indoor`; `nFLOORS`, `LF` (or `lF`) in dB a floor, `pL` the coefficient
+  - `two_ray_ground`: `two-ray` on the channel, antennas 1 m high; `sL`
+- `path_loss`: the group from before `model`, as `model` with `model_params = (model_name, path_loss_exp, xg)`
+
+A table of packet error rates (`-x`) has rows of a whole dBm and twelve rates, in hwsim's order (1, 2, 5.5, 11, 6, 9 …
+54 Mb/s).
 """
 
 from __future__ import annotations

@@ -1,9 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The control socket's messages: a client's bytes in, the answers' bytes out. Pure.
 
-A message begins with its type, one byte. All numbers are big-endian; a float is sent as its bits. The answer has the
-type after the request's, the whole request including its type, and one byte with the result. The answer to
-SPECPROB_UPDATE repeats only the two addresses.
+A message begins with its type, one byte. All numbers are big-endian; a float is sent as its bits. The answer comes when
+the change is in force. It has the type after the request's, the whole request including its type, and one byte with the
+result: 0 OK, 1 no such station, 2 exists already, 3 not in this mode.
+
+| request | bytes after the type | valid with |
+|---|---|---|
+| 0 SHUTDOWN | none; it is not answered | all |
+| 1 SNR_UPDATE | from[6] to[6] i32; both ways | `snr` |
+| 3 DEL_BY_MAC | addr[6] | all |
+| 5 DEL_BY_ID | i32 | all |
+| 7 ADD | addr[6]; before the result the answer has the station's number, i32 | all |
+| 9 ERRPROB_UPDATE | from[6] to[6] u32 in 2^-31; both ways | `prob` |
+| 11 SPECPROB_UPDATE | from[6] to[6] u32[12][12] by size and rate; the answer has only the addresses | `-d` |
+| 13 POSITION_UPDATE | addr[6] f32 x y z | `path_loss` |
+| 15 TXPOWER_UPDATE, 17 GAIN_UPDATE, 19 HEIGHT_UPDATE | addr[6] i32 | `path_loss` |
+| 21 GAUSS_RANDOM_UPDATE | addr[6] f32 | `path_loss` |
+| 23 MEDIUM_UPDATE | addr[6] i32 | all |
+
+Of SPECPROB_UPDATE, which sets one direction, our air takes the row of 1500 bytes and the mean of its rates, as all
+stations share its error tables. A row of sizes is taken to be 128 bytes. A station that comes or leaves means a new
+air; frames in flight are reported as lost.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ STUDY = Study(
         LONG: "MAC retries, long",
         "losses.contention": "lost by contention, %",
         "losses.queue": "lost by queues, %",
-        "responses_spoilt": "CTS and MAC's ACKs spoilt",
+        "responses_spoilt": "CTSs and the MAC's ACKs lost",
     },
     published={"": {
         "s1": {SHORT: 197140, LONG: 28130}, "s2": {SHORT: 183492, LONG: 26031}, "s3": {SHORT: 204285, LONG: 29285},

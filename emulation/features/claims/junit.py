@@ -40,7 +40,7 @@ def cases_of(claims: Claims, name: str, said: Numbered) -> Iterator[Case]:
     for column, one in known.columns.items():
         outcome = Outcome.PASSED if one.cause else OUTCOMES[one.verdict]
         yield Case(f"{name}, {column}: {said.text}", outcome, "" if outcome is Outcome.PASSED else message(one, said),
-                   "\n".join(one.ours) if outcome is Outcome.FAILED else "", one.verdict)  # fmt: skip
+                   "\n".join(map(str, one.ours)) if outcome is Outcome.FAILED else "", one.verdict)  # fmt: skip
 
 
 def message(one: Judged, said: Numbered) -> str:

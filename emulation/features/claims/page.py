@@ -5,6 +5,7 @@ and a figure a paper, docs/claims-in-detail.md what each verdict hangs on."""
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -16,7 +17,7 @@ from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
 from emulation.features.claims.causes import Change, changes, shown
 from emulation.features.claims.looks import next_look
-from emulation.features.claims.record import FILE, Claims, Judged, Look, Record, Standing, Tested, text, versions
+from emulation.features.claims.record import FILE, Claims, Judged, Line, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
@@ -31,9 +32,10 @@ PAPERS = {
     "004": "Gopal, Paul, Raychaudhuri: skipping ACKs in a WLAN",
 }
 JUDGED = (Column.PUBLISHED, Column.TODAY)
+WIDTH = 120
 UNTESTED = "not tested"
 NO_CAUSE = "it does not come out, and no experiment shows why"
-MOST, SHOWN = 12, 3  # contrasts of a claim that are shown one by one; and of a change that is not the cause
+MOST = 12  # contrasts of a claim that are shown one by one
 SAID = {Sure.CONFIRMED: "yes", Sure.OPEN: "open", Sure.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # {title}
@@ -53,8 +55,10 @@ VERDICTS = {
     Verdict.NOT: "a finding does not come out; beside it stands with what it does",
     Verdict.OPEN: "not decided, not run yet, or nothing is known with which it comes out",
 }
-HOW = """What each verdict of [claims.md](claims.md) hangs on. A line is a contrast: its ratio over all cases with an
-interval of 99 %, the paper's range, whether the finding comes out (yes, no, open), and whether the number does."""
+HOW = """What each verdict of [claims.md](claims.md) is from.
+A row is a contrast ([studies](studies.md#the-claims-of-the-papers)):
+its ratio over all cases with an interval of 99 %, and whether the finding comes out (yes, no, open).
+If the paper has a range, it is beside it, and so is whether the number comes out."""
 
 
 def standing(claims: Claims, name: str) -> Standing:
@@ -99,11 +103,12 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
 
 
 def against(claims: Claims, change: Change) -> str:
-    """What speaks against a change as the cause; empty if nothing is known of it."""
+    """What speaks most against a change as the cause; empty if nothing is known of it."""
     found = [(one, finding) for unit in change.units for one in [claims.tested(*unit)] if one.outcome
-             for finding in one.outcome.found if finding.finding is not Sure.CONFIRMED]  # fmt: skip
-    said = [of_contrast(finding, one.study) for one, finding in found if finding.finding]
-    return f"{change.text}: {'; '.join(said[:SHOWN])}{'; …' if len(said) > SHOWN else ''}" if said else ""
+             for finding in one.outcome.found if finding.finding not in (None, Sure.CONFIRMED)]  # fmt: skip
+    found.sort(key=lambda both: both[1].finding is not Sure.REFUTED)
+    said = [line_of(one.study, one.claim.name, finding) for one, finding in found[:1]]
+    return f"{change.text}: {said[0].words}" if said else ""
 
 
 def of_paper(tested: Sequence[Tested]) -> float | None:
@@ -115,21 +120,21 @@ def of_paper(tested: Sequence[Tested]) -> float | None:
     return round(max(noises), 3) if noises and len(noises) == len(found) else None
 
 
-def lines(one: Tested) -> list[str]:
+def lines(one: Tested) -> list[Line]:
     """A study's claim, contrast by contrast, and how its published values compare."""
-    head = f"{one.study.name}, {one.claim.name}"
+    of = {"study": one.study.name, "claim": one.claim.name}
     if not one.outcome:
-        return [f"{head}: {one.why}"]
-    contrasts = [of_contrast(found, one.study) for found in one.outcome.found]
+        return [Line(**of, ours=one.why)]
+    contrasts = [line_of(one.study, one.claim.name, found) for found in one.outcome.found]
     if len(contrasts) > MOST:
         counts = Counter(SAID[found.finding] for found in one.outcome.found if found.finding)
-        contrasts = [f"{len(contrasts)} contrasts: " + ", ".join(f"{n} {said}" for said, n in counts.items())]
-    return [f"{head}: {words}" for words in (*contrasts,
-                                             *of_values(one.outcome))]  # fmt: skip
+        said = ", ".join(f"{n} {said}" for said, n in counts.items())
+        contrasts = [Line(**of, what=f"{len(contrasts)} contrasts", ours=said)]
+    return [*contrasts, *(Line(**of, **values) for values in of_values(one.outcome))]
 
 
-def of_contrast(found: Found, study: Study) -> str:
-    """Its sides, its ratio, the paper's range, and what came out."""
+def line_of(study: Study, claim: str, found: Found) -> Line:
+    """A contrast: its sides, its ratio, the paper's range, and what came out."""
     if ratio := found.ratio:
         mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
         result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
@@ -137,12 +142,15 @@ def of_contrast(found: Found, study: Study) -> str:
         result = f"in {found.estimate.mean * found.estimate.samples:.0f} of {found.estimate.samples} seeds"
     else:
         result = f"{found.estimate.mean:.3g}"
-    published = _published(found.contrast)
     said = [SAID[found.finding]] if found.finding else []
-    said += [f"the number: {SAID[found.number]}"] if found.number else []
-    if study.repetition and found.finding is Sure.OPEN and found.within(study.repetition[1]):
-        said.append(f"the paper's {study.repetition[1]} runs leave ±{100 * found.noise(study.repetition[1]):.0f} %")
-    return f"{compared(found.contrast, study)}: {result}{published}: {'; '.join(said)}"
+    said += [f"number {SAID[found.number]}"] if found.number else []
+    times = study.repetition[1] if study.repetition else 0
+    if times and found.finding is Sure.OPEN and found.within(times):
+        said.append(f"the paper's {times} runs leave ±{100 * found.noise(times):.0f} %")
+    return Line(
+        study=study.name, claim=claim, what=compared(found.contrast, study),
+        paper=_published(found.contrast), ours=result, said=", ".join(said),
+    )  # fmt: skip
 
 
 def compared(contrast: Contrast, study: Study) -> str:
@@ -186,17 +194,17 @@ def _published(contrast: Contrast) -> str:
         return ""
     low = min(check.factor for check in contrast.checks)
     high = max(check.to or check.factor for check in contrast.checks)
-    return f", the paper {low:.4g} to {high:.4g}"
+    return f"{low:.4g} to {high:.4g}"
 
 
-def of_values(outcome: Outcome) -> list[str]:
+def of_values(outcome: Outcome) -> list[dict[str, str]]:
     """Published values beside ours."""
     if not outcome.agree:
         return []
     ratios = sorted(math.exp(value.log_ratio.mean) for value in outcome.values)
-    middle = ratios[len(ratios) // 2]
-    return [f"{len(ratios)} published values, ours over theirs: {middle:.2f} in the median, {ratios[0]:.2f} to "
-            f"{ratios[-1]:.2f}: {SAID[outcome.agree]}"]  # fmt: skip
+    middle = f"{ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    return [{"what": f"{len(ratios)} published values, ours over theirs: median (range)", "ours": middle,
+             "said": f"number {SAID[outcome.agree]}"}]  # fmt: skip
 
 
 def file(claims: Claims) -> None:
@@ -292,21 +300,56 @@ def details(record: Record) -> str:
 
 def _details(record: Record) -> Iterator[str]:
     for name, said in experiments.numbered().items():
-        yield from (f"## {name}", "", f"**{said.short}.** {said.text} ({said.where}).", "")
         known = record.claims[name]
-        for column in JUDGED:
-            if one := known.columns.get(column.value):
-                yield f"- **{column.value}: {in_short(one, said)}**" + (f", {one.seeds} seeds" if one.seeds else "")
-                if one.cause:
-                    yield f"  - the cause: with {one.change} it is {one.cause}"
-                yield from (f"  - not with {line}" for line in one.tried)
-                yield from (f"  - {line}" for line in (*one.ours, *([f"why it is open: {one.why}"] if one.why else [])))
-        if known.controls:
-            yield "- controls, not counted"
-            yield from (f"  - {line}" for line in known.controls)
+        there = {column: one for column in JUDGED if (one := known.columns.get(column.value))}
+        yield from (f"## {name}", "", f"**{said.short}**", "", *wrapped(f"{said.text} ({said.where})."), "")
+        for column, one in there.items():
+            yield from _verdict(column, one, said)
         if said.untested:
-            yield f"- not tested: {said.untested}"
+            yield from wrapped(f"not tested: {said.untested}", "- ")
+        yield from _table({column.value: one.ours for column, one in there.items()})
+        if known.controls:
+            yield from ("", "Controls, not counted:", *_table({"ours": known.controls}, with_study=True))
         if said.tried:
             where = f" ([finding]({said.finding.removeprefix('docs/')}))" if said.finding else ""
-            yield f"- what was found before: {said.tried}{where}"
+            yield from ("", *wrapped(f"{said.tried}{where}."))
         yield ""
+
+
+def _verdict(column: Column, one: Judged, said: Numbered) -> Iterator[str]:
+    """Under a column, and where it is from."""
+    seeds, studies = f", {one.seeds} seeds" if one.seeds else "", ", ".join(f"`{study}`" for study in one.studies)
+    yield from wrapped(f"**{column.value}: {in_short(one, said)}**{seeds} ({studies})", "- ")
+    if one.cause:
+        yield from wrapped(f"the cause: with {one.change} it is {one.cause}", "  - ")
+    for line in one.tried:
+        yield from wrapped(f"not with {line}", "  - ")
+    for why in one.why.split("; ") if one.why else ():
+        yield from wrapped(why, "  - ")
+
+
+def _table(found: Mapping[str, Sequence[Line]], with_study: bool = False) -> Iterator[str]:
+    """A row for each contrast, with what was found of it under each column."""
+    rows: dict[tuple[str, ...], dict[str, Line]] = {}
+    for column, ours in found.items():
+        times = Counter[tuple[str, ...]]()
+        for line in ours:
+            key = (*([line.study] if with_study else []), line.claim, line.what, line.paper)
+            times[key] += 1
+            rows.setdefault((*key, str(times[key])), {})[column] = line
+    if not rows:
+        return
+    yield from ("", f"| claim | compared | paper | {' | '.join(found)} |", "|---|---|---|" + "---|" * len(found))
+    for (*where, what, paper, _), by_column in rows.items():
+        shown = [by_column.get(column) for column in found]
+        cells = [", ".join(where), what, paper]
+        cells += ["" if line is None else f"{line.ours}: {line.said}" if line.said else line.ours for line in shown]
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def wrapped(text: str, mark: str = "") -> list[str]:
+    """Lines of a paragraph, or of an item of a list."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip

@@ -36,6 +36,7 @@ GOLDEN = CHECKOUT / "tests/lane/golden.json"  # what runs of all kinds do, to th
 NOT_GOLDEN = (CHECKOUT / "emulation/manet", CHECKOUT / "tc_modules")
 DIGITS = 7
 NOT_YET, CHANGED = "not run yet", "its study has changed since it was run"
+PARTLY = "not all of its cases are run"
 
 
 class Model(BaseModel):
@@ -68,16 +69,36 @@ class Cell(Model):
                     found.insert(place, other.values[path][at])
 
 
+class Line(Model):
+    """A contrast of a study's claim, in words: `what` it compares, the paper's range, `ours`, and what came out
+    (`said`). Without `what`: `ours` is why there is nothing."""
+
+    study: str
+    claim: str
+    what: str = ""
+    paper: str = ""
+    ours: str
+    said: str = ""
+
+    @property
+    def words(self) -> str:
+        paper = f", the paper {self.paper}" if self.paper else ""
+        return ": ".join(part for part in (self.what, f"{self.ours}{paper}", self.said) if part)
+
+    def __str__(self) -> str:
+        return f"{self.study}, {self.claim}: {self.words}"
+
+
 class Judged(Model):
     """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
-    its contrasts; `studies`: those that count; `ours`: each contrast, in words; `change`: what makes the difference, in
+    its contrasts; `studies`: those that count; `ours`: each contrast; `change`: what makes the difference, in
     words, and `cause` the verdict with it; `tried`: changes that do not, with what is against them; `why`: what is
     missing; `noise`: if the paper could not tell, either, by how much its means may be off, as a share."""
 
     verdict: str
     seeds: int = 0
     studies: list[str] = []
-    ours: list[str] = []
+    ours: list[Line] = []
     change: str = ""
     cause: str = ""
     tried: list[str] = []
@@ -86,16 +107,16 @@ class Judged(Model):
 
 
 class Standing(Model):
-    """What is known of a claim, by column. `controls`: what was found under other conditions, in words."""
+    """What is known of a claim, by column. `controls`: what was found under other conditions."""
 
     columns: dict[str, Judged] = {}
-    controls: list[str] = []
+    controls: list[Line] = []
 
 
 class Record(Model):
     """The file. Cells by study, case and variant."""
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     made: dict[str, Made] = {}
     claims: dict[str, Standing] = {}
     cells: dict[str, dict[str, dict[str, Cell]]] = {}
@@ -201,8 +222,8 @@ class Claims:
             return Tested(study, claim, None, "its runs have no seed in common")
         try:
             outcome = weigh(claim, lambda *of: self._read(study, *of), chosen, study.published, self.look.confidence)
-        except NotTested as error:
-            return Tested(study, claim, None, str(error))
+        except NotTested:
+            return Tested(study, claim, None, PARTLY)
         return Tested(study, claim, outcome)
 
     def verdict(self, tested: Sequence[Tested]) -> Verdict:
@@ -296,7 +317,7 @@ def text(record: Record) -> str:
             ) + "\n   }" for case, variants in cases.items()
         ) + "\n  }" for study, cases in sorted(record.cells.items())
     ]  # fmt: skip
-    parts = [' "version": 2']
+    parts = [' "version": 3']
     for name, lines in (("made", made), ("claims", claims), ("cells", cells)):
         parts.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -28,7 +28,7 @@ def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
 
 def test_each_claim_is_a_clause_on_the_page() -> None:
     """Once, with both verdicts; its whole text is on the page of details."""
-    shown, details = page.PAGE.read_text(), page.DETAILS.read_text()
+    shown, details = page.PAGE.read_text(), " ".join(page.DETAILS.read_text().split())
     for number, said in experiments.numbered().items():
         [row] = [line for line in shown.splitlines() if line.startswith(f"| [{number}]")]
         assert row.count(" | ") == 4 and said.short in row and len(said.short) <= 110

@@ -20,7 +20,7 @@ from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.features.claims.causes import Unit
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
-from emulation.features.claims.page import JUDGED, file, in_all, in_short, of_contrast, standing, standings
+from emulation.features.claims.page import JUDGED, file, in_all, in_short, line_of, standing, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
 from emulation.features.claims.schedule import Schedule, key
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
@@ -216,7 +216,7 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
         contrasts = [
             {
                 "study": study.name, "column": study.column.value, "claim": claim.name, "seeds": outcome.seeds,
-                "contrast": of_contrast(one, study), "finding": one.finding and one.finding.name.lower(),
+                "contrast": line_of(study, claim.name, one).words, "finding": one.finding and one.finding.name.lower(),
                 "number": one.number and one.number.name.lower(), "mean": one.estimate.mean,
                 "half_width": known(one.estimate.half_width), "p": known(one.p),
                 "ratios": [known(ratio) for ratio in one.ratios], "needs": known(one.needs),
@@ -226,7 +226,12 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
             for one in outcome.found
         ]  # fmt: skip
         what = {"number": number, "paper": said.paper, "section": said.section, "about": said.about, "text": said.text}
-        found.append({**what, **standing(claims, number).model_dump(), "contrasts": contrasts})
+        known_of = standing(claims, number)
+        columns = {
+            name: {**one.model_dump(), "ours": list(map(str, one.ours))} for name, one in known_of.columns.items()
+        }
+        controls = list(map(str, known_of.controls))
+        found.append({**what, "columns": columns, "controls": controls, "contrasts": contrasts})
     return found
 
 

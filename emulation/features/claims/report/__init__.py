@@ -44,7 +44,7 @@ def _claim(name: str, said: Numbered, known: Standing) -> dict[str, Any]:
     columns = []
     for column in JUDGED:
         one = known.columns.get(column.value)
-        lines = [*one.ours, *([one.why] if one.why else [])] if one else []
+        lines = [*map(str, one.ours), *([one.why] if one.why else [])] if one else []
         columns.append({"name": column.value, "verdict": in_short(one, said).replace("`", ""), "lines": lines})
     text = f"{said.text} ({said.where})."
     return {"number": name, "paper": said.paper, "short": said.short, "text": text, "columns": columns}

@@ -60,7 +60,7 @@ struct driver {
 	struct sk_buff_head received;
 	struct list_head done, sent;
 	struct prepared prepared[IEEE80211_NUM_ACS];
-	u64 refused;
+	u64 last_ppdu; /* the core's number of the last that was received */
 
 	struct hrtimer beacon;
 	struct ieee80211_vif *beacons; /* the interface that has any */

@@ -80,6 +80,17 @@ static void prepared_take(struct prepared *p, u16 mpdus)
 
 /* Called by the core. */
 
+/* Of the part of a PPDU that carries an MPDU; the first one takes the preamble. */
+static u32 reception_ns(struct driver *d, const struct dcf_frame *f, const struct dcf_mode *mode)
+{
+	u32 ns = mode_at_ns(mode, 8ULL * (AMPDU_DELIMITER + f->len + FCS));
+
+	if (d->last_ppdu != f->last_tx)
+		ns += mode_preamble_ns(mode, false);
+	d->last_ppdu = f->last_tx;
+	return ns;
+}
+
 static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	struct air *air = edge;
@@ -103,6 +114,7 @@ static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode
 	status->mactime = div_u64(air_now(), 1000) + d->tsf_offset_us;
 	status->flag = RX_FLAG_MACTIME_END;
 	modes_to_reception(air->modes, mode, status);
+	skb->mark = reception_ns(d, f, modes_at(air->modes, mode)); /* for the tasklet */
 	__skb_queue_tail(&d->received, skb);
 	tasklet_schedule(&d->work);
 }
@@ -132,8 +144,6 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		prepared_take(&d->prepared[f->category], 1);
 	if (m->session && why != DCF_ACKED)
 		m->session->lost = m;
-	if (why == DCF_REFUSED)
-		d->refused++;
 	list_add_tail(&m->list, &d->done);
 	tasklet_schedule(&d->work);
 }
@@ -211,8 +221,8 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(m->skb);
 	struct ieee80211_sta *sta = m->peer ? READ_ONCE(m->peer->sta) : NULL;
 	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
-	const u8 *qos;
-	int i;
+	struct ieee80211_hdr *hdr = (void *)m->skb->data;
+	int i, tid;
 
 	ieee80211_tx_info_clear_status(info);
 	for (i = 0; i < DCF_STAGES; i++) {
@@ -230,13 +240,28 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	else if (m->session && m->session->lost == m) /* one block-ACK request for all */
 		info->flags |= IEEE80211_TX_STAT_AMPDU_NO_BACK;
 	if (sta && !m->session) {
-		qos = ieee80211_is_data_qos(*(__le16 *)m->skb->data) ? ieee80211_get_qos_ctl((void *)m->skb->data) : NULL;
-		ieee80211_sta_register_airtime(sta, qos ? *qos & IEEE80211_QOS_CTL_TID_MASK : 0, airtime_us(d, m), 0);
+		tid = ieee80211_is_data_qos(hdr->frame_control) ? ieee80211_get_tid(hdr) : 0;
+		ieee80211_sta_register_airtime(sta, tid, airtime_us(d, m), 0);
 	}
 	if (sta)
 		ieee80211_tx_status_ext(d->hw, &status);
 	else
 		ieee80211_tx_status_skb(d->hw, m->skb);
+}
+
+static void pass_received(struct driver *d, struct sk_buff *skb)
+{
+	struct ieee80211_hdr *hdr = (void *)skb->data;
+	u32 us = DIV_ROUND_CLOSEST(skb->mark, 1000);
+	struct ieee80211_sta *sta;
+
+	skb->mark = 0;
+	if (ieee80211_is_data_qos(hdr->frame_control)) {
+		sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
+		if (sta)
+			ieee80211_sta_register_airtime(sta, ieee80211_get_tid(hdr), 0, us);
+	}
+	ieee80211_rx(d->hw, skb);
 }
 
 static void told_free(struct air *air, struct told *told)
@@ -306,7 +331,7 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 		};
 	}
 	if (mode < 0) {
-		d->refused++;
+		d->air->refused_frames++;
 		goto drop;
 	}
 	m->skb = skb;
@@ -445,7 +470,7 @@ static void mpdu_work(struct tasklet_struct *work)
 	list_for_each_entry(m, &told.done, list)
 		pass_done(d, m);
 	while ((skb = __skb_dequeue(&told.received)))
-		ieee80211_rx(d->hw, skb);
+		pass_received(d, skb);
 	told_free(d->air, &told);
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
 		take(d, ac);

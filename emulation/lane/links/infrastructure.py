@@ -167,6 +167,7 @@ class Link(links.Link):
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] else "")
             + "wmm_enabled=1\n" * interface.plan["wmm"]
+            + "".join(f"{word}\n" for word in high_throughput(plan, interface))
             + "".join(f"{word}\n" for word in self.more(interface))
             + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
         )
@@ -303,6 +304,22 @@ def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
     """Return the rates that an access point advertises."""
     found = mode(plan, interface)
     return CCK + OFDM if "mixed" in plan and found == "g" else RATES[found]
+
+
+def high_throughput(plan: dict[str, Any], interface: Interface) -> list[str]:
+    """Return hostapd's lines for an access point of 802.11n or ac; none for one with legacy rates."""
+    if "width_mhz" not in plan:
+        return []
+    wide, short, vht = plan["width_mhz"], interface.plan["ht"]["guard_ns"] == 400, interface.plan["ht"]["format"] == "vht"
+    above = channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)  # the lower channel of its 40 MHz
+    if plan["freq"] < 3000:
+        above = plan["centre_mhz"] > plan["freq"]
+    able = [f"[HT40{'+' if above else '-'}]"] * (wide > 20) + ["[SHORT-GI-20]"] * short
+    lines = ["ieee80211n=1", f"ht_capab={''.join(able + ['[SHORT-GI-40]'] * (short and wide > 20))}"]
+    if vht:
+        lines += ["ieee80211ac=1", f"vht_capab={'[SHORT-GI-80]' * short}", f"vht_oper_chwidth={int(wide == 80)}"]
+        lines += [f"vht_oper_centr_freq_seg0_idx={channel_number(plan['centre_mhz'])}"] * (wide == 80)
+    return lines
 
 
 def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:

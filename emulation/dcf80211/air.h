@@ -166,12 +166,14 @@ void conf_tx_take(struct air *air);
 
 /* The most aggregates of a category that a radio prepares. */
 #define DRIVER_DEPTH 8
+#define DRIVER_AUTO 255
 
 /* What a radio of HT or later can do, and how it aggregates. */
 struct driver_traits {
 	u8 format; /* enum dcf_format */
 	u8 streams;
 	u16 width_mhz, guard_ns;
+	u8 mcs; /* of data frames; DRIVER_AUTO: mac80211's rate control chooses */
 	u8 depth; /* aggregates of a category that it prepares */
 	u8 tries; /* of an MPDU */
 	u16 window; /* MPDUs; 0: it does not aggregate */

@@ -387,6 +387,20 @@ static void describe(struct driver *d, const u8 *addr)
 		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AQL);
 }
 
+static int fix_mode(struct driver *d)
+{
+	const struct driver_traits *t = &d->traits;
+	int place;
+
+	if (t->mcs == DRIVER_AUTO)
+		return 0;
+	place = modes_find(d->air->modes, t->format, t->mcs, t->streams, t->width_mhz, t->guard_ns);
+	if (place < 0)
+		return -EINVAL;
+	d->fixed = place;
+	return 0;
+}
+
 static void driver_free(struct driver *d)
 {
 	caps_free(d);
@@ -424,7 +438,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 	radio_perm_addr(addr, air->radio[station].addr);
 	describe(d, addr);
 	wiphy_net_set(hw->wiphy, net);
-	err = caps_set(d);
+	err = fix_mode(d) ?: caps_set(d);
 	if (!err) {
 		wiphy_apply_custom_regulatory(hw->wiphy, &anywhere);
 		spin_lock_irq(&air->lock);

@@ -55,6 +55,8 @@ struct driver {
 	const struct net *net; /* whose socket of this number owns the radio */
 	u32 portid;
 
+	u16 fixed; /* place of the mode of data frames; 0: there is none */
+
 	struct tasklet_struct work;
 	/* For the tasklet. */
 	struct sk_buff_head received;

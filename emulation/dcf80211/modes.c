@@ -67,16 +67,31 @@ const struct dcf_mode *modes_at(const struct modes *m, u16 place)
 	return place < DCF_RATES ? &mode_legacy[place] : &m->mode[place - DCF_RATES];
 }
 
-static u8 width_of(u16 flags)
+int modes_find(const struct modes *m, u8 format, u8 mcs, u8 streams, u16 width_mhz, u16 guard_ns)
 {
-	return flags & IEEE80211_TX_RC_160_MHZ_WIDTH ? 3 : flags & IEEE80211_TX_RC_80_MHZ_WIDTH ? 2 :
-	       flags & IEEE80211_TX_RC_40_MHZ_WIDTH ? 1 : 0;
+	u8 width, guard;
+
+	if (format < DCF_HT || format >= DCF_FORMATS || mcs >= MODE_MCS || !streams || streams > MODE_STREAMS)
+		return -1;
+	for (width = 0; width < WIDTHS && widths_mhz[width] != width_mhz;)
+		width++;
+	for (guard = 0; guard < GUARDS && guards_ns[format][guard] != guard_ns;)
+		guard++;
+	if (width == WIDTHS || guard == GUARDS)
+		return -1;
+	return m->place[key_of(format, mcs, streams, width, guard)] ?: -1;
+}
+
+static u16 width_of(u16 flags)
+{
+	return flags & IEEE80211_TX_RC_160_MHZ_WIDTH ? 160 : flags & IEEE80211_TX_RC_80_MHZ_WIDTH ? 80 :
+	       flags & IEEE80211_TX_RC_40_MHZ_WIDTH ? 40 : 20;
 }
 
 int modes_of_rate(const struct modes *m, const struct ieee80211_tx_rate *rate, u16 freq)
 {
-	u8 guard = !(rate->flags & IEEE80211_TX_RC_SHORT_GI), mcs, streams, format;
-	u16 place;
+	u16 guard_ns = rate->flags & IEEE80211_TX_RC_SHORT_GI ? 400 : 800;
+	u8 mcs, streams, format;
 
 	if (rate->flags & IEEE80211_TX_RC_VHT_MCS) {
 		format = DCF_VHT;
@@ -89,10 +104,7 @@ int modes_of_rate(const struct modes *m, const struct ieee80211_tx_rate *rate, u
 	} else {
 		return rate_from_hwsim(rate->idx, freq);
 	}
-	if (mcs >= MODE_MCS || !streams || streams > MODE_STREAMS)
-		return -1;
-	place = m->place[key_of(format, mcs, streams, width_of(rate->flags), guard)];
-	return place ?: -1;
+	return modes_find(m, format, mcs, streams, width_of(rate->flags), guard_ns);
 }
 
 void modes_to_rate(const struct modes *m, u16 place, struct ieee80211_tx_rate *rate)

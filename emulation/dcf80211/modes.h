@@ -19,6 +19,8 @@ void modes_destroy(struct modes *modes);
 bool modes_set(const struct modes *modes, struct dcf *dcf);
 /* The mode at a place of the core's table, legacy rates included. */
 const struct dcf_mode *modes_at(const struct modes *modes, u16 place);
+/* Which place has this mode, with the usual training field and coding; -1: none. */
+int modes_find(const struct modes *modes, u8 format, u8 mcs, u8 streams, u16 width_mhz, u16 guard_ns);
 /* Which place has a rate of mac80211's; -1: none. */
 int modes_of_rate(const struct modes *modes, const struct ieee80211_tx_rate *rate, u16 freq);
 /* Name a mode as mac80211 does for what was sent (HT and VHT only), and for what was received. */

@@ -304,6 +304,26 @@ static struct peer *peer_of(struct ieee80211_sta *sta)
 	return sta ? *(struct peer **)sta->drv_priv : NULL;
 }
 
+/* The attempts of a frame outside a session whose mode is fixed. */
+#define FIXED_TRIES 10
+
+/* In place of what the rate control has chosen for data, where its receiver knows the mode. */
+static void fix_rate(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb,
+		     struct ieee80211_tx_rate *rates)
+{
+	const struct ieee80211_hdr *hdr = (const void *)skb->data;
+	u16 kept = rates[0].flags & (IEEE80211_TX_RC_USE_RTS_CTS | IEEE80211_TX_RC_USE_CTS_PROTECT);
+	u16 width_mhz = 20 << sta->deflink.bandwidth;
+
+	if (!d->fixed || !ieee80211_is_data_qos(hdr->frame_control) || width_mhz < d->traits.width_mhz ||
+	    IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO || !sta->deflink.ht_cap.ht_supported)
+		return;
+	modes_to_rate(d->air->modes, d->fixed, &rates[0]);
+	rates[0].flags |= kept;
+	rates[0].count = FIXED_TRIES;
+	rates[1].idx = -1;
+}
+
 /* NULL: there is no memory, or no such rate; the frame is gone. */
 static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
 {
@@ -314,10 +334,12 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 
 	if (!m || skb_linearize(skb))
 		goto drop;
-	if (sta)
+	if (sta) {
 		ieee80211_get_tx_rates(info->control.vif, sta, skb, m->rates, DCF_STAGES);
-	else
+		fix_rate(d, sta, skb, m->rates);
+	} else {
 		memcpy(m->rates, info->control.rates, sizeof(m->rates));
+	}
 	for (i = 0; i < DCF_STAGES && m->rates[i].idx >= 0; i++) {
 		mode = modes_of_rate(d->air->modes, &m->rates[i], freq);
 		if (mode < 0)

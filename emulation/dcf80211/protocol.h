@@ -117,6 +117,7 @@ enum {
 	A_STREAMS,
 	A_WIDTH_MHZ,
 	A_GUARD_NS,
+	A_MCS,
 	A_DEPTH,
 	A_TRIES,
 	A_WINDOW,
@@ -186,6 +187,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_STREAMS] = { .type = NLA_U8 },
 	[A_WIDTH_MHZ] = { .type = NLA_U16 },
 	[A_GUARD_NS] = { .type = NLA_U16 },
+	[A_MCS] = { .type = NLA_U8 },
 	[A_DEPTH] = { .type = NLA_U8 },
 	[A_TRIES] = { .type = NLA_U8 },
 	[A_WINDOW] = { .type = NLA_U16 },
@@ -233,8 +235,8 @@ static const int fading_needs[] __maybe_unused = {
 	A_GAIN_Q32, 0
 };
 static const int radio_needs[] __maybe_unused = {
-	A_RADIO, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ, A_GUARD_NS, A_DEPTH, A_TRIES, A_WINDOW, A_MPDUS,
-	A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL, A_FAIRNESS, 0
+	A_RADIO, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ, A_GUARD_NS, A_MCS, A_DEPTH, A_TRIES, A_WINDOW,
+	A_MPDUS, A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL, A_FAIRNESS, 0
 };
 
 #endif

@@ -341,6 +341,7 @@ int do_radio(struct sk_buff *skb, struct genl_info *info)
 		.streams = nla_get_u8(a[A_STREAMS]),
 		.width_mhz = nla_get_u16(a[A_WIDTH_MHZ]),
 		.guard_ns = nla_get_u16(a[A_GUARD_NS]),
+		.mcs = nla_get_u8(a[A_MCS]),
 		.depth = nla_get_u8(a[A_DEPTH]),
 		.tries = nla_get_u8(a[A_TRIES]),
 		.window = nla_get_u16(a[A_WINDOW]),
@@ -360,6 +361,6 @@ int do_radio(struct sk_buff *skb, struct genl_info *info)
 	}
 	err = driver_create(air, i, nla_data(a[A_NAME]), &traits, genl_info_net(info), info->snd_portid);
 	if (err)
-		NL_SET_ERR_MSG(info->extack, "mac80211 does not register the radio");
+		NL_SET_ERR_MSG(info->extack, "there is no such mode, or mac80211 does not register the radio");
 	return err;
 }

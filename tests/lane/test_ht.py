@@ -95,6 +95,59 @@ def test_one_seed_is_one_run(bench) -> None:  # type: ignore[no-untyped-def]
     assert one == again != other
 
 
+JOINED = """
+import json
+from emulation.net import Net
+with Net(**{options!r}) as net:
+    ap, host = net.addAccessPoint("ap1"), net.addHost("h1")
+    stations = [net.addStation(f"sta{{i}}", position=(20.0 * i, 0, 0)) for i in (1, 2)]
+    net.addLink(ap, *stations, cls="infrastructure", security="wpa2", passphrase="correct horse")
+    net.addLink(host, ap, cls="wired")
+    for station in stations:
+        net.addFlow(host, station)
+    net.start()
+    ran = net.run(1)
+    print(json.dumps([[flow["delivered_bytes"] for flow in ran["applications"]], ap.cmd("iw dev ap1-wlan0 info"),
+                      ap.cmd("iw dev ap1-wlan0 station dump")]))
+"""
+MESHED = """
+import json
+from emulation.net import Net
+with Net(mode="n", width=40, mcs=7) as net:
+    a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in range(3))
+    net.addLink(a, b, c, cls="mesh")
+    net.addFlow(a, c)
+    net.start()
+    ran = net.run(1)
+    print(json.dumps([ran["applications"][0]["delivered_bytes"], b.cmd("iw dev sta1-wlan0 station dump")]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "width", "rate"),
+    [
+        ({"mode": "n", "mcs": 7, "streams": 2}, "width: 20 MHz", "130.0 MBit/s MCS 15"),
+        ({"mode": "n", "mcs": 7, "width": 40, "freq": 5200}, "center1: 5190", "135.0 MBit/s MCS 7 40MHz"),
+        ({"mode": "n", "mcs": 7, "width": 40, "freq": 2412}, "center1: 2422", "135.0 MBit/s MCS 7 40MHz"),
+        ({"mode": "ac", "mcs": 8, "width": 80, "freq": 5765}, "width: 80 MHz, center1: 5775",
+         "351.0 MBit/s VHT-MCS 8 80MHz VHT-NSS 1"),
+    ],
+)  # fmt: skip
+def test_access_points(bench, options: dict[str, Any], width: str, rate: str) -> None:  # type: ignore[no-untyped-def]
+    """hostapd, WPA2, two clients: equal shares of airtime at equal rates, as of ath9k. No frame has another rate."""
+    (line,) = bench.script(JOINED.format(options=options))
+    delivered, info, dump = json.loads(line)
+    assert width in info and dump.count(f"rx bitrate:\t{rate}\n") == 2
+    assert 0.8 < delivered[0] / delivered[1] < 1.25
+
+
+def test_a_mesh(bench) -> None:  # type: ignore[no-untyped-def]
+    """Two hops."""
+    (line,) = bench.script(MESHED)
+    delivered, dump = json.loads(line)
+    assert delivered * 8 > 20e6 and dump.count("135.0 MBit/s MCS 7 40MHz") == 4
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -60,6 +60,7 @@ RTS_OFF = 0xFFFFFFFF
 # widths and two guard intervals), and the rates of each in minstrel's order, in 100 kb/s.
 CCK_GROUP, OFDM_GROUP = 16, 17
 VHT_GROUP, MOST_STREAMS = 18, 4
+MCS_AUTO = 255  # DRIVER_AUTO
 CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
 OWNER = 0x40000000  # added to a netlink port number
 
@@ -125,10 +126,11 @@ class Interface(node.Interface):
             (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"),
             (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),
             *((getattr(A, name.upper()), value) for name, value in {**one, **two}.items()),
+            (A.MCS, struct.pack("=B", MCS_AUTO if ht["mcs"] is None else ht["mcs"])),
             (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
         ], what=f"radio {self.name}")  # fmt: skip
         if ht["mcs"] is not None:
-            self.hold(mcs_index(ht))
+            self.hold(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
 
     def starting(self) -> None:
         """Subscribe to nl80211's events, which joining waits for.

@@ -310,7 +310,11 @@ def high_throughput(plan: dict[str, Any], interface: Interface) -> list[str]:
     """Return hostapd's lines for an access point of 802.11n or ac; none for one with legacy rates."""
     if "width_mhz" not in plan:
         return []
-    wide, short, vht = plan["width_mhz"], interface.plan["ht"]["guard_ns"] == 400, interface.plan["ht"]["format"] == "vht"
+    wide, short, vht = (
+        plan["width_mhz"],
+        interface.plan["ht"]["guard_ns"] == 400,
+        interface.plan["ht"]["format"] == "vht",
+    )
     above = channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)  # the lower channel of its 40 MHz
     if plan["freq"] < 3000:
         above = plan["centre_mhz"] > plan["freq"]

@@ -112,7 +112,7 @@ PLAN = {
     "nodes[].interfaces[].ht.streams": "",
     "nodes[].interfaces[].ht.width_mhz": "",
     "nodes[].interfaces[].ht.guard_ns": "the shortest guard interval",
-    "nodes[].interfaces[].ht.mcs": "null: minstrel_ht chooses",
+    "nodes[].interfaces[].ht.mcs": "of data frames; null: minstrel_ht chooses",
     "nodes[].interfaces[].ht.depth": "aggregates of a category that wait below mac80211",
     "nodes[].interfaces[].ht.tries": "of an MPDU",
     "nodes[].interfaces[].ht.window": "of block ACK; 0: no aggregation",

@@ -60,6 +60,8 @@ static int set_address(struct driver *d, const u8 *addr, bool has)
 	spin_lock_irqsave(&d->air->lock, flags);
 	dcf_run(d->air->dcf, air_now());
 	done = has ? dcf_add_address(d->air->dcf, d->station, addr) : dcf_del_address(d->air->dcf, d->station, addr);
+	if (!has) /* the core has ended all frames, also those that were on their way */
+		memset(d->prepared, 0, sizeof(d->prepared));
 	air_arm(d->air);
 	spin_unlock_irqrestore(&d->air->lock, flags);
 	return done ? 0 : -EADDRINUSE;

@@ -140,7 +140,7 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		return;
 	}
 	m->why = why;
-	if (m->prepared)
+	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() told of the others */
 		prepared_take(&d->prepared[f->category], 1);
 	if (m->session && why != DCF_ACKED)
 		m->session->lost = m;

@@ -148,6 +148,30 @@ def test_a_mesh(bench) -> None:  # type: ignore[no-untyped-def]
     assert delivered * 8 > 20e6 and dump.count("135.0 MBit/s MCS 7 40MHz") == 4
 
 
+AWAY = """
+import json
+from emulation.net import Net
+with Net(mode="n") as net:
+    a, b = (net.addStation(f"sta{i}", position=(20.0 * i, 0, 0)) for i in range(2))
+    net.addFlow(a, b, kind="udp", rate_kbps=100_000, datagram_bytes=1460)
+    net.start()
+    net.at(0.5, lambda: net.switch(a, on=False))
+    net.at(0.7, lambda: net.switch(a, on=True))
+    net.at(1.2, lambda: setattr(b, "position", (9000, 0, 0)))
+    net.at(1.8, lambda: setattr(b, "position", (20, 0, 0)))
+    ran = net.run(2.4)
+    print(json.dumps([ran["applications"][0]["delivered_bytes"], ran["air"]["stations"][0]["counters"]["end"]["udp"]]))
+"""
+
+
+def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
+    """A sender that was off, and a receiver that was out of range: what was prepared then holds nothing up."""
+    (line,) = bench.script(AWAY)
+    delivered, ends = json.loads(line)
+    assert delivered * 8 / 1.6 > 0.75 * 60e6
+    assert ends.keys() & {"RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT"} and ends["REFUSED"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -21,8 +21,9 @@ KINDS: dict[int, str] = {
     Kind.RTS: "rts", Kind.CTS: "cts", Kind.ACK: "ack", Kind.TCP_DATA: "data", Kind.TCP_ACK: "tcpack",
     Kind.ROUTING: "routing", Kind.MANAGEMENT: "beacon", Kind.UDP: "udp", Kind.ENCRYPTED: "encrypted",
 }  # fmt: skip
+COLLISION = "collision"
 OUTCOMES: dict[int, str] = {
-    Outcome.OK: "ok", Outcome.COLLISION: "collision", Outcome.OWN_TX: "collision", Outcome.NOISE: "noise",
+    Outcome.OK: "ok", Outcome.COLLISION: COLLISION, Outcome.OWN_TX: COLLISION, Outcome.NOISE: "noise",
     Outcome.BELOW_THRESHOLD: "weak",
 }  # fmt: skip
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from emulation import files
 from emulation.features.live import deeds, show, verbs
-from emulation.features.live.air import Air
+from emulation.features.live.air import COLLISION, Air
 from emulation.features.live.kept import Kept
-from emulation.features.live.pace import Pace
+from emulation.features.live.pace import FRAME_S, Pace
 from emulation.features.live.requests import requests
 from emulation.features.live.state import States
 from emulation.features.live.ways import Ways, named
@@ -38,10 +38,12 @@ STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
 MOST_BYTES = 1 << 28  # of a look
+SEARCH_NS = 10_000_000_000  # at most, for the next collision
+ARRIVES_NS = 4_000  # after a frame's end it has arrived everywhere, and no answer has begun: SIFS is longer
 ALIVE_S = 0.5  # while time stands, until the pages are told so again
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
-END = {"do": "end"}
+END, NEXT_FRAME = {"do": "end"}, {"do": "step", "to": "frame"}
 BEGINNING = "start"  # the first moment
 OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need nothing besides the lab
 
@@ -85,6 +87,9 @@ class Session:
         self.pace, self.running, self.ending = Pace(), True, False
         self.striding = False  # time passes, and it is not known yet how far
         self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
+        self.search_until_ns: int | None = None  # for a collision, frame by frame
+        self.search: Literal["on", "in vain"] | None = None  # that search, or the latest one; None: it has found one
+        self.told_s = 0.0  # when pages were last told
         self.busy: str | None = None
         self.ended: str | None = None
         self.deeds: list[deeds.Deed] = []
@@ -141,12 +146,18 @@ class Session:
                 if not self.busy:  # else it was done before, in another lane
                     self.kept.add(self.deeds[-1])
             self.striding = False
+            if self.search_until_ns is not None and self.sent.get("do") in ("step", "until"):
+                if any(outcome == COLLISION for *_, outcome, _, _ in rows):
+                    self.search_until_ns = self.search = None
+                elif t_ns >= self.search_until_ns:
+                    self.search_until_ns, self.search = None, "in vain"
             if self.current:
                 self.current.requests[: None if said["error"] else 1] = []
                 if not self.current.requests:
                     self.current.over(said["error"])
                     self.current = None
-        self.tell()
+        if self.search_until_ns is None or self.now_s() - self.told_s >= FRAME_S:
+            self.tell()
 
     def _frames(self, t_ns: int) -> list[Any]:
         """Those that have come since, by this time."""
@@ -180,6 +191,10 @@ class Session:
                 if self.steps:
                     self.striding = True
                     return self.steps.popleft()
+                if self.search_until_ns is not None:
+                    self.striding = True
+                    ended = self.sent == NEXT_FRAME
+                    return deeds.until(self.t_ns + ARRIVES_NS) if ended else NEXT_FRAME
                 if self.stale:
                     self.stale = False
                     return deeds.until(self.t_ns)
@@ -231,7 +246,7 @@ class Session:
             if running is not None:
                 self.running = running
                 self.pace.halt()
-                self.steps.clear()
+                self._rest()
                 self.changed.notify_all()
             if running is False:  # the time that is said then is where it stands
                 self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
@@ -242,7 +257,10 @@ class Session:
     def _step(self, to: str, ns: int) -> None:
         """After those that are to be made already."""
         with self.changed:
-            if ns:
+            self.search_until_ns = self.search = None
+            if to == "collision":
+                self.search_until_ns, self.search = self.t_ns + SEARCH_NS, "on"
+            elif ns:
                 ends = (each["ns"] for each in (self.sent, *self.steps) if each.get("do") == "until")
                 now_ns = max([self.t_ns, *ends])
                 self.steps.extend(deeds.strides(now_ns, now_ns + ns, STRIDE_NS))
@@ -324,8 +342,13 @@ class Session:
         for ask in (*self.asks, *([self.current] if self.current else [])):
             ask.over(why)
         self.asks.clear()
-        self.steps.clear()
+        self._rest()
         self.current = None
+
+    def _rest(self) -> None:
+        """Make no more steps."""
+        self.steps.clear()
+        self.search_until_ns = self.search = None
 
     def end(self) -> None:
         """The lane's program is to end, as soon as it asks."""
@@ -353,13 +376,14 @@ class Session:
     def tell(self) -> None:
         """Tell the pages how all is."""
         if self.latest:
+            self.told_s = self.now_s()
             self.publish(self.state())
 
     def state(self) -> dict[str, Any]:
         moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
         return {
             "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
-            "routing": self.routing, "moments": moments, "deeds": len(self.deeds), **self.latest,
+            "search": self.search, "routing": self.routing, "moments": moments, "deeds": len(self.deeds), **self.latest,
         }  # fmt: skip
 
     def publish(self, event: dict[str, Any]) -> None:

@@ -83,7 +83,7 @@ class Run(Verb):
 
 class Step(Verb):
     do: Literal["step"]
-    to: Literal["slot", "frame", "exchange", "ns"]
+    to: Literal["slot", "frame", "exchange", "collision", "ns"]
     ns: Annotated[int, Field(ge=1, le=LONGEST_NS)] | None = None
 
 

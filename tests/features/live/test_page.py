@@ -158,6 +158,60 @@ def test_time_by_keys(browser: str) -> None:
     assert paces[-1] == 0.0001 and 0.1 in paces
 
 
+def test_to_the_next_collision(browser: str) -> None:
+    """By key and by button; meanwhile, and when there is none, the page says so."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      said.stops = [];
+      for (const act of [() => press("c"), () => document.querySelector("[data-step=collision]").click()]) {
+        const before = live.air.latest.t_ns;
+        act();
+        await when(() => !live.air.running && live.air.latest.t_ns > before && live.air.now === live.air.latest.t_ns);
+        const last = live.air.frames.filter((frame) => frame.start <= live.air.now).at(-1);
+        said.stops.push(last.outcome === "collision" || last.outcome === null);
+      }
+      said.hints = ["on", "in vain", null].map((search) => {
+        live.state({ ...live.air.latest, search });
+        return element("hint").textContent;
+      });
+    """, browser)  # fmt: skip
+    assert [asked["to"] for asked in toy.asked if asked["do"] == "step"] == ["collision"] * 2
+    assert said["stops"] == [True, True]
+    assert said["hints"] == ["Looking for the next collision …", "No frame collided in 10 s.", ""]
+
+
+def test_the_map_fits_again_when_a_station_moves_out(browser: str) -> None:
+    """But not while it is dragged, nor where the viewer has zoomed or moved the map."""
+    said = page(Toy(STRING, [(0, 3)]), """
+      const { stage } = live, seen = (n) => {
+        const [x, y] = place(n);
+        return x >= 0 && y >= 0 && x <= canvas.clientWidth && y <= canvas.clientHeight;
+      };
+      const moves = async (position) => {
+        await live.server.ask("move", { node: "sta4", position });
+        await when(() => live.air.positions()[3][0] === position[0]);
+        live.draw(0);
+      };
+      const scale = stage.map.scale;
+      await moves([620, 0]);
+      said.near = stage.map.scale === scale;
+      await moves([2000, 0]);
+      said.far = [stage.map.scale < scale, [0, 1, 2, 3].every(seen)];
+      const map = stage.map;
+      Object.assign(stage, { dragged: 3, at: [9000, 0] });
+      live.draw(0);
+      said.dragged = stage.map === map;
+      live.release();
+      live.zoom(3, [0, 0]);
+      const chosen = stage.map;
+      await moves([5000, 0]);
+      said.chosen = [stage.map === chosen, seen(3)];
+      press("0");
+      said.whole = seen(3);
+    """, browser)  # fmt: skip
+    assert said == {"near": True, "far": [True, True], "dragged": True, "chosen": [True, False], "whole": True}
+
+
 def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
     """First told without an outcome, then with; drawn by its own times: how much of it was sent, then how it ended."""
     toy = Toy(STRING, [(0, 3)], running=False)

@@ -74,6 +74,10 @@ class Toy:
             self.running = do == "run"
         elif do == "step":
             self.running = False
+            while of["to"] == "collision":
+                self.told.extend(told := self.go(700_000))
+                if any(frame[5] == "collision" for frame in told):
+                    return
             self.told.extend(self.go(SLOT if of["to"] == "slot" else 700_000 if of["to"] == "frame" else 4_000_000))
         elif do == "save":
             self.moments.append({"name": str(len(self.moments) + 1), "t_ns": self.t})

@@ -52,7 +52,7 @@ function gestures(live) {
   canvas.addEventListener("pointercancel", up);
 }
 
-const STEPS = { ",": "slot", ".": "frame", "/": "exchange" };
+const STEPS = { ",": "slot", ".": "frame", "/": "exchange", c: "collision" };
 
 function keys(live) {
   const toggle = (what) => () => document.querySelector(`[data-shows="${what}"]`).click();

@@ -4,6 +4,7 @@
 "use strict";
 
 const READ_S = 0.08;  // letters change no faster than they can be read
+const SEARCHES = { on: "Looking for the next collision …", "in vain": "No frame collided in 10 s." };
 const MOST_HELD = 30;  // reports for which a station stays where it was left
 
 const live = {
@@ -38,7 +39,7 @@ const live = {
     element("run").setAttribute("aria-pressed", !told.running);
     this.acts(!told.ended && !told.busy);
     element("end").disabled = Boolean(told.ended);
-    const busy = told.busy ? `The network goes ${told.busy} …` : null;
+    const busy = told.busy ? `The network goes ${told.busy} …` : SEARCHES[told.search] ?? null;
     if (busy !== this.busy) this.hint(busy ?? "");
     this.busy = busy;
     if (told.ended) {

@@ -26,6 +26,13 @@ class Stage {
     this.map = wholeMap(this.air.positions(), width, height, Math.min(64, width / 6));
     const closer = MOST_SCALE / this.map.scale;
     if (closer < 1) this.map = zoomed(this.map, closer, [width / 2, height / 2]);
+    this.fitted = this.map;
+  }
+
+  // All in view again when a station has moved out of it, unless the viewer has chosen what is in view.
+  follow() {
+    const { clientWidth: width, clientHeight: height } = this.canvas, out = ([x, y]) => x < 0 || y < 0 || x > width || y > height;
+    if (this.map === this.fitted && this.dragged < 0 && this.air.positions().some((at) => out(onMap(this.map, at)))) this.whole();
   }
 
   // Where stations are shown: one that is dragged is where it is held.
@@ -56,6 +63,7 @@ class Stage {
   }
 
   draw() {
+    this.follow();
     const { pen, width, height } = sheet(this.canvas), metres = this.positions(), at = this.places(metres);
     this.grid(pen, width, height);
     if (this.shows.ranges) this.circles(pen, at);

@@ -326,9 +326,20 @@ class SnrMatrix(Propagation):
 class Table(Propagation):
     """Measured links between named stations, independent of their positions (`topologies.links`).
 
-    A delivery ratio is that of frames of `frame` bytes with FCS. A frame is received, and the medium is busy, from
-    `cca_dbm` on. By default that is 4 dB below the default noise, where nine of ten short frames at 1 Mb/s are still
-    received (`emulation.plan.error_rates`). `emulation.plan.link_table` computes the powers for the air.
+    The CSV `file`, of at most 8 MB, also in .gz, begins with its columns, in any order:
+
+    - `from,to,dbm`: received power
+    - `from,to,snr`: dB over the noise
+    - `from,to,rate,delivery`: the share of frames of `frame` bytes (FCS included) that arrive at this rate in Mb/s
+
+    Each direction has its own line; without a line nothing arrives; lines that start with `#` are comments. A delivery
+    ratio becomes the SINR at which the air's error table loses that share, so it is for `--reception sinr`. Of several
+    rates of a link, the one nearest to one half counts. A ratio of 0 means no signal; a ratio above 99.9 % counts as
+    99.9 %. The specification keeps the content, so a replay does not need the file.
+
+    A frame is received, and the medium is busy, from `cca_dbm` on. By default that is 4 dB below the default noise,
+    where nine of ten short frames at 1 Mb/s are still received (`emulation.plan.error_rates`).
+    `emulation.plan.link_table` computes the powers for the air.
     """
 
     file: LinksFile

@@ -3,7 +3,8 @@
 
 babeld uses IPv6 link-local addresses. A node's radio has one, without duplicate address detection and router
 solicitations. A node's IPv4 address has a prefix length of 32, so that the kernel sends no ARP requests for nodes
-without a route.
+without a route; ARP finds next hops. It needs `--ack delayed`, as babeld's routes cannot ask for an ACK for each
+segment.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Static routes along the paths of least ETX (De Couto et al. 2003), measured before the run.
 
-Each node broadcasts probes, and the receivers count them. Then routes are computed once and stay fixed. The ETX of a
-link is the expected number of transmissions until a frame and its acknowledgement arrive, 1/(df dr). That of a path is
-the sum over its links. The lane sees all nodes, so they do not exchange counts. The results are in `etx.json` of the
-run folder. docs/routing.md has the method of paper 001.
+Each node sends `probes` broadcasts, one in `interval_ms` with a jitter of a tenth; `size` is the whole frame's. The
+receivers count them. The ETX of a link is the expected number of transmissions until a frame and its acknowledgement
+arrive, 1/(df dr). Routes of the least sum, then of the fewest hops, are computed once and stay fixed. A link without a
+returned probe does not exist; a flow without a path is an error, unless `--unreachable`. The lane sees all nodes, so
+they do not exchange counts. The results are in `etx.json` of the run folder.
+
+Paper 001 ran OLSR with ETX until it had converged, and then stopped its control traffic. As there, probes have a basic
+rate and no retries, so they arrive more often than DATA.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """HWMP, the path selection of 802.11s (IEEE 802.11-2016, 14.10), by the kernel, on a link of kind `mesh`.
 
 To IP the whole mesh is one link. A station finds another by ARP, and searches for a path when it has a frame for it. So
-this only sets the protocol's parameters.
+this only sets the protocol's parameters. A full queue does not break a link.
 """
 
 from __future__ import annotations

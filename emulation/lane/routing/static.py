@@ -3,6 +3,7 @@
 
 There are routes in both directions of every flow, and in a small network between all nodes. Next hops are permanent
 neighbours, so no ARP is sent for them. If there are several shortest paths, the next hop is the node of lowest index.
+`path=sta1:sta2:sta4` sets a path that its ends take instead, in both directions; semicolons separate several.
 docs/interfaces.md, section 1, has the plan of a node.
 """
 

@@ -37,8 +37,8 @@ from analysis.traces.trace import (
     check_order,
     is_response,
     joined,
-    picked,
     rows_of,
+    selected,
     whole,
 )
 from emulation import files
@@ -48,7 +48,7 @@ PART = 1 << 22  # bytes: worth a pass over the columns, and fits the CPU's cache
 LONGEST = 1 << 16  # bytes of the longest record
 
 
-class Growing:
+class GrowingTrace:
     """Converts a trace file: call `more` now and then, and `finish` at the end. If the block ends without `finish`, its
     output is removed. Raises Damaged if the trace is, OSError if a file cannot be read or written."""
 
@@ -73,18 +73,18 @@ class Growing:
     def __exit__(self, *error: object) -> None:
         self.writer.__exit__(*error)
 
-    def more(self) -> None:
+    def convert_new(self) -> None:
         """Convert what was added to the trace, if that is at least a part."""
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
             self._parts()
 
-    def finish(self) -> "Grown":
+    def finish(self) -> "WholeTrace":
         """Convert the rest of the finished trace. Return what is known of it."""
         self._parts()
         data = self._bytes()
         self._take(data, 0)
         trace = whole(data, self.parts)
-        return Grown(
+        return WholeTrace(
             *self.writer.finish(trace.start_ns, trace.stop_ns),
             self.flights.finish(trace.start_ns, trace.stop_ns), self.hidden,
             Legs.joined(self.legs) if self.routed else None, Control.joined(self.control) if self.routed else None,
@@ -110,39 +110,39 @@ class Growing:
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
         here = known & (np.arange(rx.size) >= self.rx.size)
-        self.same_slot += same_slot(tx, picked(rx, here), row[here], self.slot_ns)
+        self.same_slot += same_slot(tx, selected(rx, here), row[here], self.slot_ns)
         check_order(tx, tx_at)
         lost = ~known[self.rx.size :]
-        self.parts.append(replace(self.nothing, rx=picked(new.rx, lost), rx_at=new.rx_at[lost], mark=new.mark,
+        self.parts.append(replace(self.nothing, rx=selected(new.rx, lost), rx_at=new.rx_at[lost], mark=new.mark,
                                   last_at=new.last_at, end_at=new.end_at))  # fmt: skip
         until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
-        part = Trace(data, tx, picked(rx, known), end, tx_at + TX.itemsize, row[known], 0, 0, 0)
+        part = Trace(data, tx, selected(rx, known), end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
         self._tell(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
         self.written_ns = until_ns
         since = until_ns - HOLD_NS
         first = int(np.searchsorted(tx["start_ns"], since))
-        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], picked(end, end["time_ns"] >= since)
-        self.rx = picked(rx, row >= first)
+        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], selected(end, end["time_ns"] >= since)
+        self.rx = selected(rx, row >= first)
 
     def _tell(self, part: Trace, settled: Array, end: Array) -> None:
         """Pass the settled transmissions, whose arrivals are known, and the new `end` records to what counts them."""
         tx, rx = part.tx, part.rx
         own = settled & ~is_response(tx["kind"])
         self.hidden = self.hidden or bool((tx["kind"] == Kind.ENCRYPTED).any())
-        sent = picked(tx, own)
+        sent = selected(tx, own)
         packets = Packets.of(part.data, sent, part.frame[own], self.ips)  # while they are in the cache
         delivered = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
         if tx.size:
             delivered &= (own & (tx["kind"] > Kind.ACK))[part.rx_tx]
-        self.flights.add(sent, picked(rx, delivered), picked(end, one_of(end["reason"], GIVEN_UP)), packets)
+        self.flights.add(sent, selected(rx, delivered), selected(end, one_of(end["reason"], GIVEN_UP)), packets)
         if self.routed:
             self.legs.append(Legs.of_trace(part, self.stations, settled))
             self.control.append(Control.of_trace(part, settled))
 
 
 @dataclass(frozen=True)
-class Grown:
+class WholeTrace:
     """What is known of a finished trace: SHA-256 of its packets and of what stations received (None: not written),
     segments in flight except encrypted ones, whether there are encrypted frames, routes and control packets if
     `routed`, and collisions within one slot."""

@@ -356,7 +356,7 @@ class Kernel(Shape):
     kernel: dict[str, JsonValue]
 
 
-class Asked(Shape):
+class ScriptRun(Shape):
     """asked.json: the request for a script's run."""
 
     name: Name

@@ -142,7 +142,7 @@ def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check
     return [Check(Of(a, path, case), ">", Of(b, path, case)) for case in cases for a, b in pairwise(variants)]
 
 
-class Sure(Enum):
+class Decision(Enum):
     """What a confidence interval says about a check."""
 
     CONFIRMED = "the opposite is excluded"
@@ -169,7 +169,7 @@ class Finding:
     wilcoxon: float
 
     @property
-    def sure(self) -> Sure | None:
+    def decision(self) -> Decision | None:
         """What the intervals say; None without an interval, and for equality, which one seed refutes."""
         if self.check.relation == "=" or self.seeds < 2:
             return None
@@ -177,25 +177,25 @@ class Finding:
         of_bounds = [(lowest, 0.0, math.inf), (highest, -math.inf, 0.0)]
         intervals = [(self.ratio, *self.check.bounds)] if self.ratio else of_bounds
         said = [self._within(estimate, low, high) for estimate, low, high in intervals if estimate]
-        return next((sure for sure in (Sure.REFUTED, Sure.OPEN) if sure in said), Sure.CONFIRMED)
+        return next((sure for sure in (Decision.REFUTED, Decision.OPEN) if sure in said), Decision.CONFIRMED)
 
-    def _within(self, estimate: statistics.Estimate, low: float, high: float) -> Sure:
+    def _within(self, estimate: statistics.Estimate, low: float, high: float) -> Decision:
         """Compare an interval with bounds. If it has no width and lies on a bound, the seeds decide."""
         if not estimate.half_width and estimate.mean in (low, high):
-            return Sure.CONFIRMED if self.held == self.seeds else Sure.REFUTED
+            return Decision.CONFIRMED if self.held == self.seeds else Decision.REFUTED
         least, most = estimate.mean - estimate.half_width, estimate.mean + estimate.half_width
         if low <= least and most <= high:
-            return Sure.CONFIRMED
-        return Sure.REFUTED if most < low or least > high else Sure.OPEN
+            return Decision.CONFIRMED
+        return Decision.REFUTED if most < low or least > high else Decision.OPEN
 
     @property
-    def decided(self) -> Sure:
+    def decided(self) -> Decision:
         """`sure`, or without an interval what all seeds agree on; one seed refutes an equality."""
-        if self.sure:
-            return self.sure
+        if self.decision:
+            return self.decision
         if self.held == self.seeds:
-            return Sure.CONFIRMED
-        return Sure.REFUTED if self.check.relation == "=" or not self.held else Sure.OPEN
+            return Decision.CONFIRMED
+        return Decision.REFUTED if self.check.relation == "=" or not self.held else Decision.OPEN
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,10 @@ class Verdict:
             said = f"does not hold in any of {self.seeds} seeds"
         else:
             said = f"holds in {self.held} of {self.seeds} seeds"
-        found = {finding.sure for finding in self.findings} - {None}
-        if Sure.REFUTED in found:
+        found = {finding.decision for finding in self.findings} - {None}
+        if Decision.REFUTED in found:
             return f"{said}; an interval excludes it"
-        if Sure.OPEN in found:
+        if Decision.OPEN in found:
             return f"{said}; the intervals leave it open"
         return f"{said}; the intervals exclude the opposite" if found and self.held == self.seeds else said
 
@@ -267,12 +267,12 @@ def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: M
     else:
         said += f"{f'{check.factor:g} x ' if check.factor != 1 else ''}{side(check.b, finding.b)}"
     if finding.ratio is not None and quantities_of(check.a) and quantities_of(check.b):
-        spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
+        spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.decision else ""
         said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
     if not math.isnan(finding.t) and check.relation != "=" and quantities_of(check.b):
         said += f" (p {_p(finding.t)}, W {_p(finding.wilcoxon)})"
-    if finding.sure in (Sure.OPEN, Sure.REFUTED):
-        said += f": {finding.sure.value}"
+    if finding.decision in (Decision.OPEN, Decision.REFUTED):
+        said += f": {finding.decision.value}"
     return f"{before}: {said}" if before else said
 
 

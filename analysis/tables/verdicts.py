@@ -26,12 +26,12 @@ from analysis.tables.claims import (
     MUCH,
     Check,
     Claim,
+    Decision,
     Most,
     NotTested,
     Of,
     Read,
     Side,
-    Sure,
     quantities_of,
 )
 from analysis.tables.table import Published
@@ -66,17 +66,17 @@ class Band(NamedTuple):
     strict: bool = False
     little: float = 0.0
 
-    def decides(self, of: statistics.Estimate) -> Sure:
+    def decides(self, of: statistics.Estimate) -> Decision:
         """Return what a confidence interval says. One seed says nothing."""
         if math.isnan(of.half_width):
-            return Sure.OPEN
+            return Decision.OPEN
         least, most = of.mean - of.half_width, of.mean + of.half_width
         if self.strict and (most <= self.low + self.little or least >= self.high - self.little):
-            return Sure.REFUTED
+            return Decision.REFUTED
         near = 0.0 if self.strict else self.little
         if self.low - near <= least and most <= self.high + near:
-            return Sure.CONFIRMED
-        return Sure.REFUTED if most < self.low or least > self.high else Sure.OPEN
+            return Decision.CONFIRMED
+        return Decision.REFUTED if most < self.low or least > self.high else Decision.OPEN
 
     def room(self, mean: float) -> float:
         """Return the half-width below which an interval around this mean decides."""
@@ -184,8 +184,8 @@ class Found:
     deviation: float
     p: float
     ratios: Sequence[float]
-    finding: Sure | None
-    number: Sure | None
+    finding: Decision | None
+    number: Decision | None
     needs: float  # seeds that may decide it at this deviation; 0: decided; inf: never
 
     def noise(self, samples: int) -> float:
@@ -228,11 +228,11 @@ class Outcome:
     claim: Claim
     found: Sequence[Found]
     values: Sequence[Value]
-    agree: Sure | None
+    agree: Decision | None
     seeds: int
 
     @property
-    def numbers(self) -> list[Sure]:
+    def numbers(self) -> list[Decision]:
         return [number for number in (*(found.number for found in self.found), self.agree) if number]
 
 
@@ -240,12 +240,12 @@ def verdict(outcomes: Iterable[Outcome]) -> Verdict:
     """Return the verdict on a claim: every finding must be confirmed, then every number."""
     outcomes = list(outcomes)
     findings = {found.finding for outcome in outcomes for found in outcome.found} - {None}
-    if Sure.REFUTED in findings:
+    if Decision.REFUTED in findings:
         return Verdict.NOT
-    if Sure.OPEN in findings or not findings:
+    if Decision.OPEN in findings or not findings:
         return Verdict.OPEN
     numbers = {number for outcome in outcomes for number in outcome.numbers}
-    return Verdict.REPRODUCED if numbers <= {Sure.CONFIRMED} else Verdict.IN_KIND
+    return Verdict.REPRODUCED if numbers <= {Decision.CONFIRMED} else Verdict.IN_KIND
 
 
 def contrasts(checks: Iterable[Check]) -> list[Contrast]:
@@ -274,13 +274,13 @@ def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, 
     return Outcome(claim, found, values, agree(values), len(seeds))
 
 
-def agree(values: Sequence[Value]) -> Sure | None:
+def agree(values: Sequence[Value]) -> Decision | None:
     """Return whether our values match the published ones: the interval of their mean, and most of them individually."""
     if not values:
         return None
     near = math.log(1 + OF_VALUE)
     if sum(abs(value.log_ratio.mean) <= near for value in values) < MOST_VALUES * len(values):
-        return Sure.REFUTED
+        return Decision.REFUTED
     return Band(-near, near).decides(over_theirs(values))
 
 
@@ -324,23 +324,23 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
         statistics.proportion(won, len(sample), confidence) if contrast.counts else statistics.mean(sample, confidence)
     )
     band, near = contrast.finding(scale, effect), contrast.number(scale)
-    finding: Sure | None = band.decides(estimate)
+    finding: Decision | None = band.decides(estimate)
     number = near.decides(estimate) if near else None
     if contrast.relation == "=":  # one seed refutes it
-        finding = Sure.CONFIRMED if all(one == band.low for one in sample) else Sure.REFUTED
+        finding = Decision.CONFIRMED if all(one == band.low for one in sample) else Decision.REFUTED
     bound = band.nearest(estimate.mean)
     p = statistics.paired_t([one - bound for one in sample])
     if contrast.counts:
         p = min(1.0, 2 * statistics.at_least(max(won, len(sample) - won), len(sample), bound))
     if contrast.counts and len(sample) < 2:
-        finding = Sure.OPEN
+        finding = Decision.OPEN
     few = not contrast.counts and contrast.runs * len(sample) < FEWEST
     if few:
-        finding = finding if contrast.relation == "=" and finding is Sure.REFUTED else Sure.OPEN
-        number = number and Sure.OPEN
+        finding = finding if contrast.relation == "=" and finding is Decision.REFUTED else Decision.OPEN
+        number = number and Decision.OPEN
     if contrast.spread:
         finding = None
-    open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Sure.OPEN]
+    open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Decision.OPEN]
     return Found(
         contrast, estimate, statistics.deviation(sample), p,
         [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],

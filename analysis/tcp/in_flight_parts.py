@@ -16,7 +16,7 @@ from analysis.tcp.hops import NEVER, followed, numbered, of_trace
 from analysis.tcp.in_flight import Flight
 from analysis.tcp.journeys import Before, in_flight, over
 from analysis.traces.packets import Packets
-from analysis.traces.trace import END, RX, TX, Array, Trace, joined, picked, rows_of
+from analysis.traces.trace import END, RX, TX, Array, Trace, joined, rows_of, selected
 
 QUIET_NS = 30_000_000_000  # longer than a copy of a packet waits in any queue
 MOST = 1 << 17  # transmissions that are held before they are examined
@@ -53,7 +53,7 @@ class Flights:
         tx, rx, end = (joined(*parts) for parts in (self.tx, self.rx, self.end))
         row, known = rows_of(tx, rx)
         nothing = np.zeros(0, np.uint8)
-        trace = Trace(nothing, tx, picked(rx, known), end, np.zeros(0, np.int64), row[known], start_ns, stop_ns, 0)
+        trace = Trace(nothing, tx, selected(rx, known), end, np.zeros(0, np.int64), row[known], start_ns, stop_ns, 0)
         return trace, Packets.joined(self.packets)
 
     def _settle(self) -> None:
@@ -65,8 +65,8 @@ class Flights:
         gone = done[served.of_tx]
         self.followed += followed(trace, served, hops.kind, packets.duration, gone)
         left, here = np.flatnonzero(~gone), ~gone[trace.rx_tx]
-        self.tx, self.rx, self.packets = [picked(trace.tx, left)], [picked(trace.rx, here)], [packets.pick(left)]
+        self.tx, self.rx, self.packets = [selected(trace.tx, left)], [selected(trace.rx, here)], [packets.pick(left)]
         row, known = rows_of(trace.tx, trace.end)
         early = trace.end["id"] > trace.tx["id"][-1]  # of transmissions that are still to come
-        self.end = [picked(trace.end, early | known & ~gone[row])]
+        self.end = [selected(trace.end, early | known & ~gone[row])]
         self.held = self.kept = left.size

@@ -261,7 +261,7 @@ def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
     return row, tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
 
 
-def so_far(data: bytes, now_ns: int) -> Trace:
+def until_now(data: bytes, now_ns: int) -> Trace:
     """Return the trace in the bytes so far, while it is still written. Raises Damaged if they are malformed."""
     mark = np.zeros(1, MARK)
     mark["size"], mark["type"], mark["what"], mark["time_ns"] = MARK.itemsize, _Record.MARK, 1, now_ns
@@ -281,7 +281,7 @@ def joined(*columns: Array) -> Array:
     return np.concatenate([column.view("<u8") for column in columns]).view(columns[0].dtype)
 
 
-def picked(records: Array, which: Array) -> Array:
+def selected(records: Array, which: Array) -> Array:
     """Return a selection of records; as words, for the same reason."""
     return records.view("<u8").reshape(-1, records.dtype.itemsize // 8)[which].view(records.dtype).reshape(-1)
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.traces.trace import Array, Outcome, Trace, picked, record
+from analysis.traces.trace import Array, Outcome, Trace, record, selected
 from emulation import files
 from emulation.files.compressed import Compressed, Stream, pieces
 from emulation.files.foreign import Damaged, reading
@@ -80,7 +80,7 @@ class Writer:
         row, rx = trace.rx_tx, trace.rx
         came = np.flatnonzero((row >= first) & (row < last) & (rx["outcome"] != Outcome.BELOW_THRESHOLD))
         came = came[np.argsort(row[came] << 16 | rx["station"][came], kind="stable")]
-        rx, row = picked(rx, came), row[came]
+        rx, row = selected(rx, came), row[came]
         power = (rx["power_mdbm"].astype(np.int64) + 500) // 1000  # to the nearest, halves up
         columns = (rx["start_ns"] - trace.tx["start_ns"][row], rx["station"], self._numbers(said, at_station[came]),
                    power.clip(-128, 127))  # fmt: skip

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results.result import Result, Script
-from analysis.results.shapes import Asked, object_of, read_lane, read_plan
+from analysis.results.shapes import ScriptRun, object_of, read_lane, read_plan
 from emulation import features, files, lanes
 from emulation.files import compressed, tree
 from emulation.lane.errors import Failure
@@ -119,7 +119,7 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
     try:
         if {os.path.basename(name) for name in (run, file)} != {run, file}:
             raise ValueError("it goes into the run folder")
-        records = trace.so_far(files.read(where / RAW, folder), now_ns)
+        records = trace.until_now(files.read(where / RAW, folder), now_ns)
         with scratch("capture") as there:  # not where the lane could redirect us
             pcapng.write(records, radios(read_plan(where)), Path(there))
             files.write(folder / file, compressed.read(Path(there) / TRACE))
@@ -166,7 +166,7 @@ def collect_run(
     lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: ScriptOutcome, wall_s: float
 ) -> None:
     """Take one of these runs."""
-    (asked, _), plan = object_of(where / ASKED, Asked), read_plan(where)
+    (asked, _), plan = object_of(where / ASKED, ScriptRun), read_plan(where)
     task = Task(specification_of(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")

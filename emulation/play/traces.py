@@ -19,7 +19,7 @@ from emulation.lane.errors import Failure
 from emulation.lanes import LaneError, Reason
 
 if TYPE_CHECKING:
-    from analysis.growing import Growing
+    from analysis.growing import GrowingTrace
     from analysis.results.summaries import RouteSummary, RoutingSummary
     from analysis.routes.control import Control
     from analysis.routes.paths import Paths
@@ -100,7 +100,7 @@ class TraceConverter:
 
     def __init__(self, where: Path, plan: Mapping[str, Any], most_views: float) -> None:
         self.where, self.plan, self.most_views = where, plan, most_views
-        self.growing: Growing | None = None
+        self.growing: GrowingTrace | None = None
         self.cleanup = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -112,7 +112,7 @@ class TraceConverter:
     def progress(self) -> None:
         """Convert what was added to the trace."""
         if self.plan["air"]["trace"]:
-            self._growing().more()
+            self._growing().convert_new()
 
     def finish(self) -> ConvertedTrace | None:
         """Convert the rest of the complete trace; return None if there is no trace."""
@@ -126,14 +126,14 @@ class TraceConverter:
         flight = None if found.hidden else found.flight
         return ConvertedTrace(found.air_sha256, found.views_sha256, flight, seen, found.same_slot)
 
-    def _growing(self) -> Growing:
+    def _growing(self) -> GrowingTrace:
         if not self.growing:
-            from analysis.growing import Growing
+            from analysis.growing import GrowingTrace
             from analysis.taps.phy import radios
 
             slot_ns = self.plan["air"]["slot_ns"]
             routed = any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES))
-            growing = Growing(
+            growing = GrowingTrace(
                 self.where / RAW, radios(self.plan), self.where, self.most_views, slot_ns=slot_ns, routed=routed
             )
             self.growing = self.cleanup.enter_context(growing)

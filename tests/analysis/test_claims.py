@@ -7,7 +7,9 @@ import pytest
 from sample_runs import run, strings, study
 
 from analysis.results.result import Run
-from analysis.tables.claims import Check, Claim, Most, NotTested, Of, Sure, Verdict, judge, order
+from analysis.tables.claims import Check, Claim, Decision, Most, NotTested, Of, Verdict, judge, order
+
+CONFIRMED, OPEN, REFUTED = Decision
 
 NAMES = {"full": "Full", "none": "No", "plain": "NewReno", "slow": "SCA"}
 NONE, FULL = Of("none", "goodput_segments"), Of("full", "goodput_segments")
@@ -55,7 +57,7 @@ def test_a_claim_holds_in_some_seeds() -> None:
     assert found.lines(NAMES)[1].startswith("    2/3  ")
     never = verdict(study(3), Check(FULL, ">", NONE))
     assert never.text == "does not hold in any of 3 seeds; an interval excludes it"
-    assert never.findings[0].sure is Sure.REFUTED
+    assert never.findings[0].decision is REFUTED
 
 
 def test_seeds_can_agree_and_yet_not_decide() -> None:
@@ -65,7 +67,7 @@ def test_seeds_can_agree_and_yet_not_decide() -> None:
         for seed, variant, segments in ((1, "a", 101), (1, "b", 100), (2, "a", 200), (2, "b", 100))
     ]
     found = verdict(runs, Check(Of("a", "goodput_segments"), ">", Of("b", "goodput_segments")))
-    assert (found.held, found.findings[0].sure) == (2, Sure.OPEN)
+    assert (found.held, found.findings[0].decision) == (2, OPEN)
     assert found.lines({})[1].endswith("ratio 1.505 ± 6.290 (p 0.49, W 0.5): undecided")
 
 
@@ -75,19 +77,22 @@ def test_where_nothing_can_be_divided_the_difference_is_looked_at() -> None:
     none = Of("a", "lost_records")
     zero = verdict(runs, Check(none, "=", 0), Check(Of("a", "fail.rtscts"), ">", none))
     assert zero.text == "holds in all 2 seeds; the intervals exclude the opposite"
-    assert [(finding.ratio, finding.sure) for finding in zero.findings] == [(None, None), (None, Sure.CONFIRMED)]
+    assert [(finding.ratio, finding.decision) for finding in zero.findings] == [
+        (None, None),
+        (None, CONFIRMED),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("relation", "to", "a", "sure"),
+    ("relation", "to", "a", "decision"),
     [
-        (">", None, (5, 6, 7), Sure.CONFIRMED), (">", None, (0, 0, 9), Sure.OPEN), (">", None, (0, 0, 0), Sure.REFUTED),
-        (">=", None, (0, 0, 0), Sure.CONFIRMED), ("<", None, (5, 6, 7), Sure.REFUTED),
-        ("in", 1.5, (5, 6, 7), Sure.REFUTED), ("in", 1.5, (0, 0, 0), Sure.CONFIRMED),
-        ("~", None, (0, 0, 0), Sure.CONFIRMED), ("=", None, (0, 0, 1), None),
+        (">", None, (5, 6, 7), CONFIRMED), (">", None, (0, 0, 9), OPEN), (">", None, (0, 0, 0), REFUTED),
+        (">=", None, (0, 0, 0), CONFIRMED), ("<", None, (5, 6, 7), REFUTED),
+        ("in", 1.5, (5, 6, 7), REFUTED), ("in", 1.5, (0, 0, 0), CONFIRMED),
+        ("~", None, (0, 0, 0), CONFIRMED), ("=", None, (0, 0, 1), None),
     ],
 )  # fmt: skip
-def test_what_is_sure_beside_zeros(relation: str, to: float | None, a: Sequence[int], sure: Sure | None) -> None:
+def test_decisions_beside_zeros(relation: str, to: float | None, a: Sequence[int], decision: Decision | None) -> None:
     """The difference to each bound has an interval where the ratio has none; one without width is no doubt."""
     runs = [
         run(variant=name, seed=seed).model_copy(update={"queue_drops": drops})
@@ -95,15 +100,15 @@ def test_what_is_sure_beside_zeros(relation: str, to: float | None, a: Sequence[
     ]  # fmt: skip
     check = Check(Of("a", "queue_drops"), relation, Of("b", "queue_drops"), 0.5 if to else 1.0, to)
     [found] = verdict(runs, check).findings
-    assert (found.ratio, found.sure) == (None, sure)
-    assert found.decided is (sure or Sure.REFUTED)
+    assert (found.ratio, found.decision) == (None, decision)
+    assert found.decided is (decision or REFUTED)
 
 
 def test_the_same_on_both_sides_is_not_more() -> None:
     """Without any spread an interval has no width, and lies on the bound."""
     [found] = verdict(study(3), Check(FULL, ">", FULL)).findings
-    assert (found.held, found.sure) == (0, Sure.REFUTED)
-    assert verdict(study(3), Check(FULL, ">=", FULL)).findings[0].sure is Sure.CONFIRMED
+    assert (found.held, found.decision) == (0, REFUTED)
+    assert verdict(study(3), Check(FULL, ">=", FULL)).findings[0].decision is CONFIRMED
 
 
 def test_the_numbers_of_a_claim_are_those_of_its_name() -> None:

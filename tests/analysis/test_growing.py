@@ -9,7 +9,7 @@ import pytest
 from sample import Sample
 
 from analysis import growing
-from analysis.growing import Growing
+from analysis.growing import GrowingTrace
 from analysis.routes.control import Control
 from analysis.routes.paths import Legs
 from analysis.taps.phy import radios
@@ -23,12 +23,12 @@ def grow(
 ) -> tuple[str, str | None]:  # fmt: skip
     """Write the sample's trace bit by bit, up to so many bytes, and let it be read along."""
     raw = sample.trace.data.tobytes()[:size]
-    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1, routed=True) as growing:
-        growing.more()  # there is no file yet
+    with GrowingTrace(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1, routed=True) as growing:
+        growing.convert_new()  # there is no file yet
         for at in range(0, len(raw), part):
             with (folder / "air.trace").open("ab") as file:
                 file.write(raw[at : at + part])
-            growing.more()
+            growing.convert_new()
         grown = growing.finish()
     stations = radios(sample.air.plan())
     assert grown.flight.means() == in_flight(of_trace(sample.trace, stations)).means()

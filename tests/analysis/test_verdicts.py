@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from analysis.tables import verdicts
-from analysis.tables.claims import MOSTLY, Check, Claim, Most, NotTested, Of, Sure
+from analysis.tables.claims import MOSTLY, Check, Claim, Decision, Most, NotTested, Of
 from analysis.tables.statistics import Estimate
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict, contrasts, verdict, weigh
+
+CONFIRMED, OPEN, REFUTED = Decision
 
 Cells = Mapping[tuple[str, str], Sequence[float]]
 FEWEST = verdicts.FEWEST
@@ -49,25 +51,25 @@ MORE, LESS, EVEN = (1.2, 1.21, 1.22), (0.8, 0.81, 0.82), (0.99, 1.06, 1.02)
 @pytest.mark.parametrize(
     ("relation", "ratios", "said"),
     [
-        (">", MORE, Sure.CONFIRMED), (">", LESS, Sure.REFUTED), (">", EVEN, Sure.OPEN), ("<", LESS, Sure.CONFIRMED),
-        (">>", MORE, Sure.REFUTED), (">>", (2.2, 2.21, 2.22), Sure.CONFIRMED),
-        ("<<", (0.4, 0.41, 0.42), Sure.CONFIRMED),
-        ("~", MORE, Sure.CONFIRMED), ("~", (1.5, 1.51, 1.52), Sure.REFUTED), ("=", (1, 1, 1), Sure.CONFIRMED),
-        ("=", (1, 1, 1.01), Sure.REFUTED), (">", (1, 1, 1), Sure.REFUTED), (">=", (1, 1, 1), Sure.CONFIRMED),
-        (">", (1.2,), Sure.OPEN),
+        (">", MORE, CONFIRMED), (">", LESS, REFUTED), (">", EVEN, OPEN), ("<", LESS, CONFIRMED),
+        (">>", MORE, REFUTED), (">>", (2.2, 2.21, 2.22), CONFIRMED),
+        ("<<", (0.4, 0.41, 0.42), CONFIRMED),
+        ("~", MORE, CONFIRMED), ("~", (1.5, 1.51, 1.52), REFUTED), ("=", (1, 1, 1), CONFIRMED),
+        ("=", (1, 1, 1.01), REFUTED), (">", (1, 1, 1), REFUTED), (">=", (1, 1, 1), CONFIRMED),
+        (">", (1.2,), OPEN),
     ],
 )  # fmt: skip
-def test_findings(relation: str, ratios: Sequence[float], said: Sure) -> None:
+def test_findings(relation: str, ratios: Sequence[float], said: Decision) -> None:
     """One seed decides nothing."""
     assert one(relation, ratios).finding is said
 
 
 @pytest.mark.parametrize(
     ("low", "high", "finding", "number"),
-    [(1.18, 1.24, Sure.CONFIRMED, Sure.CONFIRMED), (1.5, 1.6, Sure.CONFIRMED, Sure.REFUTED),
-     (0.7, 0.8, Sure.REFUTED, Sure.REFUTED), (0.9, 1.3, Sure.CONFIRMED, None), (0.98, 1.02, Sure.REFUTED, None)],
+    [(1.18, 1.24, CONFIRMED, CONFIRMED), (1.5, 1.6, CONFIRMED, REFUTED),
+     (0.7, 0.8, REFUTED, REFUTED), (0.9, 1.3, CONFIRMED, None), (0.98, 1.02, REFUTED, None)],
 )  # fmt: skip
-def test_a_range_is_a_side_and_a_number(low: float, high: float, finding: Sure, number: Sure | None) -> None:
+def test_a_range_is_a_side_and_a_number(low: float, high: float, finding: Decision, number: Decision | None) -> None:
     """A range with both sides in it says that they are alike."""
     found = one("in", MORE, low, high)
     assert (found.finding, found.number) == (finding, number)
@@ -79,7 +81,7 @@ def test_cases_are_pooled() -> None:
     cells = {("1", "a"): (90, 91, 92), ("2", "a"): (130, 131, 129), ("3", "a"): (120, 121, 122)}
     cells |= {(case, "b"): (100, 101, 102) for case in ("1", "2", "3")}
     [found] = judged(checks, cells).found
-    assert found.finding is Sure.CONFIRMED and found.estimate.samples == 3
+    assert found.finding is CONFIRMED and found.estimate.samples == 3
     assert found.ratios == pytest.approx([0.90, 1.286, 1.20], abs=0.02)
     mean, low, high = found.ratio or (0, 0, 0)
     assert 1 < low < mean < high and mean == pytest.approx((0.9 * 1.287 * 1.2) ** (1 / 3), rel=0.01)
@@ -98,7 +100,7 @@ def test_a_group_is_a_contrast_of_whatever_variants() -> None:
     ]
     cells = {("", "a"): (90, 91, 92), ("", "b"): (100, 100, 100), ("", "c"): (130, 131, 129)}
     together, alone = judged(checks, cells).found
-    assert (together.finding, len(together.ratios), alone.finding) == (Sure.CONFIRMED, 2, Sure.REFUTED)
+    assert (together.finding, len(together.ratios), alone.finding) == (CONFIRMED, 2, REFUTED)
 
 
 def test_the_most_of_some_is_taken_in_each_seed() -> None:
@@ -108,15 +110,15 @@ def test_the_most_of_some_is_taken_in_each_seed() -> None:
     best = Check(Of("a", "x"), ">=", Most(three[1:], "the best other"))
     spread = Check(Most(three, "best"), "in", Most(three, "worst", least=True), 1.33, 1.33)
     refuted, apart = judged([best, spread], cells).found
-    assert refuted.finding is Sure.REFUTED and refuted.ratios == [pytest.approx(0.834, abs=0.001)]
-    assert (apart.finding, apart.number) == (None, Sure.CONFIRMED)
+    assert refuted.finding is REFUTED and refuted.ratios == [pytest.approx(0.834, abs=0.001)]
+    assert (apart.finding, apart.number) == (None, CONFIRMED)
     assert verdict([judged([spread], cells)]) is Verdict.OPEN, "without a finding"
 
 
 @pytest.mark.parametrize(
-    ("won", "of", "said"), [(3, 3, Sure.OPEN), (12, 12, Sure.CONFIRMED), (0, 12, Sure.REFUTED), (8, 12, Sure.OPEN)]
+    ("won", "of", "said"), [(3, 3, OPEN), (12, 12, CONFIRMED), (0, 12, REFUTED), (8, 12, OPEN)]
 )  # fmt: skip
-def test_what_is_mostly_so_is_counted(won: int, of: int, said: Sure) -> None:
+def test_what_is_mostly_so_is_counted(won: int, of: int, said: Decision) -> None:
     """By however much: an exact interval of the share of seeds."""
     found = one(MOSTLY, [1000.0] * won + [0.999] * (of - won))
     assert (found.finding, found.ratio, found.estimate.mean) == (said, None, won / of)
@@ -128,28 +130,28 @@ def test_ranges_are_pooled_as_the_paper_has_them() -> None:
     checks = [Check(Of("a", "x", case), "in", Of("b", "x", case), *of) for case, of in ranges.items()]
     cells = {("1", "a"): (117, 118, 117), ("2", "a"): (117, 117, 118), ("1", "b"): [100.0] * 3, ("2", "b"): [100.0] * 3}
     [found] = judged(checks, cells).found
-    assert (found.finding, found.number) == (Sure.CONFIRMED, Sure.CONFIRMED)
+    assert (found.finding, found.number) == (CONFIRMED, CONFIRMED)
 
 
 def test_nothing_is_compared_too() -> None:
     """Where a side is zero there is no ratio."""
     check = Check(Of("a", "x"), ">", Of("b", "x"))
     [found] = judged([check], {("", "a"): (3, 4, 5, 6), ("", "b"): (0, 0, 0.1, 0)}).found
-    assert found.finding is Sure.CONFIRMED and found.ratio is None
+    assert found.finding is CONFIRMED and found.ratio is None
     [none] = judged([Check(Of("a", "x"), "=", 0)], {("", "a"): (0, 0, 0)}).found
     [some] = judged([Check(Of("a", "x"), "=", 0)], {("", "a"): (0, 0, 1)}).found
     [more] = judged([Check(Of("a", "x"), ">", 0)], {("", "a"): (10, 11, 12)}).found
-    assert (none.finding, some.finding, more.finding) == (Sure.CONFIRMED, Sure.REFUTED, Sure.CONFIRMED)
+    assert (none.finding, some.finding, more.finding) == (CONFIRMED, REFUTED, CONFIRMED)
 
 
 def test_published_values_agree_in_their_mean_and_most_by_themselves() -> None:
     cases = ("1", "2", "3", "4")
     checks = [Check(Of("a", "x", case), ">", 0) for case in cases]
     cells = {(case, "a"): (99.0, 100.0, 101.0) for case in cases}
-    assert judged(checks, cells, dict.fromkeys(cases, 110.0)).agree is Sure.CONFIRMED
-    assert judged(checks, cells, dict.fromkeys(cases, 200.0)).agree is Sure.REFUTED
+    assert judged(checks, cells, dict.fromkeys(cases, 110.0)).agree is CONFIRMED
+    assert judged(checks, cells, dict.fromkeys(cases, 200.0)).agree is REFUTED
     half = {"1": 50.0, "2": 200.0, "3": 100.0, "4": 100.0}
-    assert judged(checks, cells, half).agree is Sure.REFUTED, "errors that cancel are errors"
+    assert judged(checks, cells, half).agree is REFUTED, "errors that cancel are errors"
     assert judged(checks, cells).agree is None
 
 
@@ -190,7 +192,7 @@ def test_how_far_a_paper_that_ran_as_much_may_be_off() -> None:
     assert math.isnan(one(">", [1.2]).noise(4)) and not one(">", [1.2]).within(4)
 
 
-def alone(relation: str, path: str, ratio: float, to: float | None = None, **published: float) -> Sure | None:
+def alone(relation: str, path: str, ratio: float, to: float | None = None, **published: float) -> Decision | None:
     """What is found of twelve seeds that all have about this ratio of a quantity."""
     check = Check(Of("a", path), relation, Of("b", path), 1.0 if to is None else ratio, to)
     values = {"a": {seed: 100 * ratio * (1 + seed % 2 / 1e4) for seed in range(1, 13)},
@@ -203,13 +205,13 @@ def alone(relation: str, path: str, ratio: float, to: float | None = None, **pub
 
 @pytest.mark.parametrize(
     ("relation", "path", "ratio", "said"),
-    [(">", "goodput_kbps", 1.005, Sure.REFUTED), (">", "goodput_kbps", 1.02, Sure.CONFIRMED),
-     ("<", "flows.0-4.goodput_kbps", 0.995, Sure.REFUTED), ("<", "goodput_segments", 0.98, Sure.CONFIRMED),
-     (">=", "goodput_kbps", 0.995, Sure.CONFIRMED), (">=", "goodput_kbps", 0.98, Sure.REFUTED),
-     (">", "col.total", 1.04, Sure.REFUTED), (">", "col.total", 1.06, Sure.CONFIRMED),
-     (">>", "col.total", 2.01, Sure.CONFIRMED)],
+    [(">", "goodput_kbps", 1.005, REFUTED), (">", "goodput_kbps", 1.02, CONFIRMED),
+     ("<", "flows.0-4.goodput_kbps", 0.995, REFUTED), ("<", "goodput_segments", 0.98, CONFIRMED),
+     (">=", "goodput_kbps", 0.995, CONFIRMED), (">=", "goodput_kbps", 0.98, REFUTED),
+     (">", "col.total", 1.04, REFUTED), (">", "col.total", 1.06, CONFIRMED),
+     (">>", "col.total", 2.01, CONFIRMED)],
 )  # fmt: skip
-def test_less_than_a_margin_more_is_not_more(relation: str, path: str, ratio: float, said: Sure) -> None:
+def test_less_than_a_margin_more_is_not_more(relation: str, path: str, ratio: float, said: Decision) -> None:
     """One percent of goodput, five of all else. And a margin less is still as much."""
     assert alone(relation, path, ratio) is said
 
@@ -218,32 +220,30 @@ def test_a_margin_is_at_most_half_of_what_was_published() -> None:
     """By a range, or by the values of both sides."""
     two_percent = Contrast([Check(Of("a", "col.total"), "in", Of("b", "col.total"), 1.01, 1.03)])
     assert two_percent.little(math.log) == pytest.approx(0.5 * math.log(1.01 * 1.03) / 2)
-    assert alone(">", "col.total", 1.02) is Sure.REFUTED
-    assert alone(">", "col.total", 1.02, a=102.0, b=100.0) is Sure.CONFIRMED
+    assert alone(">", "col.total", 1.02) is REFUTED
+    assert alone(">", "col.total", 1.02, a=102.0, b=100.0) is CONFIRMED
 
 
 def test_a_range_of_both_sides_is_as_much_wider() -> None:
     check = Check(Of("a", "goodput_kbps"), "in", Of("b", "goodput_kbps"), 0.99, 1.015)
     band = Contrast([check]).finding(math.log)
-    assert band.decides(Estimate(math.log(1.02), 0.002, 12)) is Sure.CONFIRMED
-    assert band.decides(Estimate(math.log(1.03), 0.002, 12)) is Sure.REFUTED
+    assert band.decides(Estimate(math.log(1.02), 0.002, 12)) is CONFIRMED
+    assert band.decides(Estimate(math.log(1.03), 0.002, 12)) is REFUTED
 
 
-@pytest.mark.parametrize(
-    ("cases", "seeds", "said"), [(1, 11, Sure.OPEN), (1, 12, Sure.CONFIRMED), (4, 3, Sure.CONFIRMED)]
-)
-def test_a_verdict_takes_twelve_runs(cases: int, seeds: int, said: Sure, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cases", "seeds", "said"), [(1, 11, OPEN), (1, 12, CONFIRMED), (4, 3, CONFIRMED)])
+def test_a_verdict_takes_twelve_runs(cases: int, seeds: int, said: Decision, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each side, over seeds and cases. Of a row of which each case is compared with the next, the ends count."""
     monkeypatch.setattr(verdicts, "FEWEST", FEWEST)
     names = [str(case) for case in range(cases)]
     cells = {(case, "a"): [120.0 + seed for seed in range(seeds)] for case in names}
     cells |= {(case, "b"): [100.0] * seeds for case in names}
     [found] = judged([Check(Of("a", "x", case), ">", Of("b", "x", case)) for case in names], cells).found
-    assert (found.finding, found.needs) == (said, 12 if said is Sure.OPEN else 0)
+    assert (found.finding, found.needs) == (said, 12 if said is OPEN else 0)
     row = [Check(Of("a", "x", case), ">", Of("a", "x", longer)) for case, longer in pairwise("1234")]
     assert Contrast(row).runs == 1
     [refuted] = judged([Check(Of("a", "x"), "=", 0)], {("", "a"): (0, 0, 1)}).found
-    assert refuted.finding is Sure.REFUTED, "one run refutes an equality"
+    assert refuted.finding is REFUTED, "one run refutes an equality"
 
 
 LAWS = {
@@ -263,7 +263,7 @@ def test_verdicts_are_false_no_more_often_than_said(
     monkeypatch.setattr(verdicts, "FEWEST", FEWEST)
     r, trials, names = np.random.default_rng(1), 250, [str(case) for case in range(cases)]
     checks = [Check(Of("a", "goodput_kbps", case), ">", Of("b", "goodput_kbps", case)) for case in names]
-    for effect, false in ((1.0, Sure.CONFIRMED), (1.01, Sure.REFUTED)):
+    for effect, false in ((1.0, CONFIRMED), (1.01, REFUTED)):
         wrong = 0
         for _ in range(trials):
             drawn = 100 * effect * np.exp(0.02 * LAWS[law](r, (cases, 48)))
@@ -280,10 +280,10 @@ def test_no_effect_is_decided() -> None:
     """A gain that there is not is refuted, by as many seeds as its spread takes."""
     r = np.random.default_rng(2)
     said = [one_of_goodput(np.exp(0.01 * r.standard_normal(24))) for _ in range(100)]
-    assert said.count(Sure.REFUTED) > 80 and said.count(Sure.CONFIRMED) < 5
+    assert said.count(REFUTED) > 80 and said.count(CONFIRMED) < 5
 
 
-def one_of_goodput(ratios: Iterable[float]) -> Sure | None:
+def one_of_goodput(ratios: Iterable[float]) -> Decision | None:
     values = [100 * float(ratio) for ratio in ratios]
     check = Check(Of("a", "goodput_kbps"), ">", Of("b", "goodput_kbps"))
     claim = Claim("C1", "", [check])

@@ -23,7 +23,7 @@ from hostile import Kept, Lane, Ways, prey, snapshot, watched
 from rooms import needs
 
 import analysis.growing
-from analysis.growing import Growing
+from analysis.growing import GrowingTrace
 from analysis.results.result import Script
 from emulation.files import tree
 from emulation.lane.errors import Failure, Misuse
@@ -61,7 +61,7 @@ Host = Callable[[Path], object]  # the host's half, in a folder
 def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes of what is lent are these tests' own, and a trace is read as often as it can be."""
     monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
-    monkeypatch.setattr(analysis.growing, "Growing", partial(Growing, part=1))
+    monkeypatch.setattr(analysis.growing, "Growing", partial(GrowingTrace, part=1))
 
 
 @pytest.fixture
@@ -201,18 +201,18 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
 @needs("live")
 def test_what_a_lane_asks_that_somebody_watches_live(at: Path, prepared: Prepared) -> None:
     """Its questions say how all is."""
-    from emulation.features.live import deeds
+    from emulation.features.live import actions
     from emulation.features.live.play import trace_of
     from emulation.features.live.session import END, Session
 
     asked, questions = TASK.specification, list[str]()
-    (at / "live.py").write_text(deeds.program(asked.model_dump_json()))
+    (at / "live.py").write_text(actions.program(asked.model_dump_json()))
     (at / "base").mkdir()
 
     def answer(question: str) -> str:
         questions.append(question)
         if len(questions) == 1:
-            return json.dumps(deeds.until(100_000_000))
+            return json.dumps(actions.until(100_000_000))
         shutil.copytree(at / "base", at / "left")
         return json.dumps(END)
 

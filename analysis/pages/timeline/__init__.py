@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.pages.timeline.exchange import attempts, culprits, remarked, waits
+from analysis.pages.timeline.exchange import attempts, culprits, remarks_of, waits
 from analysis.pages.timeline.heard import RECEIVED, distinct, hearing, mark, receivers
 from analysis.pages.timeline.segments import of_exchange, segments
 from analysis.taps import aired
@@ -101,7 +101,7 @@ def make(
     air = aired.of_capture(shown, plan)
     names = [radio["name"] for radio in radios(plan)]
     start = air.start_ns - lane["started_ns"]
-    said = remarked(shown)
+    said = remarks_of(shown)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
     before, first = attempts(air, said.queued, said.category)
     flows = [

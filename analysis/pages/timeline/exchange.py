@@ -21,7 +21,7 @@ ATTEMPT = re.compile(r"attempt (\d{1,4})")
 
 
 @dataclass(frozen=True)
-class Said:
+class Remarks:
     """What the air remarked on each transmission: columns of Frames."""
 
     attempt: Array
@@ -30,7 +30,7 @@ class Said:
     queued: Array
 
 
-def remarked(shown: Capture) -> Said:
+def remarks_of(shown: Capture) -> Remarks:
     """Read the comments, most of which occur many times."""
     attempt, given_up, category = (np.full(shown.time_ns.size, value) for value in (1, 0, 0))
     known: dict[str, tuple[int, int, int]] = {}
@@ -45,7 +45,7 @@ def remarked(shown: Capture) -> Said:
         attempt[row], given_up[row], category[row] = known[rest]
     rows = np.arange(shown.time_ns.size)
     queued = shown.queued_ns(rows)
-    return Said(attempt, given_up, category, np.where(queued < 0, NONE, shown.time_ns - queued))
+    return Remarks(attempt, given_up, category, np.where(queued < 0, NONE, shown.time_ns - queued))
 
 
 def _parts(comment: str) -> tuple[int, int, int]:

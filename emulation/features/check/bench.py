@@ -36,12 +36,12 @@ from emulation.setup.errors import say
 from emulation.setup.tools import TELL_EVERY_S
 
 CURVES = "curves.png"
-TOLD, OVER = 17, "over"  # approximate number of progress reports of a workout; the last one
+REPORTS_OF_WORKOUT, OVER = 17, "over"  # approximate number of progress reports of a workout; the last one
 IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 
 @dataclass(frozen=True)
-class Wish:
+class Options:
     """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings.
     `optional` names the `stock` kernels that the module need not support."""
 
@@ -61,7 +61,7 @@ class Bench:
     """One check: its inputs, its folders, and the results so far. `debug` may be None if no stage needs the debug
     kernel."""
 
-    wish: Wish
+    options: Options
     lab: Lab
     debug: Place | None
     folder: Path
@@ -75,7 +75,7 @@ class Bench:
         """Run all stages. Raises LaneError, Failure, Misuse or OSError for what the module did not cause."""
         self.build()
         built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
-        if any(set(self.wish.subject.modules) - modules for modules in built):
+        if any(set(self.options.subject.modules) - modules for modules in built):
             for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
                 self.leave_out(stage, "it is not built for the lane's kernel")
             return self.done
@@ -85,7 +85,7 @@ class Bench:
 
     def leave_out(self, stage: Stage, why: str, module: str = "") -> None:
         """Record that a requested stage is skipped."""
-        if stage in self.wish.stages:
+        if stage in self.options.stages:
             self.done.append(Done(stage, why, module))
 
     @property
@@ -122,7 +122,7 @@ class Bench:
         self.progress.update(task, total=1, completed=1)
 
     def build(self) -> None:
-        wish, wanted = self.wish, Stage.BUILD in self.wish.stages
+        wish, wanted = self.options, Stage.BUILD in self.options.stages
         needed = self.targets()
         others = [target for target in wish.stock if target.name not in {one.name for one in needed}]
         targets = [*needed, *others] if wanted else [replace(target, sparse=False) for target in needed]
@@ -148,12 +148,12 @@ class Bench:
 
     def exercise(self) -> None:
         """Run the workout of each module under each seed; load and unload it many times under the first."""
-        wish = self.wish
+        wish = self.options
         if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
         told, over = 0, 0
-        with self.working(f"at work in {self.where()}", len(jobs) * TOLD) as working:
+        with self.working(f"at work in {self.where()}", len(jobs) * REPORTS_OF_WORKOUT) as working:
 
             def heard(index: int, line: str) -> None:
                 nonlocal told, over
@@ -162,7 +162,7 @@ class Bench:
                 working(told)
 
             workouts = [self.call(self.debug, name, seed) for name, seed in jobs]
-            beforehand = self.beforehand(lambda: over < len(jobs))
+            beforehand = self.baseline_runs(lambda: over < len(jobs))
             reports = processes.run_all(itertools.chain(workouts, beforehand), heard)
         for name in wish.subject.modules:
             merged = merge(found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found)
@@ -199,12 +199,12 @@ class Bench:
 
         return work_out
 
-    def beforehand(self, wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:
+    def baseline_runs(self, wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:
         """Yield work for idle CPUs: the comparison's runs of the baseline."""
-        wish = self.wish
+        wish = self.options
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder, module = self.folder / f"compare-{name}", self.built[self.ordinary][name]
-            yield from compare.beforehand(self.lab, module, wish.against, wish.hops, wish.seeds, folder, wanted)
+            yield from compare.baseline_runs(self.lab, module, wish.against, wish.hops, wish.seeds, folder, wanted)
 
     def workout_folder(self, name: str, seed: int) -> Path:
         return self.folder / f"workout-{name}-{seed}"
@@ -212,7 +212,7 @@ class Bench:
     def cycles(self, seed: int) -> int:
         """Return how often a module is loaded and unloaded under a seed: many times under the first only, as all are
         alike."""
-        return self.wish.cycles if Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0] else 0
+        return self.options.cycles if Stage.CYCLES in self.options.stages and seed == self.options.seeds[0] else 0
 
     def stop_at_finding(self) -> str:
         """Repeat what led to the debug kernel's first finding in gdb. Return gdb's output if nobody is at the
@@ -238,15 +238,15 @@ class Bench:
         saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
         what = {
             Stage.LOAD: f"into {self.where()}, {self.seeds()}",
-            Stage.WORKOUT: f"{deeds(saw)}, {self.seeds()}",
+            Stage.WORKOUT: f"{activity(saw)}, {self.seeds()}",
             Stage.CYCLES: f"loaded and unloaded {saw.get('cycles', 0)} times",
         }
         for stage in IN_DEBUG_KERNEL:
             if stage not in reports:
                 self.leave_out(stage, "not reached", name)
-            elif stage in self.wish.stages or reports[stage].findings:
+            elif stage in self.options.stages or reports[stage].findings:
                 report = self.without_scratch(reports[stage])
-                if ran := coverage.told(report.data.get("coverage", {})):
+                if ran := coverage.summary(report.data.get("coverage", {})):
                     report = replace(report, notes=(ran, *report.notes))
                 self.done.append(Done(stage, what[stage], name, report))
 
@@ -254,11 +254,11 @@ class Bench:
         return self.workplace if self.stock else "the debug kernel"
 
     def seeds(self) -> str:
-        return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"
+        return f"seed{'s' * (len(self.options.seeds) > 1)} {listed(self.options.seeds)}"
 
     def without_scratch(self, report: Report) -> Report:
         """Remove the build folder, which has another name each time, from a report."""
-        folders = f"{self.scratch}/{self.workplace}/source/", f"{self.wish.subject.folder}/"
+        folders = f"{self.scratch}/{self.workplace}/source/", f"{self.options.subject.folder}/"
 
         def short(text: str) -> str:
             return text.replace(folders[0], "").replace(folders[1], "")
@@ -270,7 +270,7 @@ class Bench:
 
     def compare(self) -> None:
         """Compare each module, except one with findings."""
-        wish = self.wish
+        wish = self.options
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder = self.folder / f"compare-{name}"
             if any(one.module == name and one.report and one.report.findings for one in self.done):
@@ -291,7 +291,7 @@ class Bench:
             if report.data:
                 curves = self.folder / (CURVES if len(wish.subject.modules) == 1 else f"{name}-{CURVES}")
                 note = f"seed {report.data['seeds'][0]}; {compare.SECONDS:g} s; beside {wish.against}"
-                self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data), note)
+                self.draw(figures.tcp_flows, curves, compare.flows_over_time(folder, report.data), note)
 
 
 def listed(numbers: Sequence[int]) -> str:
@@ -301,11 +301,11 @@ def listed(numbers: Sequence[int]) -> str:
     return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
 
 
-def deeds(saw: Mapping[str, Any]) -> str:
+def activity(records: Mapping[str, Any]) -> str:
     """Describe what happened in a workout, from its records."""
     counts = {
-        "short connections": sum(saw.get("short", {}).values()),
-        "values of parameters": sum(map(len, saw.get("parameters", {}).values())),
+        "short connections": sum(records.get("short", {}).values()),
+        "values of parameters": sum(map(len, records.get("parameters", {}).values())),
     }
     return ", ".join(["losses, outages, other routes", *(f"{count} {what}" for what, count in counts.items() if count)])
 

@@ -31,7 +31,7 @@ HEADERS = ("/lib/modules/*/build", "/usr/src/linux-headers-*-amd64")
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 STYLE = ("--no-tree", "--terse", "--max-line-length=120", "--ignore", "LINUX_VERSION_CODE,CONSTANT_COMPARISON")
 PLACE = r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? "
-SAID = re.compile(PLACE + r"(?P<kind>fatal error|error|warning): (?P<text>.*)")
+DIAGNOSTIC = re.compile(PLACE + r"(?P<kind>fatal error|error|warning): (?P<text>.*)")
 EXPANDED = re.compile(PLACE + r"note: in expansion of macro")
 FOLLOWS = re.compile(r" *\d* \| |" + PLACE + r"(note: | {3})")  # source lines, and what sparse expected there
 CALLED = re.compile(r"call to '\w+' declared with attribute \w+: ")  # BUILD_BUG_ON and the like
@@ -63,7 +63,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Said:
+class Diagnostic:
     """A tool's message, and its place in the module: file:line, or empty."""
 
     name: Name
@@ -130,11 +130,11 @@ def build(
     run_all(compiling, subject.folder)
     whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
-    said: dict[tuple[Name, str, str], tuple[Said, list[str]]] = {}
+    said: dict[tuple[Name, str, str], tuple[Diagnostic, list[str]]] = {}
     notes = []
     some = any(not unbuilt(subject, copy) for copy in copies.values())
     for target in targets:
-        all_said = heard(subject, copies[target.name], target.name != DEBUG)
+        all_said = diagnostics(subject, copies[target.name], target.name != DEBUG)
         if some and unbuilt(subject, copies[target.name]):
             all_said = all_said[:1]
             if target.name in optional:
@@ -207,7 +207,7 @@ def lines(log: Path) -> list[str]:
     return log.read_text(errors="replace").splitlines() if log.is_file() else []
 
 
-def heard(subject: Subject, copy: Path, all_: bool) -> list[Said]:
+def diagnostics(subject: Subject, copy: Path, all_: bool) -> list[Diagnostic]:
     """Return the messages about a copy; unless `all_`, only errors that prevented its build."""
     log = lines(copy.parent / "build.log")
     compiled = list(read(log, str(copy)))
@@ -215,16 +215,16 @@ def heard(subject: Subject, copy: Path, all_: bool) -> list[Said]:
     if unbuilt(subject, copy) and not errors:
         ends = [line.replace(f"{copy}/", "") for line in log[-LAST:]]
         stop = next((line for line in ends if "***" in line), "make says nothing of why")
-        errors = [Said(Name.COMPILE_ERROR, "", stop, tuple(ends))]
+        errors = [Diagnostic(Name.COMPILE_ERROR, "", stop, tuple(ends))]
     if errors or not all_:
         return errors[:ERRORS]
     return [*compiled, *read(lines(copy.parent / "sparse.log"), str(copy), Name.SPARSE)]
 
 
-def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Said]:
+def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Diagnostic]:
     """Yield the messages of gcc, modpost and objtool in a log; or of sparse, if `name` says so."""
     for at, line in enumerate(log):
-        if match := SAID.match(line):
+        if match := DIAGNOSTIC.match(line):
             bad = "error" in match["kind"]
             follows = tuple(itertools.takewhile(FOLLOWS.match, log[at + 1 :]))
             places = [match, *(found for more in follows if (found := EXPANDED.match(more)))]
@@ -235,17 +235,17 @@ def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[
             where = f"{place['file'].removeprefix(f'{source}/')}:{place['line']}"
             console = tuple(text.replace(f"{source}/", "") for text in follows)
             kind = name or (Name.COMPILE_ERROR if bad else Name.WARNING)
-            yield Said(kind, where, CALLED.sub("", match["text"]), console)
+            yield Diagnostic(kind, where, CALLED.sub("", match["text"]), console)
         elif name:
             continue
         elif match := POSTED.match(line):
             kind = Name.COMPILE_ERROR if match["kind"] == "ERROR" else Name.WARNING
-            yield Said(kind, "", match["text"].replace(f"{source}/", ""))
+            yield Diagnostic(kind, "", match["text"].replace(f"{source}/", ""))
         elif match := OBJTOOL.match(line):
-            yield Said(Name.WARNING, match["file"].removeprefix(f"{source}/"), match["text"])
+            yield Diagnostic(Name.WARNING, match["file"].removeprefix(f"{source}/"), match["text"])
 
 
-def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Finding:
+def finding(said: Diagnostic, names: Sequence[str], all_names: Sequence[str]) -> Finding:
     """Make a finding that lists its kernels, unless it holds for all."""
     only = f" ({', '.join(names)})" if set(all_names) - set(names) else ""
     return Finding(Stage.BUILD, said.name, said.text + only, console=said.console, where=said.where)

@@ -113,7 +113,7 @@ def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: 
     return [*long, *alone, *shared]
 
 
-def beforehand(lab: Lab, module: Module, against: str, hops: Sequence[int], seeds: Sequence[int], folder: Path,
+def baseline_runs(lab: Lab, module: Module, against: str, hops: Sequence[int], seeds: Sequence[int], folder: Path,
                wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:  # fmt: skip
     """Yield runs of the baseline alone, to be called while they are `wanted`; `compare` reuses their results. An error
     here occurs there again."""
@@ -142,7 +142,7 @@ def compare(
     try:
         controls = probe(lab, module, before, folder)
     except LaneError as error:
-        findings = blame(error, seeds[0], Name.REFUSED_LOAD)
+        findings = failure_findings(error, seeds[0], Name.REFUSED_LOAD)
         return Report(Stage.COMPARE, findings, (), time.monotonic() - began)
     found = contenders(module, controls, before)
     if against in (one.name for one in found):
@@ -164,7 +164,7 @@ def compare(
         if error.reason is Reason.PROGRAM and module.qdisc:  # a qdisc may need options
             return Report(Stage.COMPARE, (), (error.detail,), time.monotonic() - began)
         seed = next((task.seed for task in wanted if ended_with(folder / name_of(task), error.console)), None)
-        return Report(Stage.COMPARE, blame(error, seed), (), time.monotonic() - began)
+        return Report(Stage.COMPARE, failure_findings(error, seed), (), time.monotonic() - began)
     slow = slower(runs, against)
     notes = [f"{name} delivers {said}" for name, said in slow.items()]
     data = {
@@ -190,7 +190,7 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
     return [str(name) for name in parsed(heard[-1])]
 
 
-def blame(error: LaneError, seed: int | None, refused: Name | None = None) -> tuple[Finding, ...]:
+def failure_findings(error: LaneError, seed: int | None, refused: Name | None = None) -> tuple[Finding, ...]:
     """Return why a lane died, as findings; `refused` names the finding if only a program failed. Raises the error again
     if the module cannot have caused it."""
     said = splats.find(error.console, seed)
@@ -285,7 +285,7 @@ def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
     return {name: statistics.mean(values) for name, values in parts.items() if values}
 
 
-def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
+def flows_over_time(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
     """Return each variant's flow over time under the first seed, on the string whose length is nearest to
     SHARED_HOPS."""
     length = nearest(data["hops"])

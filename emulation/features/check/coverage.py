@@ -37,7 +37,7 @@ def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
     return found
 
 
-def together(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
+def total(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
     """Add up the counts of several workouts."""
     whole: dict[str, dict[str, int]] = {}
     for one in found:
@@ -47,7 +47,7 @@ def together(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
     return whole
 
 
-def told(found: Lines) -> str:
+def summary(found: Lines) -> str:
     """Return a sentence on how many lines ran, and which did not; empty if nothing is known."""
     all_ = sum(map(len, found.values()))
     if not all_:

@@ -98,7 +98,7 @@ def exercise(
     if error and error.reason is Reason.CRASHED and went_on(folder):
         error = None
     reports = read(prepared, folder, module, seed, clock.seconds)
-    return blame(reports, error, wall_limit_s, seed)
+    return failure_findings(reports, error, wall_limit_s, seed)
 
 
 class Enough(Exception):
@@ -239,7 +239,7 @@ def explain(finding: Finding, console: Sequence[str]) -> Finding:
     return replace(finding, text=finding.text + last, console=said)
 
 
-def blame(reports: list[Report], error: LaneError | None, limit_s: float, seed: int) -> list[Report]:
+def failure_findings(reports: list[Report], error: LaneError | None, limit_s: float, seed: int) -> list[Report]:
     """Add why the lane died to the last stage's findings. Raises the error if the module cannot have caused it."""
     if error is None:
         return reports

@@ -102,7 +102,7 @@ def both(one: Report, other: Report) -> Report:
     notes = tuple(dict.fromkeys([*one.notes, *other.notes]))
     data = dict(one.data)
     if "coverage" in data:
-        data["coverage"] = coverage.together([data["coverage"], other.data.get("coverage", {})])
+        data["coverage"] = coverage.total([data["coverage"], other.data.get("coverage", {})])
     seconds = max(one.seconds, other.seconds)
     return replace(one, findings=(*one.findings, *new), notes=notes, seconds=seconds, data=data)
 

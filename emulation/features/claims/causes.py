@@ -56,7 +56,7 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
     return alone + whole
 
 
-def shown(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:
+def decisive(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:
     """The first change under which the claim comes out, and the verdict under it."""
     found = ((change, claims.verdict([claims.tested(*unit) for unit in change.units])) for change in tried)
     return next(((change, verdict) for change, verdict in found if verdict in COMES_OUT), None)

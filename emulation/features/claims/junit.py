@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import experiments
 from analysis.tables.verdicts import Verdict
-from emulation.features.claims.page import PAPERS, UNTESTED, in_short, standing
-from emulation.features.claims.record import Claims, Judged
+from emulation.features.claims.page import PAPERS, UNTESTED, short_verdict, standing_of
+from emulation.features.claims.record import Claims, ClaimVerdict
 from emulation.play.junit import Case, Outcome, Suite
 from experiments import Numbered
 
@@ -34,7 +34,7 @@ def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
 
 def cases_of(claims: Claims, name: str, said: Numbered) -> Iterator[Case]:
     """A claim in the paper's words, under each column; what it hangs on, if it failed."""
-    known = standing(claims, name)
+    known = standing_of(claims, name)
     if not known.columns:
         yield Case(f"{name}: {said.text}", Outcome.SKIPPED, f"{UNTESTED}: {said.untested}", "", UNTESTED)
     for column, one in known.columns.items():
@@ -43,6 +43,6 @@ def cases_of(claims: Claims, name: str, said: Numbered) -> Iterator[Case]:
                    "\n".join(map(str, one.ours)) if outcome is Outcome.FAILED else "", one.verdict)  # fmt: skip
 
 
-def message(one: Judged, said: Numbered) -> str:
+def message(one: ClaimVerdict, said: Numbered) -> str:
     why = f": {one.why}" if one.why else ""
-    return in_short(one, said) + (f", {one.seeds} seeds" if one.seeds else "") + why
+    return short_verdict(one, said) + (f", {one.seeds} seeds" if one.seeds else "") + why

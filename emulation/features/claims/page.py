@@ -12,12 +12,23 @@ from copy import copy
 from pathlib import Path
 
 import experiments
-from analysis.tables.claims import Most, Of, Side, Sure
+from analysis.tables.claims import Decision, Most, Of, Side
 from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
-from emulation.features.claims.causes import Change, changes, shown
+from emulation.features.claims.causes import Change, changes, decisive
 from emulation.features.claims.looks import next_look
-from emulation.features.claims.record import FILE, Claims, Judged, Line, Look, Record, Standing, Tested, text, versions
+from emulation.features.claims.record import (
+    FILE,
+    Claims,
+    ClaimVerdict,
+    Line,
+    Look,
+    Record,
+    Standing,
+    Tested,
+    text,
+    versions,
+)
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
@@ -36,7 +47,7 @@ WIDTH = 120
 UNTESTED = "not tested"
 NO_CAUSE = "it does not come out, and no experiment shows why"
 MOST = 12  # contrasts of a claim that are shown one by one
-SAID = {Sure.CONFIRMED: "yes", Sure.OPEN: "open", Sure.REFUTED: "no"}
+SAID = {Decision.CONFIRMED: "yes", Decision.OPEN: "open", Decision.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # {title}
 
@@ -61,9 +72,9 @@ its ratio over all cases with an interval of 99 %, and whether the finding comes
 If the paper has a range, it is beside it, and so is whether the number comes out."""
 
 
-def standing(claims: Claims, name: str) -> Standing:
+def standing_of(claims: Claims, name: str) -> Standing:
     """What the record knows of a claim."""
-    found = {column: judged(claims, name, column) for column in JUDGED}
+    found = {column: verdict_of(claims, name, column) for column in JUDGED}
     controls = [claims.tested(*unit) for unit in claims.of(name, Column.CONTROL)]
     return Standing(
         columns={column.value: one for column, one in found.items() if one},
@@ -71,7 +82,7 @@ def standing(claims: Claims, name: str) -> Standing:
     )
 
 
-def judged(claims: Claims, name: str, column: Column) -> Judged | None:
+def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None:
     """Under one column's conditions; None if no study has these. What is not reproduced is open until an experiment
     shows its cause."""
     tested = [claims.tested(*unit) for unit in claims.of(name, column)]
@@ -84,17 +95,16 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     tried: list[str] = []
     if found is Verdict.NOT:
         possible = changes(claims, name, column)
-        made = shown(claims, possible)
-        tried = list(
-            filter(None, (against(claims, each) for each in possible[: possible.index(made[0]) if made else None]))
-        )
+        made = decisive(claims, possible)
+        others = possible[: possible.index(made[0]) if made else None]
+        tried = [said for each in others if (said := evidence_against(claims, each))]
         if made:
             change, cause = made[0].text, made[1].value
         else:
             found = Verdict.OPEN
             whys.insert(0, NO_CAUSE)
     noise = of_paper(tested) if found is Verdict.OPEN and not whys else None
-    return Judged(
+    return ClaimVerdict(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
         cause=cause, tried=tried, why="; ".join(whys), noise=noise,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
@@ -102,11 +112,11 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     )  # fmt: skip
 
 
-def against(claims: Claims, change: Change) -> str:
+def evidence_against(claims: Claims, change: Change) -> str:
     """What speaks most against a change as the cause; empty if nothing is known of it."""
     found = [(one, finding) for unit in change.units for one in [claims.tested(*unit)] if one.outcome
-             for finding in one.outcome.found if finding.finding not in (None, Sure.CONFIRMED)]  # fmt: skip
-    found.sort(key=lambda both: both[1].finding is not Sure.REFUTED)
+             for finding in one.outcome.found if finding.finding not in (None, Decision.CONFIRMED)]  # fmt: skip
+    found.sort(key=lambda both: both[1].finding is not Decision.REFUTED)
     said = [line_of(one.study, one.claim.name, finding) for one, finding in found[:1]]
     return f"{change.text}: {said[0].words}" if said else ""
 
@@ -115,7 +125,8 @@ def of_paper(tested: Sequence[Tested]) -> float | None:
     """Of findings that are left open by all looks: how far apart means of as many runs as the paper's lie, if none of
     them can be told so."""
     found = [(one.study.repetition, finding) for one in tested if one.outcome for finding in one.outcome.found
-             if finding.finding is Sure.OPEN and next_look([finding], finding.estimate.samples) is None]  # fmt: skip
+             if finding.finding is Decision.OPEN
+              and next_look([finding], finding.estimate.samples) is None]  # fmt: skip
     noises = [finding.noise(times[1]) for times, finding in found if times and finding.within(times[1])]
     return round(max(noises), 3) if noises and len(noises) == len(found) else None
 
@@ -145,7 +156,7 @@ def line_of(study: Study, claim: str, found: Found) -> Line:
     said = [SAID[found.finding]] if found.finding else []
     said += [f"number {SAID[found.number]}"] if found.number else []
     times = study.repetition[1] if study.repetition else 0
-    if times and found.finding is Sure.OPEN and found.within(times):
+    if times and found.finding is Decision.OPEN and found.within(times):
         said.append(f"the paper's {times} runs leave ±{100 * found.noise(times):.0f} %")
     return Line(
         study=study.name, claim=claim, what=compared(found.contrast, study),
@@ -219,7 +230,7 @@ def file(claims: Claims) -> None:
 
 
 def standings(claims: Claims) -> dict[str, Standing]:
-    return {name: standing(claims, name) for name in experiments.numbered()}
+    return {name: standing_of(claims, name) for name in experiments.numbered()}
 
 
 def verdicts(known: Mapping[str, Standing], column: Column) -> Counter[str]:
@@ -227,7 +238,7 @@ def verdicts(known: Mapping[str, Standing], column: Column) -> Counter[str]:
     return Counter(one.columns[column.value].verdict for one in known.values() if column.value in one.columns)
 
 
-def in_all(known: Mapping[str, Standing]) -> str:
+def counts_in_words(known: Mapping[str, Standing]) -> str:
     """How many claims have which verdict, by column, in words."""
     parts = []
     for column in JUDGED:
@@ -237,7 +248,7 @@ def in_all(known: Mapping[str, Standing]) -> str:
     return f"{len(known)} claims. {'; '.join(parts).capitalize()}."
 
 
-def in_short(one: Judged | None, said: Numbered) -> str:
+def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
     """A verdict in few words, for a table's cell or a line."""
     if one is None:
         return UNTESTED if said.untested else "-"
@@ -265,13 +276,13 @@ def _page(record: Record) -> Iterator[str]:
     yield from ("", f"| {len(known)} claims | | {' | '.join(column.value for column in JUDGED)} |", "|---|---|---|---|")
     for verdict, means in VERDICTS.items():
         yield f"| {verdict.value} | {means} | {' | '.join(str(of[verdict.value]) for of in counts)} |"
-    for about in abouts():
+    for about in subjects():
         heads = " | ".join(column.value for column in JUDGED)
         yield from ("", f"## {capital(about)}", "", f"| | paper | says | {heads} |", "|---|---|---|---|---|")
         for name, said in numbered.items():
             if said.about == about:
                 cells = [f"[{name}](claims-in-detail.md#{name.lower()})", said.paper, said.short]
-                cells += [in_short(known[name].columns.get(column.value), said) for column in JUDGED]
+                cells += [short_verdict(known[name].columns.get(column.value), said) for column in JUDGED]
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield from ("", "## The papers", "", *FIGURES.split("\n"))
     for paper, title in PAPERS.items():
@@ -280,7 +291,7 @@ def _page(record: Record) -> Iterator[str]:
             yield from ("", f"![Ratios of paper {paper} beside ours]({picture(paper).name})")
 
 
-def abouts() -> list[str]:
+def subjects() -> list[str]:
     """What claims are about."""
     return list(dict.fromkeys(said.about for said in experiments.numbered().values()))
 
@@ -316,10 +327,10 @@ def _details(record: Record) -> Iterator[str]:
         yield ""
 
 
-def _verdict(column: Column, one: Judged, said: Numbered) -> Iterator[str]:
+def _verdict(column: Column, one: ClaimVerdict, said: Numbered) -> Iterator[str]:
     """Under a column, and where it is from."""
     seeds, studies = f", {one.seeds} seeds" if one.seeds else "", ", ".join(f"`{study}`" for study in one.studies)
-    yield from wrapped(f"**{column.value}: {in_short(one, said)}**{seeds} ({studies})", "- ")
+    yield from wrapped(f"**{column.value}: {short_verdict(one, said)}**{seeds} ({studies})", "- ")
     if one.cause:
         yield from wrapped(f"the cause: with {one.change} it is {one.cause}", "  - ")
     for line in one.tried:

@@ -89,7 +89,7 @@ class Line(Model):
         return f"{self.study}, {self.claim}: {self.words}"
 
 
-class Judged(Model):
+class ClaimVerdict(Model):
     """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
     its contrasts; `studies`: those that count; `ours`: each contrast; `change`: what makes the difference, in
     words, and `cause` the verdict with it; `tried`: changes that do not, with what is against them; `why`: what is
@@ -109,7 +109,7 @@ class Judged(Model):
 class Standing(Model):
     """What is known of a claim, by column. `controls`: what was found under other conditions."""
 
-    columns: dict[str, Judged] = {}
+    columns: dict[str, ClaimVerdict] = {}
     controls: list[Line] = []
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import experiments
-from analysis.tables.claims import Sure
+from analysis.tables.claims import Decision
 from analysis.tables.verdicts import Verdict
 from emulation.features.claims.causes import COMES_OUT, OTHER, Unit, changes
 from emulation.features.claims.looks import MOST, next_look
@@ -107,7 +107,7 @@ class Schedule:
         for _, run in sweep.runs:
             self.claims.add(study, run, self.made)
 
-    def reckon(self, study: Study, tasks: Iterable[Task]) -> None:
+    def take_plans(self, study: Study, tasks: Iterable[Task]) -> None:
         """Take in what follows from tasks alone."""
         for task in tasks:
             values = {path: of(task) for path, of in study.reckoned.items()}
@@ -140,7 +140,7 @@ class Schedule:
         if verdict is not Verdict.OPEN:
             return Rank.NUMBER, list(filter(self.next, units))
         open_ = [unit for unit, one in zip(units, tested, strict=True) if not one.outcome or
-                 any(found.finding is Sure.OPEN for found in one.outcome.found)]  # fmt: skip
+                 any(found.finding is Decision.OPEN for found in one.outcome.found)]  # fmt: skip
         ahead = list(filter(self.next, open_))
         return Rank.VERDICT if len(ahead) == len(open_) else Rank.UNLIKELY, ahead
 

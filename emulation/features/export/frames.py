@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from analysis.load import Recorded
-from analysis.pages.timeline.exchange import attempts, culprits, remarked, waits
+from analysis.pages.timeline.exchange import attempts, culprits, remarks_of, waits
 from analysis.pages.timeline.segments import NO_FLOW, of_exchange, segments
 from analysis.taps import aired
 from analysis.taps.aired import NONE
@@ -39,7 +39,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
     plan, lane = run.plan, run.lane
     shown = capture.read_file(run.folder / pcapng.AIR)
     air = aired.of_capture(shown, plan)
-    said = remarked(shown)
+    said = remarks_of(shown)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
     before, first = attempts(air, said.queued, said.category)
     start, answer = air.start_ns - lane["started_ns"], is_response(air.kind)

@@ -19,7 +19,7 @@ WRITTEN = "handout.md"
 LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
 
 
-def begin(found: Found, who: Student, folder: Path, called: Path | None = None) -> Path:
+def begin(found: Found, student: Student, folder: Path, shown_path: Path | None = None) -> Path:
     """Make the folder; returns its sheet. `called` is its path in handout and sheet, if the student will have it
     elsewhere. Raises Misuse if it exists, OSError if it cannot be written."""
     if folder.exists():
@@ -27,33 +27,33 @@ def begin(found: Found, who: Student, folder: Path, called: Path | None = None) 
     folder.mkdir(parents=True)
     for file in found.files:
         shutil.copyfile(file, folder / file.name)
-    (folder / WRITTEN).write_text(handout(found, who, called or folder))
+    (folder / WRITTEN).write_text(handout(found, student, shown_path or folder))
     sheet = folder / SHEET
-    sheet.write_text(blank(found, who, str(called or folder)))
+    sheet.write_text(blank(found, student, str(shown_path or folder)))
     return sheet
 
 
-def handout(found: Found, who: Student | None = None, folder: Path | None = None) -> str:
+def handout(found: Found, student: Student | None = None, folder: Path | None = None) -> str:
     """The handout, without the line of its license; with a student, in the student's own numbers and folder."""
     text = (found.folder / HANDOUT).read_text()
     text = re.sub(r"\A<!-- SPDX.*?-->\n+", "", text)
-    if not who:
+    if not student:
         return text
-    text = LINK.sub(partial(sound, found), text)
-    return "".join(own(line, found, who, folder) for line in text.splitlines(keepends=True))
+    text = LINK.sub(partial(local_link, found), text)
+    return "".join(personalised(line, found, student, folder) for line in text.splitlines(keepends=True))
 
 
-def sound(found: Found, link: re.Match[str]) -> str:
+def local_link(found: Found, link: re.Match[str]) -> str:
     """A link of a student's own copy: what is not in there with it is only named."""
     there = {file.name for file in found.files}
     return link[0] if link["to"] in there or "://" in link["to"] else link["text"]
 
 
-def own(line: str, found: Found, who: Student, folder: Path | None) -> str:
+def personalised(line: str, found: Found, student: Student, folder: Path | None) -> str:
     """A line of a handout, in a student's numbers: those of a command, but for options written with a =, and where it
     finds the network."""
     if COMMAND in line:
-        for option, value in {**who.drawn, "seed": who.seed}.items():
+        for option, value in {**student.drawn, "seed": student.seed}.items():
             line = re.sub(rf"(--{option.replace('_', '-')}) \S+", rf"\g<1> {value}", line)
     if folder:
         line = line.replace(f"labs/{found.folder.name}/", f"{folder}/")
@@ -73,6 +73,6 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
         command, typed = said.partition("  #")[0].strip() if said.startswith(COMMAND) else "", []
 
 
-def numbers(who: Student) -> Mapping[str, object]:
+def own_numbers(student: Student) -> Mapping[str, object]:
     """What is a student's own: the seed, and what was drawn."""
-    return {"seed": who.seed, **who.drawn}
+    return {"seed": student.seed, **student.drawn}

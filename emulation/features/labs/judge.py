@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.load import Recorded
 from emulation.features.labs import programs
-from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, plain_file
+from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, read_plain_file
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import LaneError
 from emulation.lanes.virtual.scratch import scratch
@@ -76,11 +76,11 @@ class Marked(BaseModel):
         return sum(answer.of for answer in self.answers)
 
 
-def play(lab: Lab, found: Found, who: Student, place: Path, jobs: int | None = None) -> Runs:
+def play(lab: Lab, found: Found, student: Student, place: Path, jobs: int | None = None) -> Runs:
     """The lab's runs, as this student has them. Raises Failure, Misuse."""
     tasks = []
     for name, own in found.lab.runs.items():
-        options = {**found.lab.options, **who.drawn, **own, "seed": who.seed}
+        options = {**found.lab.options, **student.drawn, **own, "seed": student.seed}
         try:
             tasks.append(Task(specify(found.topology, options), name))
         except ValueError as error:
@@ -117,9 +117,10 @@ def _judged(
     no_answer = Answer(question=question.name, state=State.NO_ANSWER, of=question.points)
     if isinstance(question, Tap | Congestion):
         if not (sheet.folder / question.file).exists():
-            return no_answer.model_copy(update={"of": most(question), "hint": f"there is no {question.file} beside it"})
+            hint = f"there is no {question.file} beside it"
+            return no_answer.model_copy(update={"of": most_points(question), "hint": hint})
         points, hint = _program(lab, found, sheet, runs, place / question.name, jobs, question)
-        full = most(question)
+        full = most_points(question)
         state = State.RIGHT if points == full else State.PARTLY if points else State.NOT_YET
         return Answer(question=question.name, state=state, points=points, of=full, hint=hint)
     if given in (None, "", []):
@@ -129,7 +130,7 @@ def _judged(
         hint = f"some more words are asked for: {FEWEST_WORDS} at least" if few else ""
         return Answer(question=question.name, state=State.NO_ANSWER if few else State.TEACHER, hint=hint)
     try:
-        hint = wrong(question, given, sheet.student, runs)
+        hint = hint_for(question, given, sheet.student, runs)
     except Misuse as error:
         hint = str(error)
     right = not hint
@@ -137,25 +138,25 @@ def _judged(
     return Answer(question=question.name, state=state, points=points, of=question.points, hint=hint)
 
 
-def most(question: Question) -> int:
+def most_points(question: Question) -> int:
     """The points that a question gives at most."""
     return len(question.tests) if isinstance(question, Congestion) else question.points
 
 
-def wrong(question: Question, given: Any, who: Student, runs: Runs) -> str:
+def hint_for(question: Question, given: Any, student: Student, runs: Runs) -> str:
     """What to say to an answer that is not right; empty if it is. Raises Misuse for what is no answer to that."""
     match question:
         case Number():
             return _number(question, given, runs)
         case Choice():
             chosen = letters(given, len(question.options))
-            there = dict(zip(LETTERS, in_order(question, who), strict=False))
-            return "" if {there[letter] for letter in chosen} == holding(question, runs) else question.look
+            there = dict(zip(LETTERS, in_order(question, student), strict=False))
+            return "" if {there[letter] for letter in chosen} == true_sentences(question, runs) else question.look
         case Frame():
             which = question.which(runs[question.run])
             at = frame_number(given)
             if at > which.size:
-                raise Misuse(f"there is no frame {at}: the run has fewer; is it under the seed {who.seed}?")
+                raise Misuse(f"there is no frame {at}: the run has fewer; is it under the seed {student.seed}?")
             return "" if which[at - 1] else question.look
     raise AssertionError(question)
 
@@ -174,7 +175,7 @@ def _number(question: Number, given: Any, runs: Runs) -> str:
     return said if slips.get(said, 2) <= 1 else question.look
 
 
-def holding(question: Choice, runs: Runs) -> set[str]:
+def true_sentences(question: Choice, runs: Runs) -> set[str]:
     """The sentences that hold."""
     return {sentence for sentence, holds in question.options.items() if holds(runs)}
 
@@ -210,10 +211,10 @@ def _program(
 ) -> tuple[int, str]:
     """The points of a program, and what to say of the rest."""
     try:
-        program = plain_file(sheet.folder / question.file)
+        program = read_plain_file(sheet.folder / question.file)
         if isinstance(question, Congestion):
             return _congestion(lab, found, sheet.student, runs, place, jobs, question, program)
-        said = programs.tap(programs.impatient(lab), question.file, program, runs[question.run], place)
+        said = programs.tap(programs.time_limited(lab), question.file, program, runs[question.run], place)
     except Misuse as error:
         return 0, str(error)
     words = re.findall(r"[\w.]+", said)
@@ -233,7 +234,7 @@ def _congestion(
     """Build it, play each run with it, and make the tests. Raises Misuse."""
     name = Path(question.file).stem
     module = programs.build(lab, name, program, place)
-    theirs = programs.impatient(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
+    theirs = programs.time_limited(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
     tcp = f"{name}:{name.removeprefix('tcp_')}"
     tasks = []
     for run in question.runs:
@@ -242,7 +243,7 @@ def _congestion(
     try:
         outcomes = play_all(theirs, tasks, place / "runs", jobs=jobs)
     except LaneError as error:
-        raise Misuse(programs.why(error, question.file)) from None
+        raise Misuse(programs.student_message(error, question.file)) from None
     of = zip(tasks, outcomes, strict=True)
     with_it = {task.variant: Recorded(outcome.run, place / "runs" / name_of(outcome.run)) for task, outcome in of}
     failed = [test for test in question.tests if not test.holds(with_it, runs)]
@@ -250,7 +251,7 @@ def _congestion(
     return len(question.tests) - len(failed), hint
 
 
-def right_answers(found: Found, who: Student, runs: Runs) -> Mapping[str, str]:
+def right_answers(found: Found, student: Student, runs: Runs) -> Mapping[str, str]:
     """What is right for a student, but for programs: for who teaches, and for tests."""
     right: dict[str, str] = {}
     for question in found.lab.questions:
@@ -258,8 +259,8 @@ def right_answers(found: Found, who: Student, runs: Runs) -> Mapping[str, str]:
             case Number():
                 right[question.name] = f"{question.of(runs):.6g}"
             case Choice():
-                there = zip(LETTERS, in_order(question, who), strict=False)
-                right[question.name] = "".join(a for a, sentence in there if sentence in holding(question, runs))
+                there = zip(LETTERS, in_order(question, student), strict=False)
+                right[question.name] = "".join(a for a, sentence in there if sentence in true_sentences(question, runs))
             case Frame():
                 rows = question.which(runs[question.run]).nonzero()[0]
                 right[question.name] = str(rows[0] + 1) if rows.size else ""

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from emulation.features.labs.judge import Answer, Marked, State, judge
-from emulation.features.labs.sheet import plain_file, read
+from emulation.features.labs.sheet import read, read_plain_file
 from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
 from emulation.play.junit import Case, Outcome, Suite
@@ -83,13 +83,14 @@ def sheets(folder: Path) -> Iterator[Path]:
 
 
 def mark(
-    lab: Lab, found: Found, folder: Path, jobs: int | None, heard: Callable[[str, Mark], None] = lambda name, mark: None
-) -> Marks:
-    """Judge all sheets of a folder; `heard` hears of each. Raises Misuse if there are none, Failure, OSError."""
+    lab: Lab, found: Found, folder: Path, jobs: int | None,
+    on_mark: Callable[[str, Mark], None] = lambda name, mark: None,
+) -> Marks:  # fmt: skip
+    """Judge all sheets of a folder, and call `on_mark` with each. Raises Misuse, Failure or OSError."""
     there = list(sheets(folder))
     if not there:
         raise Misuse(f"{folder}: there is no sheet in it: neither *.toml nor NAME/{SHEET}")
-    known, kept = before(folder, found), Marks(lab=found.name)
+    known, kept = earlier_marks(folder, found), Marks(lab=found.name)
     for sheet in there:
         name = str(sheet.relative_to(folder))
         made_of = fingerprint(lab, found, sheet)
@@ -98,7 +99,7 @@ def mark(
         else:
             kept.sheets[name] = marked(lab, found, sheet, made_of, jobs)
             write(folder, Marks(lab=found.name, sheets={**known.sheets, **kept.sheets}))
-        heard(name, kept.sheets[name])
+        on_mark(name, kept.sheets[name])
     write(folder, kept)
     return kept
 
@@ -122,13 +123,13 @@ def fingerprint(lab: Lab, found: Found, sheet: Path) -> str:
     parts = [*runs, digest(made_from)]
     for file in (sheet, *(sheet.parent / q.file for q in found.lab.questions if isinstance(q, Program))):
         try:
-            parts.append(hashlib.sha256(plain_file(file)).hexdigest())
+            parts.append(hashlib.sha256(read_plain_file(file)).hexdigest())
         except Misuse as error:
             parts.append(str(error))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def before(folder: Path, found: Found) -> Marks:
+def earlier_marks(folder: Path, found: Found) -> Marks:
     """What was marked there before. Raises Misuse for marks of another lab, or what are none."""
     file = folder / FILE
     try:
@@ -155,12 +156,12 @@ def table(folder: Path, marks: Marks) -> Path:
             marked = mark.marked
             states = {answer.question: str(answer.state) for answer in marked.answers} if marked else {}
             of = [marked.student, name, marked.seed, marked.points, marked.of] if marked else ["", name, "", "", ""]
-            rows.writerow(map(plain, [*of, *(states.get(each, "") for each in questions), remark]))
+            rows.writerow(map(plain_cell, [*of, *(states.get(each, "") for each in questions), remark]))
     half.replace(folder / TABLE)
     return folder / TABLE
 
 
-def plain(cell: object) -> object:
+def plain_cell(cell: object) -> object:
     """A cell that no spreadsheet takes for a formula: students choose their names."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 

@@ -30,7 +30,7 @@ POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
 
 
 @dataclass(frozen=True)
-class Impatient:
+class TimeLimited:
     """A lane that gives a run up sooner than others would."""
 
     lane: Lane
@@ -47,12 +47,12 @@ class Impatient:
         return self.lane.run(kernel, modules, run_folder, command, **more)
 
 
-def impatient(lab: Lab, limit_s: float = RUN_LIMIT_S) -> Lab:
+def time_limited(lab: Lab, limit_s: float = RUN_LIMIT_S) -> Lab:
     """The same, with a lane that gives up after so long."""
-    return replace(lab, lane=Impatient(lab.lane, limit_s))
+    return replace(lab, lane=TimeLimited(lab.lane, limit_s))
 
 
-def why(error: LaneError, what: str) -> str:
+def student_message(error: LaneError, what: str) -> str:
     """What to tell a student of a lane that their program ended."""
     if error.reason is Reason.WALL_LIMIT:
         return f"{what} did not end: is there a loop that waits for something that never comes?"
@@ -74,7 +74,7 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
         if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
             with failures():
                 raise
-        raise Misuse(why(error, what)) from None
+        raise Misuse(student_message(error, what)) from None
     except (OSError, ValueError):
         raise Misuse(f"{what} wrote no result") from None
     if not isinstance(said, dict):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import labs
 from emulation.features.labs.judge import play, right_answers
-from emulation.features.labs.sheet import student
+from emulation.features.labs.sheet import student_named
 from emulation.lane.errors import Failure
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
@@ -18,7 +18,7 @@ from emulation.play.session import provide
 def main(name: str, *students: str) -> None:
     found, lab = labs.find(name), provide()
     for each in students:
-        who = student(found, each)
+        who = student_named(found, each)
         with scratch("right") as place:
             right = right_answers(found, who, play(lab, found, who, Path(place)))
         said = " ".join(f"{question}={answer}" for question, answer in right.items())

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.features.labs import begin
-from emulation.features.labs.sheet import LETTERS, Student, form, in_order, student, worth
+from emulation.features.labs.sheet import LETTERS, Student, answer_form, in_order, student_named, worth
 from emulation.lane.errors import Misuse
 from labs import Choice, Found
 
-NAMED = ("name", "student")  # what heads the column of names
+NAME_COLUMNS = ("name", "student")  # what heads the column of names
 MOST_NAMES, MOST_BYTES = 2000, 1 << 20
 PAGE = "handout.html"
-LOOK = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em }
+STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em }
 h1, h2 { line-height: 1.2 } header { border-bottom: 1px solid #bbb; margin-bottom: 1.5em } small { color: #555 }
 pre { background: #f3f3f3; padding: .7em 1em; white-space: pre-wrap } code { font: 14px/1.4 ui-monospace, monospace }
 blockquote { border-left: 3px solid #bbb; margin: 1em 0; padding: 0 1em } img { max-width: 100% }
@@ -52,7 +52,7 @@ def names(path: Path) -> list[str]:
     separator = max(",;\t", key=text.partition("\n")[0].count)
     rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
     heads = [cell.casefold() for cell in rows[0]] if rows else []
-    column = next((heads.index(head) for head in NAMED if head in heads), None)
+    column = next((heads.index(head) for head in NAME_COLUMNS if head in heads), None)
     found: dict[str, str] = {}
     for number, row in enumerate(rows, 1):
         name = row[column or 0] if len(row) > (column or 0) else ""
@@ -66,9 +66,9 @@ def names(path: Path) -> list[str]:
     return list(found.values())
 
 
-def folder_name(found: Found, who: Student) -> str:
+def folder_name(found: Found, student: Student) -> str:
     """What to call a student's folder of a lab."""
-    return f"{found.name}-{re.sub(r'[^a-z0-9]+', '-', who.name.casefold()).strip('-') or who.seed}"
+    return f"{found.name}-{re.sub(r'[^a-z0-9]+', '-', student.name.casefold()).strip('-') or student.seed}"
 
 
 def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
@@ -77,7 +77,7 @@ def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
     planned: dict[Path, tuple[Found, Student]] = {}
     for found in labs:
         for name in class_:
-            who = student(found, name)
+            who = student_named(found, name)
             folder = out / found.name / folder_name(found, who)
             if folder in planned:  # names that differ only in letters that no folder has
                 folder = folder.with_name(f"{folder.name}-{who.seed}")
@@ -87,24 +87,24 @@ def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
         if folder.exists():
             kept.append(folder)
             continue
-        begin.begin(found, who, folder, called=Path(folder.name))
+        begin.begin(found, who, folder, shown_path=Path(folder.name))
         (folder / PAGE).write_text(page(found, who, Path(folder.name)))
         new.append(folder)
     return Made(new, kept)
 
 
-def page(found: Found, who: Student, folder: Path) -> str:
+def page(found: Found, student: Student, folder: Path) -> str:
     """The handout as a page of its own, with the drawing and the questions in it, to print or to show."""
     from markdown_it import MarkdownIt
 
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(begin.handout(found, who, folder))
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(begin.handout(found, student, folder))
     body = re.sub(r'src="([\w.-]+\.svg)"', lambda image: f'src="{_drawing(found.folder / image[1])}"', body)
-    own = ", ".join(f"{name} {value}" for name, value in begin.numbers(who).items())
-    title = html.escape(f"{found.lab.title}: {who.name}")
-    questions = "".join(f"<li>{_question(found, number, who)}</li>" for number in range(len(found.lab.questions)))
+    own = ", ".join(f"{name} {value}" for name, value in begin.own_numbers(student).items())
+    title = html.escape(f"{found.lab.title}: {student.name}")
+    questions = "".join(f"<li>{_question(found, number, student)}</li>" for number in range(len(found.lab.questions)))
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{LOOK}</style>'
-        f"<header><p><b>{html.escape(who.name)}</b>: your numbers are {html.escape(own)}. "
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+        f"<header><p><b>{html.escape(student.name)}</b>: your numbers are {html.escape(own)}. "
         f"Write your answers into <code>{html.escape(str(folder))}/answers.toml</code>.</p></header>"
         f'{body}<h2>Questions</h2><ol class="questions">{questions}</ol></html>\n'
     )
@@ -112,7 +112,7 @@ def page(found: Found, who: Student, folder: Path) -> str:
 
 def _question(found: Found, number: int, who: Student) -> str:
     question = found.lab.questions[number]
-    said = f"{html.escape(question.asks)} <small>({html.escape(form(question) + worth(question))})</small>"
+    said = f"{html.escape(question.asks)} <small>({html.escape(answer_form(question) + worth(question))})</small>"
     if isinstance(question, Choice):
         choices = zip(LETTERS, in_order(question, who), strict=False)
         said += "".join(f"<br>{letter}) {html.escape(sentence)}" for letter, sentence in choices)

@@ -56,7 +56,7 @@ class Sheet:
     folder: Path
 
 
-def student(found: Found, name: str) -> Student:
+def student_named(found: Found, name: str) -> Student:
     """Who has this name, in this lab. Case and spaces make no difference. Raises Misuse."""
     plain = " ".join(unicodedata.normalize("NFKC", name).split())
     if not plain or len(plain) > LONGEST_NAME or not plain.isprintable():
@@ -68,10 +68,10 @@ def student(found: Found, name: str) -> Student:
     return Student(plain, seed, drawn, random.randrange(1 << 30))
 
 
-def in_order(question: Choice, who: Student) -> list[str]:
+def in_order(question: Choice, student: Student) -> list[str]:
     """The sentences of a choice as this student finds them: a, b, c …"""
     sentences = list(question.options)
-    Random(f"{who.shuffles} {question.name}").shuffle(sentences)
+    Random(f"{student.shuffles} {question.name}").shuffle(sentences)
     return sentences
 
 
@@ -79,7 +79,7 @@ def read(found: Found, path: Path) -> Sheet:
     """The sheet at this path, or in this folder. Raises Misuse for what is none."""
     file = path / SHEET if path.is_dir() else path
     try:
-        told = tomllib.loads(plain_file(file).decode())
+        told = tomllib.loads(read_plain_file(file).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = "it is no text" if isinstance(error, UnicodeDecodeError) else str(error) or "it is nested too deeply"
         raise Misuse(f"{file}: this is no sheet of answers: {why}") from None
@@ -91,10 +91,10 @@ def read(found: Found, path: Path) -> Sheet:
     asked = [question.name for question in found.lab.questions if not isinstance(question, Program)]
     if other := next((key for key in told if key not in asked), None):
         raise Misuse(f"{file}: there is no question {other[:LONGEST_NAME]!r}; there are: {', '.join(asked)}")
-    return Sheet(student(found, name), told, file.parent)
+    return Sheet(student_named(found, name), told, file.parent)
 
 
-def plain_file(path: Path) -> bytes:
+def read_plain_file(path: Path) -> bytes:
     """What is in a file of somebody else's: it is no link, no device, and not large. Raises Misuse."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -113,23 +113,23 @@ def plain_file(path: Path) -> bytes:
     return content
 
 
-def blank(found: Found, who: Student, folder: str) -> str:
+def blank(found: Found, student: Student, folder: str) -> str:
     """An empty sheet, with all that is asked."""
     lab = found.lab
     head = HEAD.format(
-        title=lab.title, student=who.name, lab=found.name, folder=folder,
-        quoted_lab=quoted(found.name), quoted_student=quoted(who.name),
+        title=lab.title, student=student.name, lab=found.name, folder=folder,
+        quoted_lab=quoted(found.name), quoted_student=quoted(student.name),
     )  # fmt: skip
-    return head + "".join(f"\n{asked(lab, number, who)}" for number in range(len(lab.questions)))
+    return head + "".join(f"\n{question_text(lab, number, student)}" for number in range(len(lab.questions)))
 
 
-def asked(lab: Lab, number: int, who: Student) -> str:
+def question_text(lab: Lab, number: int, student: Student) -> str:
     """A question in a sheet."""
     question = lab.questions[number]
     first, *more = wrapped(f"{number + 1}. {question.asks}")
-    lines = [first, *(f"   {line}" for line in more), f"   ({form(question)}{worth(question)})"]
+    lines = [first, *(f"   {line}" for line in more), f"   ({answer_form(question)}{worth(question)})"]
     if isinstance(question, Choice):
-        for letter, sentence in zip(LETTERS, in_order(question, who), strict=False):
+        for letter, sentence in zip(LETTERS, in_order(question, student), strict=False):
             first, *rest = wrapped(f"{letter}) {sentence}", 105)
             lines += [f"   {first}", *(f"      {line}" for line in rest)]
     said = "".join(f"# {line}\n" for line in lines)
@@ -138,7 +138,7 @@ def asked(lab: Lab, number: int, who: Student) -> str:
     return f"{said}{question.name} = {EMPTY_TEXT if isinstance(question, Essay) else EMPTY}\n"
 
 
-def form(question: Question) -> str:
+def answer_form(question: Question) -> str:
     """What is to be written."""
     match question:
         case Number():

@@ -15,7 +15,7 @@ import numpy as np
 
 from analysis.results.result import APART, ROWS, counted
 from analysis.traces.trace import GIVEN_UP, NOBODY, TX, Kind, Outcome, Reason, Records, joined
-from emulation.features.live.ways import Ways
+from emulation.features.live.paths import CurrentPaths
 
 KINDS: dict[int, str] = {
     Kind.RTS: "rts", Kind.CTS: "cts", Kind.ACK: "ack", Kind.TCP_DATA: "data", Kind.TCP_ACK: "tcpack",
@@ -41,9 +41,9 @@ Row = list[Any]  # start_ns, took_ns, kind, from, to, outcome, culprit, length
 class Air:
     """To be fed with the bytes of the trace; `names` are the air's stations', times are since the start mark."""
 
-    def __init__(self, names: Sequence[str], ways: Ways) -> None:
-        self.names, self.ways, self.began_ns, self.rest = [*names], ways, 0, b""
-        self.tx, self.told = np.zeros(0, TX), 0  # those that are open; the latest number that was told of as such
+    def __init__(self, names: Sequence[str], paths: CurrentPaths) -> None:
+        self.names, self.paths, self.began_ns, self.rest = [*names], paths, 0, b""
+        self.tx, self.announced = np.zeros(0, TX), 0  # those that are open; the latest number that was told of as such
         self.sent_ns = np.zeros(len(names), np.int64)  # by station: for how long it was on the air, or will have been
         self.counters = dict.fromkeys(("sent", *COUNTED, "given_up", "queue_drops"), 0)
 
@@ -53,7 +53,7 @@ class Air:
         array = np.frombuffer(self.rest + data, np.uint8)
         found = Records.of(array, 0)
         self.rest = array[found.end_at :].tobytes()
-        self.ways.feed(array, found)
+        self.paths.feed(array, found)
         if found.mark.size and not found.mark["what"][0]:
             self.began_ns = int(found.mark["time_ns"][0])
         tx = joined(self.tx, found.tx)
@@ -65,9 +65,9 @@ class Air:
         rows = _chosen(outcome, np.nonzero(decided)[0], most)
         shown = [self._row(tx[at], int(outcome[at]), int(culprit[at])) for at in rows]
         if also_open:
-            new = self.tx[self.tx["id"] > self.told]
+            new = self.tx[self.tx["id"] > self.announced]
             shown += [self._row(one, OPEN, NOBODY) for one in new[-most:]]
-            self.told = max(self.told, int(tx["id"][-1]) if tx.size else 0)
+            self.announced = max(self.announced, int(tx["id"][-1]) if tx.size else 0)
         return shown
 
     def _decided(self, tx: Any, rx: Any, now_ns: int) -> tuple[Any, Any]:

@@ -42,7 +42,7 @@ class Pace:
         self.owed_ns = min(self.owed_ns - stride, 1.0)
         return stride
 
-    def took(self, stride_ns: int, wall_s: float) -> None:
+    def record(self, stride_ns: int, wall_s: float) -> None:
         """So long did a stride take. A short one is mostly the way there and back: it says only that more can be done,
         if it does."""
         found = stride_ns / max(wall_s, 1e-4)

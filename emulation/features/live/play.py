@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from emulation.features.live.deeds import program
+from emulation.features.live.actions import program
 from emulation.features.live.session import BackError, Session
 from emulation.files import tree
 from emulation.lanes import Lane, LaneError, LaneResult, Listener
@@ -39,7 +39,7 @@ class Lanes:
             try:
                 with scratch("live") as there:
                     live = Path(there, "live.py")
-                    live.write_text(program(self.session.asked.model_dump_json()))
+                    live.write_text(program(self.session.specification.model_dump_json()))
                     ended = self.lane.run(kernel, modules, run_folder, ["script", str(live)], listener=heard, **options)
             except BackError:
                 with suppress(OSError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what somebody at the page asks for to what the lane's program (`emulation.features.live.served`) is to do."""
+"""Convert a verb of the page to requests for the lane's program (`lane_program`)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from emulation.lane.errors import Misuse
 from traffic import tcp as variants
 
 
-def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the lane's program is to be asked for a verb, in the network of this plan, of which this was said last.
-    Raises Misuse."""
+def requests(verb: verbs.AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the requests for a verb, in the network of this plan, whose latest state is `latest`. Raises Misuse."""
     radios = list(dict.fromkeys(show.radios(plan)))
-    match asked:
+    match verb:
         case verbs.Move(node=node, position=position):
             _known("node", node, radios)
             return [{"do": "move", "node": node, "position": [round(each, 3) for each in (*position, 0.0)][:3]}]
         case verbs.Set(node=node):
             _known("node", node or radios[0], radios)
-            if not (values := asked.values()):
+            if not (values := verb.values()):
                 raise Misuse("set: what? rts, rate or tx_power_dbm")
             names = [node] if node else radios
             return [
@@ -46,7 +45,7 @@ def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, An
             return [{"do": "switch", "node": node, "on": on}]
         case verbs.Routing():
             return [{"do": "reroute"}]
-    raise Misuse(f"{asked.do}: that is no verb for the lane")
+    raise Misuse(f"{verb.do}: that is no verb for the lane")
 
 
 def _tcp(name: str | None) -> str:

@@ -131,7 +131,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.server.session.do(verbs.read(self.rfile.read(int(length))))
         except Misuse as error:
-            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, verbs.said(error=str(error)), "application/json")
+            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, verbs.to_json(error=str(error)), "application/json")
         self.answer(HTTPStatus.OK, b"{}", "application/json")
 
     def file(self, name: str) -> None:

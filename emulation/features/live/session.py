@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from emulation import files
-from emulation.features.live import deeds, show, verbs
+from emulation.features.live import actions, show, verbs
 from emulation.features.live.air import COLLISION, Air
-from emulation.features.live.kept import Kept
 from emulation.features.live.pace import FRAME_S, Pace
+from emulation.features.live.paths import CurrentPaths, by_names
 from emulation.features.live.requests import requests
+from emulation.features.live.script_file import ScriptFile
 from emulation.features.live.state import States
-from emulation.features.live.ways import Ways, named
 from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Reason
 from emulation.plan import plan as make_plan
@@ -57,19 +57,19 @@ class Moment:
     """What was done until a time, and the kind of routing under which that was."""
 
     t_ns: int
-    deeds: Sequence[deeds.Deed]
+    actions: Sequence[actions.Action]
     routing: str
 
 
 @dataclass
-class Ask:
+class Job:
     """Something for the lane to do, and what came of it."""
 
     requests: list[dict[str, Any]]
     done: threading.Event = field(default_factory=threading.Event)
     error: str | None = None
 
-    def over(self, error: str | None = None) -> None:
+    def finish(self, error: str | None = None) -> None:
         self.error = error
         self.done.set()
 
@@ -78,39 +78,39 @@ class Session:
     """One network at a page, from the first look to the end, in as many lanes as going back takes; kept as a script."""
 
     def __init__(
-        self, title: str, asked: Specification, plan: dict[str, Any], trace: Path, kept: Path,
+        self, title: str, specification: Specification, plan: dict[str, Any], trace: Path, script_path: Path,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
-        self.routings = routings(asked, plan)
+        self.title, self.specification, self.plan, self.trace, self.now_s = title, specification, plan, trace, now_s
+        self.routings = routings(specification, plan)
         self.changed = threading.Condition()
         self.pace, self.running, self.ending = Pace(), True, False
         self.striding = False  # time passes, and it is not known yet how far
         self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
         self.search_until_ns: int | None = None  # for a collision, frame by frame
         self.search: Literal["on", "in vain"] | None = None  # that search, or the latest one; None: it has found one
-        self.told_s = 0.0  # when pages were last told
+        self.published_s = 0.0  # when pages were last told
         self.busy: str | None = None
         self.ended: str | None = None
-        self.deeds: list[deeds.Deed] = []
+        self.actions: list[actions.Action] = []
         self.moments = {BEGINNING: Moment(0, (), self.routing)}
-        self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
-        self.current: Ask | None = None
+        self.jobs, self.steps = deque[Job](), deque[dict[str, Any]]()
+        self.current: Job | None = None
         self.back: Moment | None = None
-        self.aim: Moment | None = None  # of a lane that has not come there yet
-        self.network = show.network(title, asked, plan, list(self.routings))
+        self.target: Moment | None = None  # of a lane that has not come there yet
+        self.network = show.network(title, specification, plan, list(self.routings))
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
         self.begin(())
-        self.kept = Kept(kept, self.script())
+        self.script_file = ScriptFile(script_path, self.script())
 
     def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
         """A lane begins, which is first to do this again."""
         self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
         self.sent_s, self.read = self.now_s(), 0
         radios = show.radios(self.plan)
-        ways = Ways(self.plan, radios)
-        self.air, self.states = Air(radios, ways), States(self.asked, self.plan, ways)
+        ways = CurrentPaths(self.plan, radios)
+        self.air, self.states = Air(radios, ways), States(self.specification, self.plan, ways)
 
     @property
     def routing(self) -> str:
@@ -123,28 +123,28 @@ class Session:
         if self.sent == END:
             raise LaneError(Reason.PROGRAM, "it was told to end, but asks for more input")
         with reading_lane(self.trace.parent):
-            self._heard(json.loads(question))
+            self._on_state(json.loads(question))
         self.sent = self._next()
         self.sent_s = self.now_s()
         return json.dumps(self.sent)
 
-    def _heard(self, said: dict[str, Any]) -> None:
+    def _on_state(self, state: dict[str, Any]) -> None:
         """What the lane says, now that it has done what it was sent."""
-        t_ns, took_s = int(said["t_ns"]), self.now_s() - self.sent_s
-        if hops := said["result"] if self.sent.get("do") == "reroute" else None:
-            self.air.ways.routes = named(self.plan, hops)
+        t_ns, took_s = int(state["t_ns"]), self.now_s() - self.sent_s
+        if hops := state["result"] if self.sent.get("do") == "reroute" else None:
+            self.air.paths.routes = by_names(self.plan, hops)
         rows = self._frames(t_ns)
-        latest = self.states.of(said, self.air)
+        latest = self.states.update(state, self.air)
         if rows and not self.busy:
             self.publish({"event": "frames", "frames": rows})
         with self.changed:  # the time, how all is then, and what was done until then belong together
             before_ns, self.t_ns, self.latest = self.t_ns, t_ns, latest
             if self.sent.get("do") == "until":
-                self.pace.took(t_ns - before_ns, took_s)
+                self.pace.record(t_ns - before_ns, took_s)
             elif self.sent.get("do", "step") != "step":
-                self.deeds.append(deeds.Deed(before_ns, self.sent, said["error"]))
+                self.actions.append(actions.Action(before_ns, self.sent, state["error"]))
                 if not self.busy:  # else it was done before, in another lane
-                    self.kept.add(self.deeds[-1])
+                    self.script_file.add(self.actions[-1])
             self.striding = False
             if self.search_until_ns is not None and self.sent.get("do") in ("step", "until"):
                 if any(outcome == COLLISION for *_, outcome, _, _ in rows):
@@ -152,12 +152,12 @@ class Session:
                 elif t_ns >= self.search_until_ns:
                     self.search_until_ns, self.search = None, "in vain"
             if self.current:
-                self.current.requests[: None if said["error"] else 1] = []
+                self.current.requests[: None if state["error"] else 1] = []
                 if not self.current.requests:
-                    self.current.over(said["error"])
+                    self.current.finish(state["error"])
                     self.current = None
-        if self.search_until_ns is None or self.now_s() - self.told_s >= FRAME_S:
-            self.tell()
+        if self.search_until_ns is None or self.now_s() - self.published_s >= FRAME_S:
+            self.publish_state()
 
     def _frames(self, t_ns: int) -> list[Any]:
         """Those that have come since, by this time."""
@@ -182,10 +182,10 @@ class Session:
                 if self.busy:
                     if asked := next(self.replaying, None):
                         return asked
-                    self.busy = self.aim = None
-                    self.tell()
-                if self.asks and not self.current:
-                    self.current = self.asks.popleft()
+                    self.busy = self.target = None
+                    self.publish_state()
+                if self.jobs and not self.current:
+                    self.current = self.jobs.popleft()
                 if self.current:
                     return self.current.requests[0]
                 if self.steps:
@@ -194,13 +194,13 @@ class Session:
                 if self.search_until_ns is not None:
                     self.striding = True
                     ended = self.sent == NEXT_FRAME
-                    return deeds.until(self.t_ns + ARRIVES_NS) if ended else NEXT_FRAME
+                    return actions.until(self.t_ns + ARRIVES_NS) if ended else NEXT_FRAME
                 if self.stale:
                     self.stale = False
-                    return deeds.until(self.t_ns)
+                    return actions.until(self.t_ns)
                 if (stride := self._stride()) is not None:
                     self.striding = True
-                    return deeds.until(self.t_ns + stride)
+                    return actions.until(self.t_ns + stride)
 
     def _stride(self) -> int | None:
         """How much time is to pass now, in ns; None, having waited, if something else may be to do. While time stands
@@ -209,13 +209,13 @@ class Session:
         if due_s > 0:
             if self.changed.wait(due_s) or self.running:
                 return None
-            self.tell()
+            self.publish_state()
             return 0 if ended_children() else None
         return self.pace.stride(self.now_s()) or None
 
-    def do(self, asked: verbs.Any_) -> None:
+    def do(self, verb: verbs.AnyVerb) -> None:
         """At the page somebody asks for this. Returns when it is done, or begun; raises Misuse."""
-        match asked:
+        match verb:
             case verbs.Pace(pace=pace):
                 self._set(pace=pace)
             case verbs.Pause():
@@ -237,7 +237,7 @@ class Session:
             case verbs.End():
                 self.end()
             case _:
-                self._ask(requests(asked, self.plan, self.latest))
+                self._run(requests(verb, self.plan, self.latest))
 
     def _set(self, pace: float | None = None, running: bool | None = None) -> None:
         with self.changed:
@@ -246,13 +246,13 @@ class Session:
             if running is not None:
                 self.running = running
                 self.pace.halt()
-                self._rest()
+                self._drop_steps()
                 self.changed.notify_all()
             if running is False:  # the time that is said then is where it stands
                 self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
             self.stale = True
             self.changed.notify_all()
-        self.tell()
+        self.publish_state()
 
     def _step(self, to: str, ns: int) -> None:
         """After those that are to be made already."""
@@ -263,7 +263,7 @@ class Session:
             elif ns:
                 ends = (each["ns"] for each in (self.sent, *self.steps) if each.get("do") == "until")
                 now_ns = max([self.t_ns, *ends])
-                self.steps.extend(deeds.strides(now_ns, now_ns + ns, STRIDE_NS))
+                self.steps.extend(actions.strides(now_ns, now_ns + ns, STRIDE_NS))
             else:
                 self.steps.append({"do": "step", "to": to})
             self.stale = True
@@ -276,15 +276,15 @@ class Session:
                 name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
             if name in self.moments:
                 raise Misuse(f"save: there is a moment {name} already")
-            self.moments[name] = Moment(self.t_ns, tuple(self.deeds), self.routing)
-        self.tell()
+            self.moments[name] = Moment(self.t_ns, tuple(self.actions), self.routing)
+        self.publish_state()
 
     def _go_back(self, name: str) -> None:
         with self.changed:
             if name not in self.moments:
                 raise Misuse(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
             self._go_to(self.moments[name], "back")
-        self.tell()
+        self.publish_state()
 
     def _route_by(self, kind: str) -> None:
         """Another routing from the start on: a network that does the same under it comes to where this one is."""
@@ -293,8 +293,8 @@ class Session:
                 raise Misuse(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
             if self.busy:
                 raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
-            self._go_to(Moment(self.t_ns, tuple(self.deeds), kind), f"by {kind} from the start")
-        self.tell()
+            self._go_to(Moment(self.t_ns, tuple(self.actions), kind), f"by {kind} from the start")
+        self.publish_state()
 
     def _go_to(self, moment: Moment, way: str) -> None:
         self.back = moment
@@ -305,47 +305,47 @@ class Session:
     def take(self) -> None:
         """After BackError: another lane begins, which is to come to where the network goes to."""
         assert self.back
-        self.aim = moment = self.back
+        self.target = moment = self.back
         self.back = None
-        self.asked, self.plan = self.routings[moment.routing]
-        self.deeds = []
+        self.specification, self.plan = self.routings[moment.routing]
+        self.actions = []
         self.keep()
-        self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
+        self.begin(actions.replay(moment.actions, moment.t_ns, STRIDE_NS))
 
-    def _ask(self, wanted: list[dict[str, Any]]) -> None:
-        ask = Ask(wanted)
+    def _run(self, requests: list[dict[str, Any]]) -> None:
+        job = Job(requests)
         with self.changed:
             if self.busy:
                 raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
             if self.ending or self.ended:
                 raise Misuse("the network has ended")
-            if wanted:
-                self._overtake(wanted[0])
-                self.asks.append(ask)
+            if requests:
+                self._overtake(requests[0])
+                self.jobs.append(job)
                 self.changed.notify_all()
             else:
-                ask.over()
-        if not ask.done.wait(PATIENCE_S):
+                job.finish()
+        if not job.done.wait(PATIENCE_S):
             raise Misuse(f"the lane has not answered in {PATIENCE_S:g} s")
-        if ask.error:
-            raise Misuse(ask.error)
+        if job.error:
+            raise Misuse(job.error)
 
     def _overtake(self, request: dict[str, Any]) -> None:
         """Of a node that is dragged only the latest place counts."""
-        for ask in list(self.asks) if request["do"] == "move" else ():
-            if ask.requests[0]["do"] == "move" and ask.requests[0]["node"] == request["node"]:
-                self.asks.remove(ask)
-                ask.over()
+        for job in list(self.jobs) if request["do"] == "move" else ():
+            if job.requests[0]["do"] == "move" and job.requests[0]["node"] == request["node"]:
+                self.jobs.remove(job)
+                job.finish()
 
     def _drop(self, why: str) -> None:
         """Nothing that has been asked for will be done."""
-        for ask in (*self.asks, *([self.current] if self.current else [])):
-            ask.over(why)
-        self.asks.clear()
-        self._rest()
+        for job in (*self.jobs, *([self.current] if self.current else [])):
+            job.finish(why)
+        self.jobs.clear()
+        self._drop_steps()
         self.current = None
 
-    def _rest(self) -> None:
+    def _drop_steps(self) -> None:
         """Make no more steps."""
         self.steps.clear()
         self.search_until_ns = self.search = None
@@ -357,33 +357,34 @@ class Session:
             self._drop("the network has ended")
             self.changed.notify_all()
 
-    def over(self, why: str) -> None:
+    def fail(self, why: str) -> None:
         """It has ended, however it did; the pages are told, last of all."""
         self.end()
         self.ended = why
-        self.tell()
+        self.publish_state()
 
     def script(self) -> str:
         """What was done so far, or until the moment to which the network is on its way."""
         with self.changed:
-            done, t_ns = (self.aim.deeds, self.aim.t_ns) if self.aim else (list(self.deeds), self.t_ns)
-        return deeds.script(self.title, self.asked.model_dump_json(exclude_defaults=True), done, t_ns)
+            done, t_ns = (self.target.actions, self.target.t_ns) if self.target else (list(self.actions), self.t_ns)
+        return actions.script(self.title, self.specification.model_dump_json(exclude_defaults=True), done, t_ns)
 
     def keep(self) -> None:
         """Have all of it in its file, the time after the last deed too. Raises OSError."""
-        self.kept.begin(self.script())
+        self.script_file.rewrite(self.script())
 
-    def tell(self) -> None:
+    def publish_state(self) -> None:
         """Tell the pages how all is."""
         if self.latest:
-            self.told_s = self.now_s()
+            self.published_s = self.now_s()
             self.publish(self.state())
 
     def state(self) -> dict[str, Any]:
         moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
         return {
             "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
-            "search": self.search, "routing": self.routing, "moments": moments, "deeds": len(self.deeds), **self.latest,
+            "search": self.search, "routing": self.routing, "moments": moments, "deeds": len(self.actions),
+            **self.latest,
         }  # fmt: skip
 
     def publish(self, event: dict[str, Any]) -> None:
@@ -407,13 +408,13 @@ class Session:
             self.pages = [each for each in self.pages if each is not page]
 
 
-def routings(asked: Specification, plan: dict[str, Any]) -> dict[str, tuple[Specification, dict[str, Any]]]:
+def routings(specification: Specification, plan: dict[str, Any]) -> dict[str, tuple[Specification, dict[str, Any]]]:
     """A network as it is, of which this plan was made, and with each other routing that it can have; by kind."""
-    there = {str(plan["routing"]["kind"]): (asked, plan)}
+    there = {str(plan["routing"]["kind"]): (specification, plan)}
     for kind in OFFERED:
         if kind not in there:
-            network = asked.network.model_copy(update={"routing": {"kind": kind}})
-            other = asked.model_copy(update={"network": network})
+            network = specification.network.model_copy(update={"routing": {"kind": kind}})
+            other = specification.model_copy(update={"network": network})
             with suppress(Misuse):
                 there[kind] = other, make_plan(other)
     return there

@@ -26,7 +26,9 @@ def radios(plan: Mapping[str, Any]) -> list[str]:
     return [node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["kind"] == "radio"]
 
 
-def network(title: str, asked: Specification, plan: Mapping[str, Any], routings: Sequence[str]) -> dict[str, Any]:
+def network(
+    title: str, specification: Specification, plan: Mapping[str, Any], routings: Sequence[str]
+) -> dict[str, Any]:
     """The event of this name (docs/live.md)."""
     air, on_air = plan["air"], set(radios(plan))
     nodes = [
@@ -37,27 +39,27 @@ def network(title: str, asked: Specification, plan: Mapping[str, Any], routings:
         ("rx_threshold_dbm", "rx"), ("cs_threshold_dbm", "cs"))}  # fmt: skip
     return {
         "event": "network", "title": title, "nodes": nodes, "slot_ns": air["slot_ns"], "sifs_ns": air["sifs_ns"],
-        "propagation": {"model": asked.medium.propagation.name, **thresholds},
+        "propagation": {"model": specification.medium.propagation.name, **thresholds},
         "choices": {
-            "rts": list(RTS_THRESHOLDS), "rate": rates(asked), "tcp": sorted(tcp.NAMES),
+            "rts": list(RTS_THRESHOLDS), "rate": rates(specification), "tcp": sorted(tcp.NAMES),
             "routing": routings,
         },
         "pace_least": SLOWEST, "pace_most": FASTEST,
     }  # fmt: skip
 
 
-def rates(asked: Specification) -> list[float]:
+def rates(specification: Specification) -> list[float]:
     """Those that its nodes may have; none if the kernel chooses among them."""
-    radio = asked.radio
+    radio = specification.radio
     if radio.rate_control != FIXED:
         return []
     return [rate for rate in RATES if phy_of(radio.model_copy(update={"rate": rate})) == phy_of(radio)]
 
 
-def ranges(asked: Specification) -> Any:
+def ranges(specification: Specification) -> Any:
     """A function that says, of a node's own settings, how far it is received and sensed by nodes that are as the others
     (m); None where the distance alone does not say it."""
-    model, thresholds = asked.medium.propagation, asked.medium.effective_thresholds()
+    model, thresholds = specification.medium.propagation, specification.medium.effective_thresholds()
     usual = getattr(model, "tx_power_dbm", None)
 
     @cache

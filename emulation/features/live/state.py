@@ -12,7 +12,7 @@ import numpy as np
 
 from emulation.features.live import show
 from emulation.features.live.air import Air
-from emulation.features.live.ways import Ways
+from emulation.features.live.paths import CurrentPaths
 from emulation.lane.air import LOOKS, NO_BACKOFF
 from emulation.lane.protocol import DOINGS
 from emulation.plan.air import TX_POWER, reached, received_powers
@@ -24,7 +24,7 @@ APART_NS = 10_000_000  # of what is remembered for that
 
 
 @dataclass(frozen=True)
-class Linked:
+class Connectivity:
     """Who of a network can exchange frames with whom, when its radios are like `key`: positions and powers of all."""
 
     network: Network
@@ -35,7 +35,7 @@ class Linked:
     def names(self) -> list[str]:
         return list(self.network.nodes)
 
-    def at(self, asked: Specification, key: tuple[tuple[Any, ...], ...]) -> Linked:
+    def recomputed(self, specification: Specification, key: tuple[tuple[Any, ...], ...]) -> Connectivity:
         """The same when they are like this."""
         nodes = {
             name: node.model_copy(
@@ -44,48 +44,48 @@ class Linked:
             for (name, node), (*_, dbm) in zip(self.network.nodes.items(), key, strict=True)
         }
         network = self.network.model_copy(update={"nodes": nodes})
-        power = received_powers(asked, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
-        pairs = np.argwhere(np.triu(reached(asked, network, power), 1))
-        return Linked(self.network, key, [[self.names[a], self.names[b]] for a, b in pairs.tolist()])
+        power = received_powers(specification, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
+        pairs = np.argwhere(np.triu(reached(specification, network, power), 1))
+        return Connectivity(self.network, key, [[self.names[a], self.names[b]] for a, b in pairs.tolist()])
 
 
 class States:
     """Of one lane: to be fed with what it says, in the order of time."""
 
-    def __init__(self, asked: Specification, plan: Mapping[str, Any], ways: Ways) -> None:
-        self.asked, self.plan, self.radios, self.ranges = asked, plan, show.radios(plan), show.ranges(asked)
-        self.settings = {name: node.settings for name, node in asked.network.standing().nodes.items()}
-        usual_dbm = getattr(asked.medium.propagation, "tx_power_dbm", None)
+    def __init__(self, specification: Specification, plan: Mapping[str, Any], paths: CurrentPaths) -> None:
+        self.specification, self.plan, self.paths = specification, plan, paths
+        self.radios, self.ranges = show.radios(plan), show.ranges(specification)
+        self.settings = {name: node.settings for name, node in specification.network.standing().nodes.items()}
+        usual_dbm = getattr(specification.medium.propagation, "tx_power_dbm", None)
         self.usual_dbm = usual_dbm and round(usual_dbm, 2)
-        self.linked = Linked(asked.network.standing().on_air())
+        self.connectivity = Connectivity(specification.network.standing().on_air())
         self.past: deque[tuple[int, dict[Any, float]]] = deque()  # when, and what had been counted
-        self.ways = ways
 
-    def of(self, said: Mapping[str, Any], air: Air) -> dict[str, Any]:
+    def update(self, state: Mapping[str, Any], air: Air) -> dict[str, Any]:
         """What of an event is the network's own."""
-        now_ns, counters, began_ns = said["t_ns"], air.counters, air.began_ns
-        bits = {("kbps", name): flow.get("delivered_bytes", 0) * 8e-3 for name, flow in said["flows"].items()}
+        now_ns, counters, began_ns = state["t_ns"], air.counters, air.began_ns
+        bits = {("kbps", name): flow.get("delivered_bytes", 0) * 8e-3 for name, flow in state["flows"].items()}
         sent: dict[Any, float] = {}
         for name, ns in zip(self.radios, air.sent_ns.tolist(), strict=True):
             sent["airtime", name] = sent.get(("airtime", name), 0.0) + ns / 1e9
         per_s = self._per_s(now_ns, {**counters, **bits, **sent})
         looks: dict[str, dict[str, int]] = {}
-        for name, look in zip(self.radios, said["air"], strict=False):
+        for name, look in zip(self.radios, state["air"], strict=False):
             looks.setdefault(name, dict(zip(LOOKS, look, strict=True)))
         return {
             "t_ns": now_ns,
             "nodes": {
                 name: self._node(name, node, looks.get(name), began_ns)
                 | ({"airtime": round(min(per_s["airtime", name], 1.0), 4)} if name in looks else {})
-                for name, node in said["nodes"].items()
+                for name, node in state["nodes"].items()
             },
             "airtime": round(sum(per_s[name] for name in sent), 4),
-            "links": self._links(said["nodes"]),
+            "links": self._links(state["nodes"]),
             "flows": {
-                name: {**_flow(flow), "kbps": round(per_s["kbps", name], 1)} for name, flow in said["flows"].items()
+                name: {**_flow(flow), "kbps": round(per_s["kbps", name], 1)} for name, flow in state["flows"].items()
             },
             "routes": {
-                name: self.ways.way(flow["source"], flow["destination"]) for name, flow in said["flows"].items()
+                name: self.paths.path(flow["source"], flow["destination"]) for name, flow in state["flows"].items()
             },
             "counters": dict(counters),
             "rates": {name: round(per_s[name], 1) for name in counters},
@@ -103,10 +103,10 @@ class States:
 
     def _links(self, nodes: Mapping[str, Any]) -> list[list[str]]:
         """Who can exchange frames with whom, as they stand now, each pair once."""
-        key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.linked.names)
-        if key != self.linked.key:
-            self.linked = self.linked.at(self.asked, key)
-        return self.linked.links
+        key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.connectivity.names)
+        if key != self.connectivity.key:
+            self.connectivity = self.connectivity.recomputed(self.specification, key)
+        return self.connectivity.links
 
     def _node(
         self, name: str, node: Mapping[str, Any], look: Mapping[str, int] | None, began_ns: int

@@ -101,11 +101,11 @@ class End(Verb):
     do: Literal["end"]
 
 
-Any_ = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Pause | Run | Step | Save | Back | End
-ADAPTER: TypeAdapter[Any_] = TypeAdapter(Annotated[Any_, Field(discriminator="do")])
+AnyVerb = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Pause | Run | Step | Save | Back | End
+ADAPTER: TypeAdapter[AnyVerb] = TypeAdapter(Annotated[AnyVerb, Field(discriminator="do")])
 
 
-def read(body: bytes) -> Any_:
+def read(body: bytes) -> AnyVerb:
     """A verb from JSON. Raises Misuse."""
     try:
         return ADAPTER.validate_json(body)
@@ -113,6 +113,6 @@ def read(body: bytes) -> Any_:
         raise Misuse("; ".join(explain(error))) from None
 
 
-def said(**what: Any) -> bytes:
+def to_json(**what: Any) -> bytes:
     """An answer, as JSON."""
     return json.dumps(what).encode()

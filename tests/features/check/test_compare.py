@@ -17,7 +17,7 @@ from emulation.features.check.compare import (
     LONG,
     LONG_SECONDS,
     SHARED,
-    beforehand,
+    baseline_runs,
     collapsed,
     compare,
     contenders,
@@ -154,10 +154,10 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prep
     lab = Lab(prepared.kernel.linux, prepared.modules)
     module = built("mine", tmp_path, {})
     asked = lab, module, "reno", [1, 3], [1, 2], tmp_path / "runs"
-    processes.run_all(beforehand(*asked, lambda: True))
+    processes.run_all(baseline_runs(*asked, lambda: True))
     left = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob(f"*/{FINISHED}")}
     assert len(left) == 1 + 2 * 2 + 2
-    assert list(beforehand(*asked, lambda: False)) == []
+    assert list(baseline_runs(*asked, lambda: False)) == []
     report = compare(lab, module, [], *asked[2:])
     assert {file: file.stat().st_mtime_ns for file in left} == left
     assert (report.findings, report.notes) == ((), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.tables.claims import Check, Claim, Of, Sure
+from analysis.tables.claims import Check, Claim, Decision, Of
 from analysis.tables.verdicts import Found, weigh
 from emulation.features.claims.looks import CONFIDENCE, LOOKS, next_look
 
@@ -30,7 +30,7 @@ OPEN = found([0.99, 1.03, 1.02])
 def test_what_is_decided_is_not_looked_at_again() -> None:
     assert next_look([], 0) == LOOKS[0]
     assert next_look([MORE, LESS], 3) is None
-    assert OPEN.finding is Sure.OPEN and next_look([MORE, OPEN], 3)
+    assert OPEN.finding is Decision.OPEN and next_look([MORE, OPEN], 3)
 
 
 def test_the_next_look_is_the_first_that_may_decide() -> None:

@@ -61,7 +61,7 @@ def test_the_report_has_all_of_it_in_one_file() -> None:
     head, _ = unpack(page_of(claims))
     told = [claim for subject in head["subjects"] for claim in subject["claims"]]
     assert [claim["number"] for claim in told] == [
-        number for about in page.abouts() for number, said in experiments.numbered().items() if said.about == about
+        number for about in page.subjects() for number, said in experiments.numbered().items() if said.about == about
     ]
     assert all(len(claim["columns"]) == 2 and all(one["verdict"] for one in claim["columns"]) for claim in told)
     assert sum(row[2] for row in head["counts"]) == len(told)

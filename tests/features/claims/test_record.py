@@ -130,7 +130,7 @@ def test_what_is_compared_is_of_one_version() -> None:
 
 def test_what_is_known_of_a_claim() -> None:
     found = filled(range(1, 4))
-    [known] = page.standing(found, "C1").columns.values()
+    [known] = page.standing_of(found, "C1").columns.values()
     assert (known.verdict, known.seeds, known.studies) == ("reproduced in kind", 3, ["rts-cts"])
     ours, values = map(str, known.ours)
     assert ours.startswith("rts-cts, C1: No > Full, goodput, segments: 1.202 (1.1")
@@ -138,26 +138,26 @@ def test_what_is_known_of_a_claim() -> None:
     assert values == (
         "rts-cts, C1: 1 published values, ours over theirs: median (range): 0.22 (0.22 to 0.22): number no"
     )
-    assert page.standing(claims(), "C1").columns[TODAY].why == "rts-cts: not run yet"
-    assert not page.standing(found, "C2").columns
+    assert page.standing_of(claims(), "C1").columns[TODAY].why == "rts-cts: not run yet"
+    assert not page.standing_of(found, "C2").columns
 
 
 def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """By runs with the one change that makes the difference."""
     found = filled(range(1, 4), queue_drops=2)
-    known = page.standing(found, "C4").columns[TODAY]
+    known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("open", "")
     assert known.why == "it does not come out, and no experiment shows why"
     cause = Cause(Column.TODAY, {"queue": 1000}, "a longer queue")
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
-    assert page.standing(found, "C4").columns[TODAY].verdict == "open", "it has not been run"
+    assert page.standing_of(found, "C4").columns[TODAY].verdict == "open", "it has not been run"
     [change] = causes.changes(found, "C4", Column.TODAY)
     [(other, _)] = change.units
     assert other.options == {**STUDY.options, "queue": 1000}
     assert Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])[1][0].name == other.name
     for seed in range(1, 4):
         found.add(other, run("none", seed, 7, queue_drops=0), "now")
-    known = page.standing(found, "C4").columns[TODAY]
+    known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
     assert known.change == "a longer queue (`--queue 1000`)"
     [case] = suites(found, ["C4"])[0].cases
@@ -172,12 +172,12 @@ def test_each_column_has_its_runs() -> None:
     for seed in range(1, 4):
         found.add(study, run("none", seed, 1200 + seed), "now")
         found.add(study, run("full", seed, 1000), "now")
-    known = page.standing(found, "C1").columns
+    known = page.standing_of(found, "C1").columns
     assert known[TODAY].verdict == "reproduced in kind"
     published = known[Column.PUBLISHED.value]
     assert (published.verdict, published.why) == ("open", "rts-cts, as published: not run yet")
     found.studies = [study.but(column=Column.CONTROL)]
-    known_too = page.standing(found, "C1")
+    known_too = page.standing_of(found, "C1")
     assert not known_too.columns and str(known_too.controls[0]).endswith(": yes")
 
 
@@ -194,9 +194,9 @@ def columns(**as_published: Any) -> Claims:
 
 def test_one_option_between_the_columns_is_the_cause_and_is_not_run_again() -> None:
     found = columns(like="ns2")
-    known = page.standing(found, "C4").columns[TODAY]
+    known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
-    assert page.in_short(known, NUMBERED["C4"]) == "not reproduced; comes out with ns-2's MAC rules (`--like ns2`)"
+    assert page.short_verdict(known, NUMBERED["C4"]) == "not reproduced; comes out with ns-2's MAC rules (`--like ns2`)"
     units = Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])
     assert [study.name for study, _ in units] == ["rts-cts", "rts-cts, as published"]
 
@@ -212,12 +212,12 @@ def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int],
     found = columns(tcp_like="ns2", like="ns2")
     schedule = Schedule(found, "now", lambda study, cells, seeds: [])
     for name in played:
-        assert page.standing(found, "C4").columns[TODAY].change == "all that is as published"
+        assert page.standing_of(found, "C4").columns[TODAY].change == "all that is as published"
         *_, (study, _) = schedule.units(["C4"])
         assert study.name == f"rts-cts, {name}"
         for seed in range(1, 4):
             found.add(study, run("none", seed, 1200, queue_drops=drops[name]), "now")
-    known = page.standing(found, "C4").columns[TODAY]
+    known = page.standing_of(found, "C4").columns[TODAY]
     assert known.change == cause
     assert [line.rpartition("): ")[2] for line in known.tried] == [
         "No = 0, queue drops: 2: no" for name in played if drops[name]
@@ -257,7 +257,7 @@ def test_what_is_missing_is_said() -> None:
         STUDY,
         replace(STUDY, name="other", claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]),
     ]
-    known = page.standing(found, "C1").columns[TODAY]
+    known = page.standing_of(found, "C1").columns[TODAY]
     assert (known.verdict, known.studies, known.why) == (
         "open",
         ["rts-cts", "other"],
@@ -279,8 +279,8 @@ def test_all_that_is_told_of_a_look_is_of_that_look(
     """The verdict and its seeds, for people, for programs and for a CI; what is written is of all."""
     found = filled(range(1, 13))
     found.look = Look([2, 3, 77], 0.95)
-    known = page.standing(found, "C1").columns[TODAY]
-    [told] = cli.told(found, ["C1"])
+    known = page.standing_of(found, "C1").columns[TODAY]
+    [told] = cli.as_data(found, ["C1"])
     assert {one["seeds"] for one in told["contrasts"]} == {known.seeds} == {2}
     assert told["columns"][TODAY]["verdict"] == known.verdict
     cli.show(found, ["C1"])
@@ -304,12 +304,12 @@ def test_all_that_is_told_of_a_look_is_of_that_look(
 def test_other_options_count_no_more(other: Study) -> None:
     """But other checks do not make runs stale."""
     changed = claims(other, filled(range(1, 4)).record)
-    known = page.standing(changed, "C4").columns[TODAY]
+    known = page.standing_of(changed, "C4").columns[TODAY]
     assert (known.verdict, known.why) == ("open", f"{other.name}: its study has changed since it was run")
     stricter = replace(
         STUDY, claims=[Claim("C1", "much more", [Check(Of("none", GOODPUT), ">>", Of("full", GOODPUT))])]
     )
-    known = page.standing(claims(stricter, filled(range(1, 4)).record), "C1").columns[TODAY]
+    known = page.standing_of(claims(stricter, filled(range(1, 4)).record), "C1").columns[TODAY]
     assert known.why == "it does not come out, and no experiment shows why"
 
 
@@ -318,7 +318,7 @@ def test_the_file_says_all(tmp_path: Path) -> None:
     found = filled(range(1, 4))
     found.record.made["now"] = record.Made(kernel="6.12.1", behaviour="abc")
     found.record.made["then"] = record.Made(kernel="6.12.0", behaviour="abc")
-    found.record.claims = {"C1": page.standing(found, "C1")}
+    found.record.claims = {"C1": page.standing_of(found, "C1")}
     (tmp_path / "claims.json").write_text(record.text(found.record))
     again = record.read(tmp_path / "claims.json")
     assert record.text(again) == record.text(found.record)
@@ -413,7 +413,7 @@ def test_what_follows_from_tasks_is_not_played() -> None:
     bench.failed, bench.until, bench.write = {}, None, False
     bench.named(["C68"], None)
     assert bench.claims.record.cells["rts-cts"][""]["none"].values == {"their number": [4, 5, 6]}
-    assert list(map(str, page.standing(bench.claims, "C68").columns[TODAY].ours)) == [
+    assert list(map(str, page.standing_of(bench.claims, "C68").columns[TODAY].ours)) == [
         "rts-cts, C68: No < Full, their number: 0.709 (0.505 to 0.996): yes"
     ]
 

@@ -12,7 +12,7 @@ import pytest
 
 import labs
 from emulation.features.labs.judge import play
-from emulation.features.labs.sheet import Student, student
+from emulation.features.labs.sheet import Student, student_named
 from emulation.play.lab import Lab
 from emulation.play.session import provide
 from labs import Found, Runs
@@ -36,7 +36,7 @@ def played(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
     @functools.cache
     def of(name: str) -> tuple[Found, Student, Runs]:
         found = labs.find(name)
-        who = student(found, "ada")
+        who = student_named(found, "ada")
         return found, who, play(lab, found, who, tmp_path_factory.mktemp(name))
 
     return of

@@ -10,8 +10,8 @@ import pytest
 from played import Played
 
 import labs
-from emulation.features.labs.judge import Answer, State, compare, holding, right_answers
-from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, student
+from emulation.features.labs.judge import Answer, State, compare, right_answers, true_sentences
+from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, student_named
 from emulation.play.lab import Lab
 from labs import Choice, Essay, Found, Frame, Number, Program, Question, Runs
 
@@ -47,7 +47,7 @@ def wrong(question: Question, who: Student, runs: Runs) -> str:
             return f"{question.of(runs) * 1.37 + 1:.6g}"
         case Choice():
             there = zip(LETTERS, in_order(question, who), strict=False)
-            return "".join(letter for letter, sentence in there if sentence not in holding(question, runs))
+            return "".join(letter for letter, sentence in there if sentence not in true_sentences(question, runs))
         case Frame():
             return str(int((~question.which(runs[question.run])).nonzero()[0][-1]) + 1)
     return "too short"
@@ -84,7 +84,7 @@ def test_of_a_choice_something_holds_and_something_does_not(name: str, played: P
     found, _, runs = played(name)
     for question in found.lab.questions:
         if isinstance(question, Choice):
-            assert 0 < len(holding(question, runs)) < len(question.options) <= len(LETTERS), question.name
+            assert 0 < len(true_sentences(question, runs)) < len(question.options) <= len(LETTERS), question.name
         if isinstance(question, Frame):
             which = question.which(runs[question.run])
             assert which.any() and which.mean() < 0.5, question.name
@@ -124,8 +124,8 @@ def test_a_number_may_be_written_as_tables_print_it(lab: Lab, played: Played, tm
 
 def test_each_student_has_other_numbers_and_always_the_same() -> None:
     found = labs.find("hidden-terminal")
-    ada, again, bob = (student(found, name) for name in ("ada", "  ADA ", "bob"))
+    ada, again, bob = (student_named(found, name) for name in ("ada", "  ADA ", "bob"))
     assert (ada.seed, ada.drawn) == (again.seed, again.drawn) and ada.seed != bob.seed
     choice = next(question for question in found.lab.questions if isinstance(question, Choice))
-    orders = {tuple(in_order(choice, student(found, f"student {n}"))) for n in range(20)}
+    orders = {tuple(in_order(choice, student_named(found, f"student {n}"))) for n in range(20)}
     assert len(orders) > 5 and in_order(choice, ada) == in_order(choice, again)

@@ -22,7 +22,7 @@ import labs
 from analysis.traces.trace import Kind
 from emulation.cli.main import cli
 from emulation.features.labs.begin import WRITTEN, begin, commands, handout
-from emulation.features.labs.sheet import student
+from emulation.features.labs.sheet import student_named
 from emulation.plan import plan
 from emulation.specification import specify
 from labs import Frame, Program, Tap
@@ -61,7 +61,7 @@ def test_labs_leave_their_runs_apart() -> None:
 @ALL
 def test_a_students_copy_leads_to_nothing_that_is_not_there(name: str, tmp_path: Path) -> None:
     found = labs.find(name)
-    begin(found, student(found, "ada"), tmp_path / "mine")
+    begin(found, student_named(found, "ada"), tmp_path / "mine")
     text = (tmp_path / "mine" / WRITTEN).read_text()
     leads = re.findall(r"\]\(([^)]+)\)", text)
     assert leads and all((tmp_path / "mine" / lead).is_file() for lead in leads if "://" not in lead), leads
@@ -122,7 +122,7 @@ def test_the_commands_of_a_handout_run(name: str, desk: Path, monkeypatch: pytes
             assert done.exit_code == 0, (command, done.output, done.exception)
             assert not lines or ("there is no" not in done.output and done.output.count("dcflab> ") == len(lines))
     made = [json.loads(file.read_text()) for file in desk.glob("*/*/plan.json")]
-    who = student(found, "name")
+    who = student_named(found, "name")
     for question in found.lab.questions:
         if isinstance(question, Frame | Tap):
             options = {**found.lab.options, **who.drawn, **found.lab.runs[question.run], "seed": who.seed}

@@ -17,7 +17,7 @@ from emulation.cli.main import cli
 from emulation.features.labs import marks, roster
 from emulation.features.labs.judge import Answer, Marked, State
 from emulation.features.labs.marks import Mark, Marks
-from emulation.features.labs.sheet import read, student
+from emulation.features.labs.sheet import read, student_named
 from emulation.lane.errors import Misuse
 
 ALL = pytest.mark.parametrize("name", labs.names())
@@ -59,7 +59,7 @@ def test_what_students_get_has_their_numbers_and_no_answers(name: str, tmp_path:
     folders = sorted((tmp_path / name).iterdir())
     assert [folder.name for folder in folders] == [f"{name}-ada", f"{name}-bob-b"]
     for folder, who in zip(folders, ("Ada", "Bob <b>"), strict=True):
-        own = student(found, who)
+        own = student_named(found, who)
         page = (folder / roster.PAGE).read_text()
         assert f"<b>{html.escape(who)}</b>" in page and f"seed {own.seed}" in page and "<b></b>" not in page
         assert all(html.escape(question.asks) in page for question in found.lab.questions)

@@ -18,7 +18,7 @@ from emulation.cli.main import cli
 from emulation.features.labs import judge, marks
 from emulation.features.labs.begin import handout
 from emulation.features.labs.judge import right_answers
-from emulation.features.labs.sheet import Sheet, read, student
+from emulation.features.labs.sheet import Sheet, read, student_named
 from emulation.lane.errors import Failure, Misuse
 from emulation.play import junit
 from emulation.play.lab import Lab
@@ -95,7 +95,7 @@ def test_a_lab_is_begun_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_students_handout_has_the_students_numbers_where_they_are_to_be() -> None:
     found = labs.find("window-against-hops")
-    who = student(found, "ada")
+    who = student_named(found, "ada")
     text = handout(found, who, Path("mine"))
     drawn = f"--stations {who.drawn['stations']} --seed {who.seed} "
     assert drawn in text and "--stations=2" in text and "run mine/windows.py" in text and "--seed 1 " not in text
@@ -177,7 +177,7 @@ def test_a_mistake_in_a_labs_question_is_said_with_its_line(tmp_path: Path) -> N
         "LAB = Lab(title='', teaches='', minutes=1, topology='string', runs={'a': {'rt': 1}}, questions=[ASKED])\n"
     )
     found, lab = labs.find(str(tmp_path)), Lab(tmp_path, {})
-    who = student(found, "ada")
+    who = student_named(found, "ada")
     with pytest.raises(Failure, match=r"^lab\.py, line 2: KeyError: 'b'"):
         judge.compare(lab, found, Sheet(who, {"q": "3"}, tmp_path), {}, tmp_path)
     with pytest.raises(Failure, match=r"^lab\.py, line 4: the lab .*, run a: rt: there is no such option"):

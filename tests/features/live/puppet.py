@@ -74,5 +74,5 @@ def puppet(folder: Path) -> Iterator[Puppet]:
             session.changed.wait_for(lambda: bool(session.latest))
         yield made
     finally:
-        session.over("the test is over")
+        session.fail("the test is over")
         lane.join()

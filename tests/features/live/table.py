@@ -74,7 +74,7 @@ class Table:
         try:
             self.boot(Lanes(virtual.LANE, self.session))
         finally:
-            self.session.over("the test is over")
+            self.session.fail("the test is over")
             page.join()
         if self.failed:
             raise self.failed[0]

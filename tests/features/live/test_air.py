@@ -15,8 +15,8 @@ from table import Table
 
 from analysis.traces.trace import Records
 from emulation.features.live.air import COUNTED, Air
+from emulation.features.live.paths import CurrentPaths
 from emulation.features.live.show import radios
-from emulation.features.live.ways import Ways
 
 MOST, SECOND = 10**9, 1_000_000_000
 
@@ -36,7 +36,7 @@ def played(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 def new_air(table: Table) -> Air:
     names = radios(table.session.plan)
-    return Air(names, Ways(table.session.plan, names))
+    return Air(names, CurrentPaths(table.session.plan, names))
 
 
 def test_it_counts_as_the_air_does(played: Table) -> None:

@@ -15,7 +15,7 @@ def played(pace: Pace, frames: int, per_s: float) -> tuple[int, float]:
     for _ in range(frames):
         now_s += pace.due_s(now_s)
         stride = pace.stride(now_s)
-        pace.took(stride, stride / per_s)
+        pace.record(stride, stride / per_s)
         now_s += stride / per_s
         passed_ns += stride
     return int(passed_ns), now_s
@@ -39,7 +39,7 @@ def test_a_lane_that_cannot_is_never_asked_for_more_than_a_moment_of_it() -> Non
 def test_slow_motion_says_nothing_of_what_the_lane_can() -> None:
     pace = Pace(SLOWEST)
     for _ in range(100):
-        pace.took(333, 0.003)
+        pace.record(333, 0.003)
     pace.pace = 1.0
     assert pace.stride(1e6) > 0.03 * 1e9
 

@@ -61,14 +61,14 @@ def test_of_a_station_that_is_dragged_only_the_latest_place_counts(lane: Puppet)
     assert lane.at_until.wait(60)
     asked = [at_once(lane, "move", node="sta1", position=[0, 0])]
     with lane.session.changed:
-        lane.session.changed.wait_for(lambda: len(lane.session.asks) == 1, 60)
+        lane.session.changed.wait_for(lambda: len(lane.session.jobs) == 1, 60)
     for place in range(1, 4):
         before = asked[-1]
         asked.append(at_once(lane, "move", node="sta1", position=[place, 0]))
         before.join()  # it has been overtaken
     asked.append(at_once(lane, "move", node="sta2", position=[9, 9]))
     with lane.session.changed:
-        lane.session.changed.wait_for(lambda: len(lane.session.asks) == 2, 60)
+        lane.session.changed.wait_for(lambda: len(lane.session.jobs) == 2, 60)
     lane.may_go.set()
     for each in asked:
         each.join()
@@ -127,9 +127,8 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     with lane.session.changed:
         assert lane.session.changed.wait_for(lambda: not lane.session.busy, 60)
     done = [one for one in lane.asked if one["do"] != "until"]
-    assert (
-        done == [{"do": "move", "node": "sta1", "position": [5, 5, 0]}] == [deed.asked for deed in lane.session.deeds]
-    )
+    assert done == [{"do": "move", "node": "sta1", "position": [5, 5, 0]}]
+    assert [action.request for action in lane.session.actions] == done
     assert lane.session.t_ns == lane.session.moments["here"].t_ns == 500
 
 

@@ -103,7 +103,7 @@ def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[.
         look(page)
         page.do("back", moment="start")
         page.wait(lambda session: not session.busy)
-        assert page.session.t_ns == 0 and not page.session.deeds
+        assert page.session.t_ns == 0 and not page.session.actions
 
     table(stations=3).play(play)
     (before, was), (after, now) = seen
@@ -181,7 +181,7 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
 
     live = table(stations=2)
     live.play(play)
-    assert {deed.refused is not None for deed in live.session.deeds} == {True}
+    assert {action.error is not None for action in live.session.actions} == {True}
     again = table(stations=2)
     again.run(live.session.script())
     assert again.trace() == live.trace()

@@ -20,7 +20,7 @@ from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.features.claims.causes import Unit
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
-from emulation.features.claims.page import JUDGED, file, in_all, in_short, line_of, standing, standings
+from emulation.features.claims.page import JUDGED, counts_in_words, file, line_of, short_verdict, standing_of, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
 from emulation.features.claims.schedule import Schedule, key
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
@@ -95,7 +95,7 @@ def callback(
     if junit:
         write_junit(junit, suites(claims, chosen or list(there)))
     if as_json:
-        click.echo(json.dumps(told(claims, chosen or list(there)), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(as_data(claims, chosen or list(there)), indent=1, ensure_ascii=False))
     elif chosen:
         show(claims, chosen)
     else:
@@ -170,7 +170,7 @@ class Bench:
         found = [task for unit, seeds in wanted for task in self.schedule.tasks(unit, seeds)]
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
         if (study := wanted[0][0][0]).reckoned:
-            self.schedule.reckon(study, tasks)
+            self.schedule.take_plans(study, tasks)
             if self.write:
                 file(self.claims)
             return None
@@ -208,7 +208,7 @@ def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]
     return tasks_for(study, cells, seeds, {})
 
 
-def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
+def as_data(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
     """For programs: each claim, its verdicts, and every contrast with its numbers."""
     found = []
     for number in numbers:
@@ -218,15 +218,15 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
                 "study": study.name, "column": study.column.value, "claim": claim.name, "seeds": outcome.seeds,
                 "contrast": line_of(study, claim.name, one).words, "finding": one.finding and one.finding.name.lower(),
                 "number": one.number and one.number.name.lower(), "mean": one.estimate.mean,
-                "half_width": known(one.estimate.half_width), "p": known(one.p),
-                "ratios": [known(ratio) for ratio in one.ratios], "needs": known(one.needs),
+                "half_width": finite(one.estimate.half_width), "p": finite(one.p),
+                "ratios": [finite(ratio) for ratio in one.ratios], "needs": finite(one.needs),
             }
             for study, claim in claims.of(number)
             if (outcome := claims.tested(study, claim).outcome)
             for one in outcome.found
         ]  # fmt: skip
         what = {"number": number, "paper": said.paper, "section": said.section, "about": said.about, "text": said.text}
-        known_of = standing(claims, number)
+        known_of = standing_of(claims, number)
         columns = {
             name: {**one.model_dump(), "ours": list(map(str, one.ours))} for name, one in known_of.columns.items()
         }
@@ -235,7 +235,7 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
     return found
 
 
-def known(of: float) -> float | None:
+def finite(of: float) -> float | None:
     """JSON has no word for what is no number."""
     return of if math.isfinite(of) else None
 
@@ -248,13 +248,13 @@ def show(claims: Claims, numbers: Sequence[str]) -> None:
     else:
         click.echo(f"Intervals of {percent}: of up to {len(LOOKS)} looks (docs/studies.md).")
     for number in numbers:
-        said, found = experiments.numbered()[number], standing(claims, number)
+        said, found = experiments.numbered()[number], standing_of(claims, number)
         click.echo(f"\n{number}  {said.text} ({said.where})")
         if said.untested:
             click.echo(f"  not tested: {said.untested}")
         for column, one in found.columns.items():
             seeds = f", {one.seeds} seeds" if one.seeds else ""
-            click.echo(f"  {column}: {in_short(one, said)}{seeds}" + (f" ({one.why})" if one.why else ""))
+            click.echo(f"  {column}: {short_verdict(one, said)}{seeds}" + (f" ({one.why})" if one.why else ""))
             for line in one.ours:
                 click.echo(f"    {line}")
         for line in found.controls:
@@ -272,10 +272,10 @@ def listing(claims: Claims) -> None:
     table = Table("", "the paper says", *(column.value for column in JUDGED))
     for number, one in known.items():
         said = there[number]
-        verdicts = [in_short(one.columns.get(column.value), said) for column in JUDGED]
+        verdicts = [short_verdict(one.columns.get(column.value), said) for column in JUDGED]
         table.add_row(number, Text(f"{said.text} ({said.where})"), *verdicts)
     console.print(table)
-    console.print(in_all(known), style="bold", highlight=False)
+    console.print(counts_in_words(known), style="bold", highlight=False)
 
 
 HOURS = click.FloatRange(0, 10_000)

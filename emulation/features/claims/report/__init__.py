@@ -11,7 +11,7 @@ from typing import Any
 import experiments
 from analysis.pages import packed
 from emulation.features.claims import page
-from emulation.features.claims.page import JUDGED, PAPERS, in_short
+from emulation.features.claims.page import JUDGED, PAPERS, short_verdict
 from emulation.features.claims.pictures import drawn
 from emulation.features.claims.record import Claims, Standing
 from experiments import Numbered
@@ -27,13 +27,13 @@ def page_of(claims: Claims) -> str:
     with tempfile.TemporaryDirectory() as folder:
         pictures = {paper: drawn(claims, paper, Path(folder)) for paper in PAPERS}
     data = {
-        "said": page.in_all(known),
+        "said": page.counts_in_words(known),
         "heads": [column.value for column in JUDGED],
         "counts": [[verdict, what, *(of[verdict] for of in counts)] for verdict, what in means],
         "subjects": [
             {"about": page.capital(about),
              "claims": [_claim(name, said, known[name]) for name, said in numbered.items() if said.about == about]}
-            for about in page.abouts()
+            for about in page.subjects()
         ],
         "papers": [{"title": f"{name}: {what}", "picture": _source(pictures[name])} for name, what in PAPERS.items()],
     }  # fmt: skip
@@ -45,7 +45,7 @@ def _claim(name: str, said: Numbered, known: Standing) -> dict[str, Any]:
     for column in JUDGED:
         one = known.columns.get(column.value)
         lines = [*map(str, one.ours), *([one.why] if one.why else [])] if one else []
-        columns.append({"name": column.value, "verdict": in_short(one, said).replace("`", ""), "lines": lines})
+        columns.append({"name": column.value, "verdict": short_verdict(one, said).replace("`", ""), "lines": lines})
     text = f"{said.text} ({said.where})."
     return {"number": name, "paper": said.paper, "short": said.short, "text": text, "columns": columns}
 

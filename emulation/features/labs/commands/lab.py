@@ -95,11 +95,11 @@ def of_lab(name: str) -> click.Command:
             raise Misuse("--out needs --student NAME")
         if student is None:
             return show(one, as_json)
-        who = sheet.student(one, student)
+        who = sheet.student_named(one, student)
         folder = out or Path(roster.folder_name(one, who))
         answers = begin.begin(one, who, folder)
         if as_json:
-            click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.numbers(who)}))
+            click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.own_numbers(who)}))
             return
         click.echo(f"{folder}/{begin.WRITTEN} is yours to read: its commands have your numbers, seed {who.seed}")
         click.echo(

@@ -84,11 +84,11 @@ def play(
             left = f"its results are in {folder}/; for the report, run ./dcflab view {folder}"
             if not folder.exists():
                 left = "no time had passed in it, so there are no results"
-            session.over(left if not ended.code else "its program failed: the terminal says why")
+            session.fail(left if not ended.code else "its program failed: the terminal says why")
             raise
         except BaseException as error:
             left = f"; {folder / SCRIPT_COPY} has what was done" if (folder / SCRIPT_COPY).exists() else ""
-            session.over((str(error) or "interrupted") + left)
+            session.fail((str(error) or "interrupted") + left)
             raise
 
 

@@ -17,7 +17,7 @@ from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import given as of_lane
 from emulation.features.check import Stage, build
-from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
+from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, show, write
@@ -128,7 +128,7 @@ def check(
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
-    wish = Wish(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
+    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress:
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)

@@ -7,23 +7,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from emulation import files
-from emulation.features.live.deeds import Deed, lines
+from emulation.features.live.actions import Action, lines
 from emulation.files.whole import at_once
 
 
-class Kept:
+class ScriptFile:
     """Such a file, in a folder that a lane can write to."""
 
     def __init__(self, path: Path, script: str) -> None:
         """Raises OSError, as the others do."""
         self.path = path
-        self.begin(script)
+        self.rewrite(script)
 
-    def begin(self, script: str) -> None:
+    def rewrite(self, script: str) -> None:
         """Have this in it, in place of what was."""
         with at_once(self.path.parent) as half:
             self.file = files.made(half / self.path.name)
             files.put(self.file, self.path, script.encode())
 
-    def add(self, deed: Deed) -> None:
-        files.put(self.file, self.path, lines(deed).encode())
+    def add(self, action: Action) -> None:
+        files.put(self.file, self.path, lines(action).encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 PROGRAM = """# What `./dcflab live` runs: the network of a specification, played from outside.
-from emulation.features.live.served import live
+from emulation.features.live.lane_program import live
 from emulation.net import Net
 
 with Net.of({specification!r}, moving=True) as net:
@@ -36,13 +36,12 @@ INDENT = " " * 8
 
 
 @dataclass(frozen=True)
-class Deed:
-    """So many ns after the start the lane's program (`emulation.features.live.served`) was asked for this: it did, a
-    nanosecond later, or refused."""
+class Action:
+    """A request to the lane's program (`lane_program`), `at_ns` after the start. It acts 1 ns later, or refuses."""
 
     at_ns: int
-    asked: dict[str, Any]
-    refused: str | None = None  # why; what is refused may have taken time all the same
+    request: dict[str, Any]
+    error: str | None = None  # why; what is refused may have taken time all the same
 
 
 def until(ns: int) -> dict[str, Any]:
@@ -56,10 +55,10 @@ def strides(now_ns: int, end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]
         yield until(now_ns)
 
 
-def again(deeds: Sequence[Deed], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
+def replay(actions: Sequence[Action], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
     """What a lane's program is to be asked, from its start on, to come to where it was then; not too much at a time."""
     now_ns = 0
-    for at_ns, asked in [*((deed.at_ns, deed.asked) for deed in deeds), (end_ns, None)]:
+    for at_ns, asked in [*((deed.at_ns, deed.request) for deed in actions), (end_ns, None)]:
         yield from strides(now_ns, at_ns, stride_ns)
         now_ns = at_ns
         if asked:
@@ -71,22 +70,22 @@ def program(specification: str) -> str:
     return PROGRAM.format(specification=specification)
 
 
-def script(title: str, specification: str, deeds: Sequence[Deed], end_ns: int) -> str:
+def script(title: str, specification: str, actions: Sequence[Action], end_ns: int) -> str:
     """All of it as a script, up to a moment."""
     network = json.dumps(json.loads(specification), indent=1)
     begin = SCRIPT.format(title=title, network=network)
-    return f"{begin}{''.join(map(lines, deeds))}{INDENT}stage.until({end_ns:_})\n"
+    return f"{begin}{''.join(map(lines, actions))}{INDENT}stage.until({end_ns:_})\n"
 
 
-def lines(deed: Deed) -> str:
+def lines(action: Action) -> str:
     """A deed, as lines of such a script."""
-    made = [f"stage.until({deed.at_ns + 1:_})  # ns"]
-    made += [f"with contextlib.suppress(OSError, ValueError):  # {deed.refused}"] * bool(deed.refused)
-    made.append("    " * bool(deed.refused) + said(**deed.asked))
+    made = [f"stage.until({action.at_ns + 1:_})  # ns"]
+    made += [f"with contextlib.suppress(OSError, ValueError):  # {action.error}"] * bool(action.error)
+    made.append("    " * bool(action.error) + python_call(**action.request))
     return "".join(f"{INDENT}{line}\n" for line in made)
 
 
-def said(do: str, **asked: Any) -> str:
+def python_call(do: str, **asked: Any) -> str:
     """A deed in Python."""
     if do == "move":
         return f"net[{asked['node']!r}].position = {tuple(asked['position'])}"

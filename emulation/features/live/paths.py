@@ -23,12 +23,12 @@ Routes = dict[str, dict[str, str]]  # by node and destination, the next hop
 Hops = dict[str, tuple[str, int]]  # next hops, and when that was said (ns of the trace)
 
 
-class Ways:
+class CurrentPaths:
     """To be fed with the trace as it grows; `names` are the air's stations'."""
 
     def __init__(self, plan: Mapping[str, Any], names: Sequence[str]) -> None:
         self.names, self.addresses = names, addresses(plan)
-        self.routes = routes(plan)
+        self.routes = static_routes(plan)
         self.hops: dict[tuple[int, int], Hops] = {}  # by the addresses of packets
         self.latest_ns = 0
 
@@ -49,7 +49,7 @@ class Ways:
         for pair, station, receiver, start_ns in zip(ends, *told, strict=True):
             self.hops.setdefault(pair, {})[self.names[station]] = self.names[receiver], start_ns
 
-    def way(self, source: str, destination: str) -> list[str]:
+    def path(self, source: str, destination: str) -> list[str]:
         """Over which nodes; empty if that is not known, or there is no way."""
         hops = self.hops.get((self.addresses.get(source, 0), self.addresses.get(destination, 0)), {})
         way = [source]
@@ -64,14 +64,14 @@ class Ways:
         return way
 
 
-def routes(plan: Mapping[str, Any]) -> Routes:
+def static_routes(plan: Mapping[str, Any]) -> Routes:
     """Who is the next hop of whom to whom, where routes are static; else nothing."""
     if plan["routing"]["kind"] != "static":
         return {}
-    return named(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"]})
+    return by_names(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"]})
 
 
-def named(plan: Mapping[str, Any], hops: Mapping[str, Mapping[str, str]]) -> Routes:
+def by_names(plan: Mapping[str, Any], hops: Mapping[str, Mapping[str, str]]) -> Routes:
     """The same of next hops by addresses."""
     addresses = ((one["ip"], node["name"]) for node in plan["nodes"] for one in node["interfaces"] if one["ip"])
     whose = {ip.partition("/")[0]: name for ip, name in addresses}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab live`: a network at whose page one looks, and does things, while it runs.
+"""`./dcflab live`: show a running network on a page in the browser, and change it there.
 
-`session` is the game: it tells the lane's program (`served`) what to do next, a line at a time, as time passes by
-`pace` or somebody at the page asks for something; and tells the page how all is. What was done is a list of `deeds`:
-from it a new lane comes back to a saved moment, and a script is made that repeats it to the byte. `air` reads the
-frames from the growing trace, `show` says what does not change, and `server` is what the page talks to, on this machine
-only. The page itself is in `page/`.
+`session` sends the lane's program (`lane_program`) one request a line: time passes as `pace` says, and users at the
+page ask for changes. It publishes the network's state to the page. What was done is a list of `actions`. A new lane
+repeats them to go back to a saved moment, and a script repeats them to the byte. `air` reads frames from the growing
+trace, `show` has what does not change, and `server` serves the page on this machine only. The page is in `page/`.
 """

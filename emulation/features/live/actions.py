@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was done, when, in the network's time: it makes the same again, to the byte, in another lane or as a script."""
+"""The actions of a session, with their times. They repeat the session to the byte, in another lane or as a script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-PROGRAM = """# What `./dcflab live` runs: the network of a specification, played from outside.
+PROGRAM = """# What `./dcflab live` runs: the network of a specification, controlled by the host.
 from emulation.features.live.lane_program import live
 from emulation.net import Net
 
@@ -41,7 +41,7 @@ class Action:
 
     at_ns: int
     request: dict[str, Any]
-    error: str | None = None  # why; what is refused may have taken time all the same
+    error: str | None = None  # a request that fails may take time all the same
 
 
 def until(ns: int) -> dict[str, Any]:
@@ -49,14 +49,14 @@ def until(ns: int) -> dict[str, Any]:
 
 
 def strides(now_ns: int, end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
-    """To that moment, and never more than so much at a time."""
+    """Yield requests to advance to `end_ns`, at most `stride_ns` at a time."""
     while now_ns < end_ns:
         now_ns = min(now_ns + stride_ns, end_ns)
         yield until(now_ns)
 
 
 def replay(actions: Sequence[Action], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
-    """What a lane's program is to be asked, from its start on, to come to where it was then; not too much at a time."""
+    """Yield the requests that bring a new lane to the state after these actions, in strides of at most `stride_ns`."""
     now_ns = 0
     for at_ns, asked in [*((deed.at_ns, deed.request) for deed in actions), (end_ns, None)]:
         yield from strides(now_ns, at_ns, stride_ns)
@@ -66,19 +66,19 @@ def replay(actions: Sequence[Action], end_ns: int, stride_ns: int) -> Iterator[d
 
 
 def program(specification: str) -> str:
-    """The lane's program for a network, as JSON."""
+    """Return the lane's program for a network, given as JSON."""
     return PROGRAM.format(specification=specification)
 
 
 def script(title: str, specification: str, actions: Sequence[Action], end_ns: int) -> str:
-    """All of it as a script, up to a moment."""
+    """Return a script that repeats the actions, and then runs until `end_ns`."""
     network = json.dumps(json.loads(specification), indent=1)
     begin = SCRIPT.format(title=title, network=network)
     return f"{begin}{''.join(map(lines, actions))}{INDENT}stage.until({end_ns:_})\n"
 
 
 def lines(action: Action) -> str:
-    """A deed, as lines of such a script."""
+    """Return an action as lines of such a script."""
     made = [f"stage.until({action.at_ns + 1:_})  # ns"]
     made += [f"with contextlib.suppress(OSError, ValueError):  # {action.error}"] * bool(action.error)
     made.append("    " * bool(action.error) + python_call(**action.request))
@@ -86,7 +86,7 @@ def lines(action: Action) -> str:
 
 
 def python_call(do: str, **asked: Any) -> str:
-    """A deed in Python."""
+    """Return a request as a Python call."""
     if do == "move":
         return f"net[{asked['node']!r}].position = {tuple(asked['position'])}"
     if do == "reroute":

@@ -33,23 +33,25 @@ COUNTED = {
     for row, kinds in {**ROWS, "total": IN_TOTAL, **APART}.items()
 }
 FARTHEST_NS = 64_000  # no signal takes longer than half of it
-OPEN, NONE = 255, 254  # not decided; for nobody in particular
+OPEN, NONE = 255, 254  # not known yet; a group frame
 
 Row = list[Any]  # start_ns, took_ns, kind, from, to, outcome, culprit, length
 
 
 class Air:
-    """To be fed with the bytes of the trace; `names` are the air's stations', times are since the start mark."""
+    """Takes the bytes of the trace. `names` are those of the air's stations; times count from the start mark."""
 
     def __init__(self, names: Sequence[str], paths: CurrentPaths) -> None:
         self.names, self.paths, self.began_ns, self.rest = [*names], paths, 0, b""
-        self.tx, self.announced = np.zeros(0, TX), 0  # those that are open; the latest number that was told of as such
-        self.sent_ns = np.zeros(len(names), np.int64)  # by station: for how long it was on the air, or will have been
+        self.tx, self.announced = np.zeros(0, TX), 0  # without an outcome; the latest that was reported so
+        self.sent_ns = np.zeros(len(names), np.int64)  # by station: time on the air, with frames that have not ended
         self.counters = dict.fromkeys(("sent", *COUNTED, "given_up", "queue_drops"), 0)
 
     def feed(self, data: bytes, now_ns: int, most: int, also_open: bool) -> list[Row]:
-        """What is new of the frames, at most so many, collisions first; `also_open`: those that have begun, too.
-        Raises Damaged."""
+        """Return at most `most` new frames, collisions first; with `also_open`, also frames that have only begun.
+
+        Raises Damaged if the trace is malformed.
+        """
         array = np.frombuffer(self.rest + data, np.uint8)
         found = Records.of(array, 0)
         self.rest = array[found.end_at :].tobytes()
@@ -71,7 +73,7 @@ class Air:
         return shown
 
     def _decided(self, tx: Any, rx: Any, now_ns: int) -> tuple[Any, Any]:
-        """What became of each, and who spoilt it."""
+        """Return the outcome of each frame, and the station whose frame corrupted it."""
         outcome, culprit = np.full(tx.size, OPEN, np.uint8), np.full(tx.size, NOBODY, np.uint16)
         over = tx["start_ns"] + tx["duration_ns"] + FARTHEST_NS < self.began_ns + now_ns
         outcome[over] = Outcome.BELOW_THRESHOLD  # it never arrived at all
@@ -104,7 +106,7 @@ class Air:
 
 
 def _chosen(outcome: Any, rows: Any, most: int) -> list[int]:
-    """At most so many of these rows, in their order: collisions first, of the others as many as fit, evenly."""
+    """Return at most `most` of these rows, in order: collisions first, then an even choice of the others."""
     if rows.size <= most:
         return [int(row) for row in rows]
     bad = rows[np.isin(outcome[rows], COLLIDED)][:most]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In the lane: a network that does what the host says, a line at a time.
+"""Runs in the lane: a network that carries out the host's requests, one a line.
 
-What is done here a script can do by the same calls at the same nanosecond (`emulation.lane.stage`), so a script of what
-was done at a page makes the same trace, to the byte.
+A script can make the same calls at the same nanosecond (`emulation.lane.stage`). So the script of a session makes the
+same trace, to the byte.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 
 
 def live(net: Net) -> None:
-    """Let the host play."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host sees to its end
+    """Carry out the host's requests on this network."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host ends it
     with play(net) as stage:
         serve(stage, guest.read_line)
 
 
 def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
-    """Do what the host says, a JSON object a line, until it says end: each is answered with `state()`, and an `error`
-    if it could not be done."""
+    """Carry out requests, a JSON object a line, until `end`. Answer each with `state()`, and `error` if it failed."""
     verbs: dict[str, Callable[..., object]] = {
         "until": stage.until, "step": stage.step, "start": stage.start, "stop": stage.stop, "tcp": stage.tcp,
         "move": partial(_move, stage), "set": partial(_set, stage), "reroute": stage.net.reroute,
@@ -39,7 +38,7 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     error: str | None = None
     result: object = None
     while True:
-        state = stage.state()  # to look brings the air up to date, and so its trace
+        state = stage.state()  # this brings the air and its trace up to date
         stage.copy()
         line = read(json.dumps({"error": error, "result": result, **state}, separators=(",", ":")))
         if line is None or (asked := json.loads(line))["do"] == "end":

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which way flows go: by the plan's routes where these are static; else over which stations frames with their segments
-went of late.
+"""The current paths of flows: by the plan's routes if these are static, else by the latest frames with their segments.
 
-A station sends a packet to whom it believes to be the next hop; so its latest frame with a packet from one node to
-another says its route, whether or not it was received, and from hop to hop that is the way.
+A station sends a packet to the next hop of its route. So its latest frame between two nodes shows its route, whether or
+not it was received, and the next hops together are the path.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from analysis.traces.dissect import Frames, classify
 from analysis.traces.trace import NOBODY, TX, Array, Kind, Records
 from emulation.lane.routing import static
 
-HOLD_NS = 2_000_000_000  # for how long a frame says the way
-Routes = dict[str, dict[str, str]]  # by node and destination, the next hop
-Hops = dict[str, tuple[str, int]]  # next hops, and when that was said (ns of the trace)
+HOLD_NS = 2_000_000_000  # for how long a frame counts
+Routes = dict[str, dict[str, str]]  # the next hop, by node and destination
+Hops = dict[str, tuple[str, int]]  # by node: its next hop, and the time of that frame (ns of the trace)
 
 
 class CurrentPaths:
-    """To be fed with the trace as it grows; `names` are the air's stations'."""
+    """Takes the growing trace by `feed`; `names` are those of the air's stations."""
 
     def __init__(self, plan: Mapping[str, Any], names: Sequence[str]) -> None:
         self.names, self.addresses = names, addresses(plan)
@@ -33,7 +32,7 @@ class CurrentPaths:
         self.latest_ns = 0
 
     def feed(self, data: Array, found: Records) -> None:
-        """Records, and the bytes in which they are."""
+        """Take records, and the bytes that they were read from."""
         tx = found.tx
         if self.routes or not tx.size:
             return
@@ -50,29 +49,29 @@ class CurrentPaths:
             self.hops.setdefault(pair, {})[self.names[station]] = self.names[receiver], start_ns
 
     def path(self, source: str, destination: str) -> list[str]:
-        """Over which nodes; empty if that is not known, or there is no way."""
+        """Return the nodes on the path of packets; empty if it is unknown, or there is none."""
         hops = self.hops.get((self.addresses.get(source, 0), self.addresses.get(destination, 0)), {})
-        way = [source]
-        while way[-1] != destination:
+        path = [source]
+        while path[-1] != destination:
             if self.routes:
-                to, said_ns = self.routes.get(way[-1], {}).get(destination, ""), self.latest_ns
+                to, said_ns = self.routes.get(path[-1], {}).get(destination, ""), self.latest_ns
             else:
-                to, said_ns = hops.get(way[-1], ("", 0))
-            if to in ("", *way) or said_ns < self.latest_ns - HOLD_NS:
+                to, said_ns = hops.get(path[-1], ("", 0))
+            if to in ("", *path) or said_ns < self.latest_ns - HOLD_NS:
                 return []
-            way.append(to)
-        return way
+            path.append(to)
+        return path
 
 
 def static_routes(plan: Mapping[str, Any]) -> Routes:
-    """Who is the next hop of whom to whom, where routes are static; else nothing."""
+    """Return the next hops by names if routes are static; else nothing."""
     if plan["routing"]["kind"] != "static":
         return {}
     return by_names(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"]})
 
 
 def by_names(plan: Mapping[str, Any], hops: Mapping[str, Mapping[str, str]]) -> Routes:
-    """The same of next hops by addresses."""
+    """Convert next hops by addresses to next hops by names."""
     addresses = ((one["ip"], node["name"]) for node in plan["nodes"] for one in node["interfaces"] if one["ip"])
     whose = {ip.partition("/")[0]: name for ip, name in addresses}
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A live session in its lanes: one after the other, until one comes to its end."""
+"""The lanes of a live session, one after the other: going back boots a new one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from emulation.net.stepping import LIVE
 
 @dataclass
 class Lanes:
-    """A lane in which a session takes place, whatever it is told to run: each time that the session goes back, another
-    one boots. What it leaves are runs of the script that the session keeps."""
+    """A lane that runs a session, whatever command it is given. Its runs belong to the session's script."""
 
     lane: Lane
     session: Session
@@ -33,14 +32,14 @@ class Lanes:
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *,
         listener: Listener | None = None, **options: Any,
     ) -> LaneResult:  # fmt: skip
-        """As `emulation.lanes.Lane` has it."""
-        heard = replace(listener or Listener(), ask=self.session.answer)
+        """Run as `emulation.lanes.Lane.run` does; boot another lane each time that the session goes back."""
+        asked = replace(listener or Listener(), ask=self.session.answer)
         while True:
             try:
                 with scratch("live") as there:
                     live = Path(there, "live.py")
                     live.write_text(program(self.session.specification.model_dump_json()))
-                    ended = self.lane.run(kernel, modules, run_folder, ["script", str(live)], listener=heard, **options)
+                    ended = self.lane.run(kernel, modules, run_folder, ["script", str(live)], listener=asked, **options)
             except BackError:
                 with suppress(OSError):
                     tree.remove(str(self.session.trace.parent))
@@ -48,7 +47,7 @@ class Lanes:
                 continue
             except BaseException:
                 with suppress(OSError, LaneError):
-                    take_back(run_folder.resolve())  # else nothing is written there
+                    take_back(run_folder.resolve())  # so that we can write there
                     if self.session.latest:
                         self.session.keep()
                 raise
@@ -57,5 +56,5 @@ class Lanes:
 
 
 def trace_of(folder: Path, seed: int) -> Path:
-    """Where a lane's trace grows."""
+    """Return the file of a lane's trace."""
     return folder / f"{LIVE}1-{seed}" / "air.trace"

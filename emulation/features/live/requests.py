@@ -49,7 +49,7 @@ def requests(verb: verbs.AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, 
 
 
 def _tcp(name: str | None) -> str:
-    """A TCP of this name; none is as the network's flows have it. Raises Misuse."""
+    """Check the name of a TCP; None means that of the network's flows. Raises Misuse."""
     try:
         return name if name and variants.find(name) else ""
     except ValueError as error:

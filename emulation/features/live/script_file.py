@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The script of what was done in a live session, in its file: whole as a lane begins, and a deed longer with each that
-is done. So it is there, and can be run, whatever ends the session, and whenever."""
+"""The file of a live session's script. It is written when a lane starts, and each action adds to it.
+
+So it is complete however the session ends.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,14 @@ from emulation.files.whole import at_once
 
 
 class ScriptFile:
-    """Such a file, in a folder that a lane can write to."""
+    """The file, in a folder that a lane can write to. Methods raise OSError."""
 
     def __init__(self, path: Path, script: str) -> None:
-        """Raises OSError, as the others do."""
         self.path = path
         self.rewrite(script)
 
     def rewrite(self, script: str) -> None:
-        """Have this in it, in place of what was."""
+        """Replace the content."""
         with at_once(self.path.parent) as half:
             self.file = files.made(half / self.path.name)
             files.put(self.file, self.path, script.encode())

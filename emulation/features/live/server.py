@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the page of a live session talks to: on this machine only, and nobody without the token gets anything.
+"""The server of a live session's page: on this machine only, and only with the token.
 
-Everything is below /TOKEN/, which is new each time and in nobody's hands but whom the address was told. A browser sends
-other sites' requests, too, so the Host must be ours, and the Origin of what changes something, if it is said; and the
-page may load nothing from elsewhere. Whoever fails at any of this gets 403, with nothing in it, whatever he asked for.
+All paths are below /TOKEN/, which is new for each session and known only to those who have the address. A browser also
+sends requests of other sites. So the Host must be ours, and the Origin too if there is one. The page may load nothing
+from elsewhere. Any other request gets an empty 403.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from emulation.lane.errors import Misuse
 ADDRESS = "127.0.0.1"
 TOKEN_BYTES = 32
 MOST_BODY = 1 << 16
-SILENCE_S = 10.0  # after which somebody who does not say, or take, what is due is left alone
-ALIVE_S = 5.0  # of an event stream on which nothing comes: a sign that it is there
-LAST_S = 1.0  # for pages to hear of the end
+SILENCE_S = 10.0  # timeout of a client that neither sends nor reads
+ALIVE_S = 5.0  # interval of keep-alive lines on an idle event stream
+LAST_S = 1.0  # for pages to read the last events
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -38,7 +38,7 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """From here to the end of the block it serves a session. Raises OSError if the port is not to be had."""
+    """Serves a session until the end of the block. Raises OSError if the port is not available."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ class Server(ThreadingHTTPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The pages hear what is left to be said, if they listen."""
+        """Let the pages read the events that are left, and stop."""
         changed = self.session.changed
         with changed:
             changed.wait_for(lambda: not any(self.session.pages), LAST_S)
@@ -68,7 +68,7 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Somebody has gone: nobody needs to know."""
+        """Ignore a client that has gone."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,22 +78,22 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "dcflab", ""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Not on the terminal."""
+        """Print nothing."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Of what is not HTTP, or of no method that there is: nothing is said but that."""
+        """Answer what is not HTTP, or an unknown method, without details."""
         known = self.is_ours() if hasattr(self, "headers") and hasattr(self, "path") else False
         self.answer(HTTPStatus(code) if known else HTTPStatus.FORBIDDEN)
 
     def handle_expect_100(self) -> bool:
-        """Nor is anybody told to go on who is not to be here."""
+        """Refuse a client without the token before it sends its body."""
         if self.is_ours():
             return super().handle_expect_100()
         self.answer(HTTPStatus.FORBIDDEN)
         return False
 
     def is_ours(self) -> bool:
-        """Whether who asks has the token, and asks us."""
+        """Return whether the request has the token, our Host and, if any, our Origin."""
         token, origin = self.path.split("/", 2)[1:2], self.headers.get("Origin")
         mine = hmac.compare_digest("".join(token).encode(), self.server.token.encode())
         here = self.headers.get("Host", "") in self.server.hosts
@@ -135,14 +135,14 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(HTTPStatus.OK, b"{}", "application/json")
 
     def file(self, name: str) -> None:
-        """One of the page's, by its name."""
+        """Send a file of the page."""
         if not (file := page.found(name)):
             return self.answer(HTTPStatus.NOT_FOUND)
         kind, body = file
         self.answer(HTTPStatus.OK, body, kind)
 
     def answer(self, status: HTTPStatus, body: bytes = b"", kind: str = "", more: dict[str, str] | None = None) -> None:
-        """All of it; the connection is closed unless all is well, as what was sent with it has not been read."""
+        """Send a whole answer. Close the connection after an error, as the request's body has not been read."""
         self.send_response(status)
         headers = {**HEADERS, **({"Content-Type": kind} if kind else {}), **(more or {})}
         if status is not HTTPStatus.OK:
@@ -153,7 +153,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def events(self) -> None:
-        """What happens, as it does, until the page leaves or we do."""
+        """Send events as they happen, until the page or this server closes."""
         session = self.server.session
         self.send_response(HTTPStatus.OK)
         for name, value in {**HEADERS, "Content-Type": "text/event-stream", "Connection": "close"}.items():

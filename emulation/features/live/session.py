@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A live session: what the lane's program is told to do next, and what the page is told of it.
+"""A live session: the requests to the lane's program, and the events for the page.
 
-The lane's program asks what to do whenever it has done something, as a prompt asks for a line, and its question says
-how all is then. Who answers is `answer`, in the lane's thread; it waits until time is to pass, or somebody at the page
-asks for something (`do`, in the server's threads). Everything else hangs on that: pause is not to answer, a step is one
-answer, and to go back is to end this lane and to answer another one as this one was answered.
+After each request the lane's program asks for the next one, as a prompt asks for a line; its question is the network's
+state. `answer` answers in the lane's thread. It waits until time must pass, or until a user at the page asks for
+something (`do`, in the server's threads). To pause is not to answer, and a step is one answer. To go back is to end
+this lane, and to give another one the same answers.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from emulation.plan import plan as make_plan
 from emulation.play.traces import reading_lane
 from emulation.specification import Specification
 
-STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
-SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
-MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
-MOST_BYTES = 1 << 28  # of a look
-SEARCH_NS = 10_000_000_000  # at most, for the next collision
-ARRIVES_NS = 4_000  # after a frame's end it has arrived everywhere, and no answer has begun: SIFS is longer
-ALIVE_S = 0.5  # while time stands, until the pages are told so again
-PATIENCE_S = 60.0  # for the lane to do what was asked
-BEHIND = 256  # events that a page may be behind, before it misses some
+STRIDE_NS = 200_000_000  # the longest request while it goes back to a moment, and in a long step
+SHOWN_SLOW = 0.05  # up to this pace, all frames are shown, also when they begin
+MOST_FRAMES, MOST_SLOW = 70, 5_000  # frames an event: some 2,000 a second
+MOST_BYTES = 1 << 28  # of the trace, read at a time
+SEARCH_NS = 10_000_000_000  # the longest search for a collision
+ARRIVES_NS = 4_000  # after its end, a frame has arrived everywhere, and no answer has begun: SIFS is longer
+ALIVE_S = 0.5  # interval of states while time stands
+PATIENCE_S = 60.0  # for the lane to carry out a request
+BEHIND = 256  # events that wait for a page; older ones are dropped
 END, NEXT_FRAME = {"do": "end"}, {"do": "step", "to": "frame"}
 BEGINNING = "start"  # the first moment
-OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need nothing besides the lab
+OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need no programs of the distribution
 
 
 class BackError(Exception):
-    """This lane is to end, as the network goes back to a moment."""
+    """Ends this lane, because the network goes back to a moment."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What was done until a time, and the kind of routing under which that was."""
+    """The actions until a time, and the kind of routing then."""
 
     t_ns: int
     actions: Sequence[actions.Action]
@@ -63,7 +63,7 @@ class Moment:
 
 @dataclass
 class Job:
-    """Something for the lane to do, and what came of it."""
+    """Requests for the lane, and their result."""
 
     requests: list[dict[str, Any]]
     done: threading.Event = field(default_factory=threading.Event)
@@ -75,7 +75,7 @@ class Job:
 
 
 class Session:
-    """One network at a page, from the first look to the end, in as many lanes as going back takes; kept as a script."""
+    """One network on a page, from start to end, also over several lanes; its script is kept."""
 
     def __init__(
         self, title: str, specification: Specification, plan: dict[str, Any], trace: Path, script_path: Path,
@@ -85,11 +85,11 @@ class Session:
         self.routings = routings(specification, plan)
         self.changed = threading.Condition()
         self.pace, self.running, self.ending = Pace(), True, False
-        self.striding = False  # time passes, and it is not known yet how far
-        self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
-        self.search_until_ns: int | None = None  # for a collision, frame by frame
-        self.search: Literal["on", "in vain"] | None = None  # that search, or the latest one; None: it has found one
-        self.published_s = 0.0  # when pages were last told
+        self.striding = False  # a request for time to pass is not answered yet
+        self.stale = False  # the page needs a state now: it shows more while time stands
+        self.search_until_ns: int | None = None  # the end of a search for a collision, frame by frame
+        self.search: Literal["on", "in vain"] | None = None  # the state of the latest search; None: it found one
+        self.published_s = 0.0  # when the state was last published
         self.busy: str | None = None
         self.ended: str | None = None
         self.actions: list[actions.Action] = []
@@ -97,7 +97,7 @@ class Session:
         self.jobs, self.steps = deque[Job](), deque[dict[str, Any]]()
         self.current: Job | None = None
         self.back: Moment | None = None
-        self.target: Moment | None = None  # of a lane that has not come there yet
+        self.target: Moment | None = None  # the moment that a new lane has not reached yet
         self.network = show.network(title, specification, plan, list(self.routings))
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class Session:
         self.script_file = ScriptFile(script_path, self.script())
 
     def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
-        """A lane begins, which is first to do this again."""
+        """Start with a new lane, which first repeats these requests."""
         self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
         self.sent_s, self.read = self.now_s(), 0
         radios = show.radios(self.plan)
@@ -114,12 +114,14 @@ class Session:
 
     @property
     def routing(self) -> str:
-        """Its kind, now."""
+        """The current kind of routing."""
         return str(self.plan["routing"]["kind"])
 
     def answer(self, question: str) -> str:
-        """In the lane's thread: what its program is to do next. Raises BackError, OSError, and LaneError for a question
-        that is not that of our program."""
+        """Return the next request for the lane's program. Called in the lane's thread.
+
+        Raises BackError, OSError, or LaneError if the question is not that of our program.
+        """
         if self.sent == END:
             raise LaneError(Reason.PROGRAM, "it was told to end, but asks for more input")
         with reading_lane(self.trace.parent):
@@ -129,7 +131,7 @@ class Session:
         return json.dumps(self.sent)
 
     def _on_state(self, state: dict[str, Any]) -> None:
-        """What the lane says, now that it has done what it was sent."""
+        """Take the lane's state after a request."""
         t_ns, took_s = int(state["t_ns"]), self.now_s() - self.sent_s
         if hops := state["result"] if self.sent.get("do") == "reroute" else None:
             self.air.paths.routes = by_names(self.plan, hops)
@@ -137,13 +139,13 @@ class Session:
         latest = self.states.update(state, self.air)
         if rows and not self.busy:
             self.publish({"event": "frames", "frames": rows})
-        with self.changed:  # the time, how all is then, and what was done until then belong together
+        with self.changed:  # time, state and actions belong together
             before_ns, self.t_ns, self.latest = self.t_ns, t_ns, latest
             if self.sent.get("do") == "until":
                 self.pace.record(t_ns - before_ns, took_s)
             elif self.sent.get("do", "step") != "step":
                 self.actions.append(actions.Action(before_ns, self.sent, state["error"]))
-                if not self.busy:  # else it was done before, in another lane
+                if not self.busy:  # else another lane did it before
                     self.script_file.add(self.actions[-1])
             self.striding = False
             if self.search_until_ns is not None and self.sent.get("do") in ("step", "until"):
@@ -160,7 +162,7 @@ class Session:
             self.publish_state()
 
     def _frames(self, t_ns: int) -> list[Any]:
-        """Those that have come since, by this time."""
+        """Return the frames that the trace got until this time."""
         try:
             with files.opened(self.trace, self.trace.parents[1]) as file:
                 file.seek(self.read)
@@ -172,7 +174,7 @@ class Session:
         return self.air.feed(data, t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
 
     def _next(self) -> dict[str, Any]:
-        """What is to be done next; waits until there is something. Raises BackError."""
+        """Wait for the next request and return it. Raises BackError."""
         with self.changed:
             while True:
                 if self.ending:
@@ -203,8 +205,11 @@ class Session:
                     return actions.until(self.t_ns + stride)
 
     def _stride(self) -> int | None:
-        """How much time is to pass now, in ns; None, having waited, if something else may be to do. While time stands
-        the pages are told so now and then; and a lane that is gone is asked for nothing, so that this is noticed."""
+        """Return how much time passes now (ns); None, after waiting, if there may be another request.
+
+        While time stands, publish the state every ALIVE_S. Return 0 if a child process has ended: the lane may have
+        died, which the answer shows.
+        """
         due_s = self.pace.due_s(self.now_s()) if self.running else ALIVE_S
         if due_s > 0:
             if self.changed.wait(due_s) or self.running:
@@ -214,7 +219,7 @@ class Session:
         return self.pace.stride(self.now_s()) or None
 
     def do(self, verb: verbs.AnyVerb) -> None:
-        """At the page somebody asks for this. Returns when it is done, or begun; raises Misuse."""
+        """Carry out a verb of the page. Returns when it is done or has begun. Raises Misuse."""
         match verb:
             case verbs.Pace(pace=pace):
                 self._set(pace=pace)
@@ -248,14 +253,14 @@ class Session:
                 self.pace.halt()
                 self._drop_steps()
                 self.changed.notify_all()
-            if running is False:  # the time that is said then is where it stands
+            if running is False:  # the next state has the time at which it stopped
                 self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
             self.stale = True
             self.changed.notify_all()
         self.publish_state()
 
     def _step(self, to: str, ns: int) -> None:
-        """After those that are to be made already."""
+        """Add a step after those that wait."""
         with self.changed:
             self.search_until_ns = self.search = None
             if to == "collision":
@@ -287,7 +292,7 @@ class Session:
         self.publish_state()
 
     def _route_by(self, kind: str) -> None:
-        """Another routing from the start on: a network that does the same under it comes to where this one is."""
+        """Repeat the session from the start under another routing, up to the current time."""
         with self.changed:
             if kind not in self.routings:
                 raise Misuse(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
@@ -303,7 +308,7 @@ class Session:
         self.changed.notify_all()
 
     def take(self) -> None:
-        """After BackError: another lane begins, which is to come to where the network goes to."""
+        """After BackError, prepare for another lane, which goes to the chosen moment."""
         assert self.back
         self.target = moment = self.back
         self.back = None
@@ -331,14 +336,14 @@ class Session:
             raise Misuse(job.error)
 
     def _overtake(self, request: dict[str, Any]) -> None:
-        """Of a node that is dragged only the latest place counts."""
+        """Drop earlier moves of a node that wait: only its latest position counts."""
         for job in list(self.jobs) if request["do"] == "move" else ():
             if job.requests[0]["do"] == "move" and job.requests[0]["node"] == request["node"]:
                 self.jobs.remove(job)
                 job.finish()
 
     def _drop(self, why: str) -> None:
-        """Nothing that has been asked for will be done."""
+        """Drop all requests that wait."""
         for job in (*self.jobs, *([self.current] if self.current else [])):
             job.finish(why)
         self.jobs.clear()
@@ -346,35 +351,35 @@ class Session:
         self.current = None
 
     def _drop_steps(self) -> None:
-        """Make no more steps."""
+        """Drop the steps that wait, and end a search."""
         self.steps.clear()
         self.search_until_ns = self.search = None
 
     def end(self) -> None:
-        """The lane's program is to end, as soon as it asks."""
+        """End the lane's program at its next question."""
         with self.changed:
             self.ending = True
             self._drop("the network has ended")
             self.changed.notify_all()
 
     def fail(self, why: str) -> None:
-        """It has ended, however it did; the pages are told, last of all."""
+        """Record the end of the session and its reason, and publish it as the last event."""
         self.end()
         self.ended = why
         self.publish_state()
 
     def script(self) -> str:
-        """What was done so far, or until the moment to which the network is on its way."""
+        """Return the script of the actions so far, or up to the moment that the network goes to."""
         with self.changed:
             done, t_ns = (self.target.actions, self.target.t_ns) if self.target else (list(self.actions), self.t_ns)
         return actions.script(self.title, self.specification.model_dump_json(exclude_defaults=True), done, t_ns)
 
     def keep(self) -> None:
-        """Have all of it in its file, the time after the last deed too. Raises OSError."""
+        """Write the script to its file, with the time after the last action. Raises OSError."""
         self.script_file.rewrite(self.script())
 
     def publish_state(self) -> None:
-        """Tell the pages how all is."""
+        """Publish the state to the pages."""
         if self.latest:
             self.published_s = self.now_s()
             self.publish(self.state())
@@ -395,7 +400,7 @@ class Session:
             self.changed.notify_all()
 
     def join(self) -> deque[str]:
-        """A page: its events, as they come, which it takes from the left; to be given to `leave`."""
+        """Add a page. Return the queue of its events, which `leave` removes."""
         with self.changed:
             page = deque([json.dumps(self.network)], BEHIND)
             if self.latest:
@@ -409,7 +414,7 @@ class Session:
 
 
 def routings(specification: Specification, plan: dict[str, Any]) -> dict[str, tuple[Specification, dict[str, Any]]]:
-    """A network as it is, of which this plan was made, and with each other routing that it can have; by kind."""
+    """Return the specification and plan of a network under each routing that it can have, by kind."""
     there = {str(plan["routing"]["kind"]): (specification, plan)}
     for kind in OFFERED:
         if kind not in there:
@@ -421,7 +426,7 @@ def routings(specification: Specification, plan: dict[str, Any]) -> dict[str, tu
 
 
 def ended_children() -> bool:
-    """Whether a child of this process has ended that nobody has waited for."""
+    """Return whether a child of this process has ended and not been waited for."""
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

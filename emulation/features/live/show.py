@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a page is told of a network once, as it does not change; and how far a node is heard."""
+"""What the page gets once, as it does not change, and how far a node is received."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from traffic import tcp
 
 
 def radios(plan: Mapping[str, Any]) -> list[str]:
-    """Whose each of the air's stations is, in their order."""
+    """Return the name of the node of each of the air's stations, in order."""
     return [node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["kind"] == "radio"]
 
 
 def network(
     title: str, specification: Specification, plan: Mapping[str, Any], routings: Sequence[str]
 ) -> dict[str, Any]:
-    """The event of this name (docs/live.md)."""
+    """Return the event `network` (docs/live.md)."""
     air, on_air = plan["air"], set(radios(plan))
     nodes = [
         {"name": node["name"], "kind": node["kind"], "position": node["position"], "radio": node["name"] in on_air}
@@ -49,7 +49,7 @@ def network(
 
 
 def rates(specification: Specification) -> list[float]:
-    """Those that its nodes may have; none if the kernel chooses among them."""
+    """Return the rates that nodes can have; none if the kernel chooses the rate."""
     radio = specification.radio
     if radio.rate_control != FIXED:
         return []
@@ -57,8 +57,10 @@ def rates(specification: Specification) -> list[float]:
 
 
 def ranges(specification: Specification) -> Any:
-    """A function that says, of a node's own settings, how far it is received and sensed by nodes that are as the others
-    (m); None where the distance alone does not say it."""
+    """Return a function of a node's power and settings: how far usual nodes receive and sense it, in metres.
+
+    None if the distance alone does not determine it.
+    """
     model, thresholds = specification.medium.propagation, specification.medium.effective_thresholds()
     usual = getattr(model, "tx_power_dbm", None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How all is, as the page is told: what the lane says, with names, ranges and what happened in the last second."""
+"""The state for the page: the lane's, with names, ranges and the rates of the last second."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from emulation.plan.air import TX_POWER, reached, received_powers
 from emulation.specification import Specification
 from topologies import Network
 
-WINDOW_NS = 1_000_000_000  # of what is said a second
-APART_NS = 10_000_000  # of what is remembered for that
+WINDOW_NS = 1_000_000_000  # for rates
+APART_NS = 10_000_000  # between two remembered counts
 
 
 @dataclass(frozen=True)
 class Connectivity:
-    """Who of a network can exchange frames with whom, when its radios are like `key`: positions and powers of all."""
+    """The links of a network whose radios have the positions and powers in `key`."""
 
     network: Network
     key: tuple[tuple[Any, ...], ...] = ()
@@ -36,7 +36,7 @@ class Connectivity:
         return list(self.network.nodes)
 
     def recomputed(self, specification: Specification, key: tuple[tuple[Any, ...], ...]) -> Connectivity:
-        """The same when they are like this."""
+        """Return the links for other positions and powers."""
         nodes = {
             name: node.model_copy(
                 update={"settings": {**node.settings, **({TX_POWER: dbm} if dbm is not None else {})}}
@@ -50,7 +50,7 @@ class Connectivity:
 
 
 class States:
-    """Of one lane: to be fed with what it says, in the order of time."""
+    """Makes the states of one lane for the page; takes the lane's own in the order of time."""
 
     def __init__(self, specification: Specification, plan: Mapping[str, Any], paths: CurrentPaths) -> None:
         self.specification, self.plan, self.paths = specification, plan, paths
@@ -59,10 +59,10 @@ class States:
         usual_dbm = getattr(specification.medium.propagation, "tx_power_dbm", None)
         self.usual_dbm = usual_dbm and round(usual_dbm, 2)
         self.connectivity = Connectivity(specification.network.standing().on_air())
-        self.past: deque[tuple[int, dict[Any, float]]] = deque()  # when, and what had been counted
+        self.past: deque[tuple[int, dict[Any, float]]] = deque()  # time, and the counts then
 
     def update(self, state: Mapping[str, Any], air: Air) -> dict[str, Any]:
-        """What of an event is the network's own."""
+        """Return the network's part of the event `state`."""
         now_ns, counters, began_ns = state["t_ns"], air.counters, air.began_ns
         bits = {("kbps", name): flow.get("delivered_bytes", 0) * 8e-3 for name, flow in state["flows"].items()}
         sent: dict[Any, float] = {}
@@ -92,7 +92,7 @@ class States:
         }
 
     def _per_s(self, now_ns: int, counted: dict[Any, float]) -> dict[Any, float]:
-        """How much of each there was a second, in the last one."""
+        """Return the rate of each count over the last second."""
         if not self.past or now_ns - self.past[-1][0] >= APART_NS:
             self.past.append((now_ns, counted))
         while len(self.past) > 1 and self.past[1][0] <= now_ns - WINDOW_NS:
@@ -102,7 +102,7 @@ class States:
         return {name: (value - before.get(name, 0)) / took_s for name, value in counted.items()}
 
     def _links(self, nodes: Mapping[str, Any]) -> list[list[str]]:
-        """Who can exchange frames with whom, as they stand now, each pair once."""
+        """Return the pairs of nodes that can exchange frames now, each once."""
         key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.connectivity.names)
         if key != self.connectivity.key:
             self.connectivity = self.connectivity.recomputed(self.specification, key)

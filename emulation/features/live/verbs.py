@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be asked at a page: each verb by itself, checked, before the lane hears of it."""
+"""The verbs of the page, each checked before it reaches the lane."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ADAPTER: TypeAdapter[AnyVerb] = TypeAdapter(Annotated[AnyVerb, Field(discriminat
 
 
 def read(body: bytes) -> AnyVerb:
-    """A verb from JSON. Raises Misuse."""
+    """Return a verb from JSON. Raises Misuse."""
     try:
         return ADAPTER.validate_json(body)
     except ValidationError as error:
@@ -114,5 +114,5 @@ def read(body: bytes) -> AnyVerb:
 
 
 def to_json(**what: Any) -> bytes:
-    """An answer, as JSON."""
+    """Return an answer as JSON."""
     return json.dumps(what).encode()

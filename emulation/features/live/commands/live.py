@@ -37,7 +37,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def command(name: str) -> click.Command:
-    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    """Return the command of a topology, given its name or file. Raises ValueError."""
 
     def callback(**given: Any) -> None:
         play(Path(name).stem, name, **given)
@@ -58,19 +58,19 @@ def play(
     title: str, what: str, *, seeds: list[int], out: Path | None, lane: Lane, port: int, opens: bool,
     as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Serve a page of a network until it ends. Raises Misuse, Failure."""
-    if lane.name != lanes.DEFAULT:  # time stands still while one looks, and what is recorded is seen at once
+    """Serve the page of a network until it ends. Raises Misuse or Failure."""
+    if lane.name != lanes.DEFAULT:  # time must be able to stop, and records must be visible at once
         raise Misuse(f"live: only in the lane {lanes.DEFAULT}, not in {lane.name}")
     chosen = {name: value for name, value in given.items() if value is not None}
     with misuse():
-        asked = standing(specification_for(what, {**chosen, "seed": seeds[0]}))
-    if not asked.measurement.trace:
+        specification = standing(specification_for(what, {**chosen, "seed": seeds[0]}))
+    if not specification.measurement.trace:
         raise Misuse("live: the page shows the trace; leave out --no-trace, and use the medium dcf80211")
-    task = check_task(Task(asked))
+    task = check_task(Task(specification))
     lab = provide_for([task], lane)
     folder = new_folder(out, title)
-    session = Session(title, asked, task.plan, trace_of(folder, seeds[0]), folder / SCRIPT_COPY)
-    script = Script(path=str(folder / SCRIPT_COPY), seeds=seeds[:1], modules=list(asked.kernel.modules))
+    session = Session(title, specification, task.plan, trace_of(folder, seeds[0]), folder / SCRIPT_COPY)
+    script = Script(path=str(folder / SCRIPT_COPY), seeds=seeds[:1], modules=list(specification.kernel.modules))
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serving(session, port))
         stack.enter_context(ended_from_outside(session))
@@ -94,7 +94,7 @@ def play(
 
 @contextlib.contextmanager
 def door(address: str) -> Iterator[Path]:
-    """A file, ours alone, that leads to the page: what a browser is told to open anybody here can read (proc(5))."""
+    """Make a private file that leads to the page: all users can read a browser's arguments (proc(5))."""
     with scratch("live") as folder:
         made = Path(folder, "open.html")
         made.write_text(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">')
@@ -113,7 +113,7 @@ def serving(session: Session, port: int) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def ended_from_outside(session: Session) -> Iterator[None]:
-    """The first signal to end lets the network end well; another ends it as it ends any command."""
+    """End the network in order at the first signal; at the second, end as any command does."""
     before = {number: signal.getsignal(number) for number in ENDING}
 
     def end(number: int, frame: Any) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of `./dcflab live`: its files, and of those it has in common with reports and films the ones it uses. They
-are served as they are; nothing is built."""
+"""The page of `./dcflab live`: its own files, and those that it shares with reports and films. They are served as they
+are; nothing is built."""
 
 from pathlib import Path
 
@@ -16,6 +16,6 @@ FILES = {
 
 
 def found(name: str) -> tuple[str, bytes] | None:
-    """The type and content of a file of the page, None if it has none of that name. Nothing else can be named."""
+    """Return the type and content of a file of the page; None if it has no such file."""
     file = FILES.get(name)
     return (f"{TYPES[file.suffix]}; charset=utf-8", file.read_bytes()) if file else None

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labs at work: a student begins one, fills in a sheet, and has it judged against runs of the own seed. Each lab itself
-is data, in `labs`."""
+"""Labs for a course: begin one, fill in a sheet, and have it judged against runs with the student's own seed. Each lab
+is data in `labs`."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Beginning a lab: a folder of the student's own, with the handout, whose commands have the student's numbers, the
-network, what else there is to begin with, and an empty sheet."""
+"""Begin a lab: make a student's folder, with the handout in the student's own numbers, the network, the lab's other
+files, and an empty sheet."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
 
 
 def begin(found: Found, student: Student, folder: Path, shown_path: Path | None = None) -> Path:
-    """Make the folder; returns its sheet. `called` is its path in handout and sheet, if the student will have it
-    elsewhere. Raises Misuse if it exists, OSError if it cannot be written."""
+    """Make the folder and return its sheet. `shown_path` is its path in handout and sheet, if the student gets it under
+    another. Raises Misuse if it exists, OSError if it cannot be written."""
     if folder.exists():
         raise Misuse(f"{folder} exists; continue there, or give another folder with --out")
     folder.mkdir(parents=True)
@@ -34,7 +34,7 @@ def begin(found: Found, student: Student, folder: Path, shown_path: Path | None 
 
 
 def handout(found: Found, student: Student | None = None, folder: Path | None = None) -> str:
-    """The handout, without the line of its license; with a student, in the student's own numbers and folder."""
+    """Return the handout without its licence line; for a student, with the student's own numbers and folder."""
     text = (found.folder / HANDOUT).read_text()
     text = re.sub(r"\A<!-- SPDX.*?-->\n+", "", text)
     if not student:
@@ -44,14 +44,16 @@ def handout(found: Found, student: Student | None = None, folder: Path | None = 
 
 
 def local_link(found: Found, link: re.Match[str]) -> str:
-    """A link of a student's own copy: what is not in there with it is only named."""
+    """Return a link of a student's copy, or only its text if its target is not in the folder."""
     there = {file.name for file in found.files}
     return link[0] if link["to"] in there or "://" in link["to"] else link["text"]
 
 
 def personalised(line: str, found: Found, student: Student, folder: Path | None) -> str:
-    """A line of a handout, in a student's numbers: those of a command, but for options written with a =, and where it
-    finds the network."""
+    """Return a line of a handout with a student's numbers in its commands, and the folder of the network.
+
+    Options written with = keep their values.
+    """
     if COMMAND in line:
         for option, value in {**student.drawn, "seed": student.seed}.items():
             line = re.sub(rf"(--{option.replace('_', '-')}) \S+", rf"\g<1> {value}", line)
@@ -61,7 +63,7 @@ def personalised(line: str, found: Found, student: Student, folder: Path | None)
 
 
 def commands(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a handout, each with what is typed at its prompt."""
+    """Yield the commands of a handout, each with the lines that are typed at its prompt."""
     command, typed = "", list[str]()
     for line in [*text.splitlines(), ""]:
         said = line.strip() if line.startswith("    ") else ""
@@ -74,5 +76,5 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def own_numbers(student: Student) -> Mapping[str, object]:
-    """What is a student's own: the seed, and what was drawn."""
+    """Return a student's own numbers: the seed, and what was drawn."""
     return {"seed": student.seed, **student.drawn}

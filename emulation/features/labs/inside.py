@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script that runs inside a lane, as a user's own does: it starts what a student wrote, or builds it, and says what
-came of it. Whatever that is, it can reach no more than the lane, whose host ends it when it takes too long.
+"""A script that runs in a lane: it runs or builds what a student wrote, and writes the result. The student's program
+cannot leave the lane, and the host ends the lane if it takes too long.
 
     inside.py tap FILE FOLDER       Python, given a folder; both in the run folder
     inside.py build NAME            NAME.c in the run folder's `build`, with our Kbuild
 
-What was said goes to `said.json` in the run folder: {"status": …, "said": "…", "wrong": "…"}.
+The output goes to `said.json` in the run folder: {"status": …, "said": "…", "wrong": "…"}.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import sys
 from emulation.lane.guest import CHECKOUT, KERNEL, RUN
 
 MOST_BYTES = 1 << 16
-LIMIT_S = 3600.0  # virtual: of one that sleeps
+LIMIT_S = 3600.0  # virtual time, for a program that sleeps
 SAID = "said.json"
 
 
 def tap(file: str, folder: str) -> tuple[list[str], str, dict[str, str]]:
-    """The command, where it runs, and variables."""
+    """Return the command that runs a tap, its directory, and its environment variables."""
     return [sys.executable, "-P", "-B", f"{RUN}/{file}", f"{RUN}/{folder}"], RUN, {"PYTHONPATH": CHECKOUT}
 
 
 def build(name: str) -> tuple[list[str], str, dict[str, str]]:
-    """The same."""
+    """Return the same for a build."""
     folder = f"{RUN}/build"
     with open(f"{folder}/Kbuild", "w") as kbuild:
         kbuild.write(f"obj-m := {name}.o\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judging a sheet: the student's runs are made, what is right is worked out of them, and each answer is compared.
+"""Judge a sheet: play the student's runs, compute the right answers from them, and compare.
 
-What is right is said to nobody. Who is not right yet hears where to look, and of a usual slip which one it is.
+Right answers are never shown. A hint to a wrong answer says where to look, or names the mistake if it is a usual one.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from emulation.specification import explain, specify
 from labs import FILE, Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap
 from topologies.files import own_mistakes, place_of
 
-# As tables print it, too, with commas between thousands.
+# Also as tables print it, with commas between thousands.
 NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
 FEWEST_WORDS = 10
-MOST_WORDS = 60  # that a tap prints
+MOST_WORDS = 60  # printed by a tap
 
 
 class State(StrEnum):
-    """How an answer stands."""
+    """The state of an answer."""
 
     RIGHT = "right"
     PARTLY = "in part"
@@ -45,7 +45,7 @@ class State(StrEnum):
 
 
 class Answer(BaseModel):
-    """One answer, judged: `hint` is empty if there is nothing to be said."""
+    """A judged answer; `hint` may be empty."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,7 +57,7 @@ class Answer(BaseModel):
 
 
 class Marked(BaseModel):
-    """A sheet, judged."""
+    """A judged sheet."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -77,7 +77,7 @@ class Marked(BaseModel):
 
 
 def play(lab: Lab, found: Found, student: Student, place: Path, jobs: int | None = None) -> Runs:
-    """The lab's runs, as this student has them. Raises Failure, Misuse."""
+    """Play the lab's runs with this student's numbers. Raises Failure or Misuse."""
     tasks = []
     for name, own in found.lab.runs.items():
         options = {**found.lab.options, **student.drawn, **own, "seed": student.seed}
@@ -100,7 +100,7 @@ def judge(lab: Lab, found: Found, sheet: Sheet, jobs: int | None = None) -> Mark
 
 
 def compare(lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None = None) -> Marked:
-    """The same with the student's runs; programs are tried in folders of `place`. Raises Failure."""
+    """Judge all answers against the student's runs. Programs run in folders of `place`. Raises Failure."""
     with own_mistakes(found.folder, Failure, ()):
         answers = [_judged(lab, found, sheet, runs, place, jobs, question) for question in found.lab.questions]
     essays = [question.name for question in found.lab.questions if isinstance(question, Essay)]
@@ -139,12 +139,12 @@ def _judged(
 
 
 def most_points(question: Question) -> int:
-    """The points that a question gives at most."""
+    """Return the most points that a question gives."""
     return len(question.tests) if isinstance(question, Congestion) else question.points
 
 
 def hint_for(question: Question, given: Any, student: Student, runs: Runs) -> str:
-    """What to say to an answer that is not right; empty if it is. Raises Misuse for what is no answer to that."""
+    """Return the hint for a wrong answer; empty if it is right. Raises Misuse if it has the wrong form."""
     match question:
         case Number():
             return _number(question, given, runs)
@@ -165,7 +165,7 @@ def _number(question: Number, given: Any, runs: Runs) -> str:
     value = number(given, question.unit)
 
     def off(right: float) -> float:
-        """How far it is from that, in parts of what is allowed."""
+        """Return the error, relative to the allowed one."""
         return abs(value - right) / max(question.within * abs(right), 1e-12)
 
     if off(question.of(runs)) <= 1 + 1e-9:
@@ -176,12 +176,12 @@ def _number(question: Number, given: Any, runs: Runs) -> str:
 
 
 def true_sentences(question: Choice, runs: Runs) -> set[str]:
-    """The sentences that hold."""
+    """Return the sentences that are true."""
     return {sentence for sentence, holds in question.options.items() if holds(runs)}
 
 
 def number(given: Any, unit: str) -> float:
-    """The number that an answer is. Raises Misuse."""
+    """Parse an answer as a number. Raises Misuse."""
     text = str(given)
     if isinstance(given, bool | list | dict) or not NUMBER.fullmatch(text) or len(text) > 30:
         point = " with a point, and commas between thousands only" if "," in text else ""
@@ -190,7 +190,7 @@ def number(given: Any, unit: str) -> float:
 
 
 def letters(given: Any, count: int) -> set[str]:
-    """The letters of a choice. Raises Misuse."""
+    """Parse an answer as letters of a choice. Raises Misuse."""
     text = "".join(map(str, given)) if isinstance(given, list) else str(given)
     chosen = set(re.sub(r"[\s,;+&]", "", text.lower()))
     if not chosen or len(text) > 60 or not chosen <= set(LETTERS[:count]):
@@ -199,7 +199,7 @@ def letters(given: Any, count: int) -> set[str]:
 
 
 def frame_number(given: Any) -> int:
-    """The number of a frame. Raises Misuse."""
+    """Parse an answer as the number of a frame. Raises Misuse."""
     text = str(given)
     if isinstance(given, bool) or not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
         raise Misuse("the answer is the number of a frame, as in Wireshark's first column or the timeline")
@@ -209,7 +209,7 @@ def frame_number(given: Any) -> int:
 def _program(
     lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None, question: Tap | Congestion
 ) -> tuple[int, str]:
-    """The points of a program, and what to say of the rest."""
+    """Return the points of a program, and a hint about the rest."""
     try:
         program = read_plain_file(sheet.folder / question.file)
         if isinstance(question, Congestion):
@@ -231,7 +231,7 @@ def _congestion(
     lab: Lab, found: Found, who: Student, runs: Runs, place: Path, jobs: int | None, question: Congestion,
     program: bytes,
 ) -> tuple[int, str]:  # fmt: skip
-    """Build it, play each run with it, and make the tests. Raises Misuse."""
+    """Build the module, play each run with it, and test them. Raises Misuse."""
     name = Path(question.file).stem
     module = programs.build(lab, name, program, place)
     theirs = programs.time_limited(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
@@ -252,7 +252,7 @@ def _congestion(
 
 
 def right_answers(found: Found, student: Student, runs: Runs) -> Mapping[str, str]:
-    """What is right for a student, but for programs: for who teaches, and for tests."""
+    """Return the right answers for a student, except programs. For teachers and tests."""
     right: dict[str, str] = {}
     for question in found.lab.questions:
         match question:

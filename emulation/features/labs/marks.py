@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Marking a folder of sheets: each is judged, what is broken is said, and the rest goes on. What was found is kept in
-the folder, as `marks.json`, after each sheet: the same command goes on where it stopped, and does again only what has
-changed, be it the sheet or the lab."""
+"""Mark a folder of sheets. A broken sheet is reported, and the others are still marked.
+
+The marks are written to `marks.json` in the folder after each sheet. The same command continues where it stopped, and
+judges again only sheets that have changed, or whose lab has.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +25,21 @@ from emulation.play.lab import KERNEL, PROGRAMS, Lab, digest
 from labs import SHEET, Found, Frame, Number, Program
 
 FILE, TABLE = "marks.json", "marks.csv"
-FEWEST_ALIKE = 2  # numbers, to which nobody comes by chance
+FEWEST_ALIKE = 2  # equal wrong numbers that are no coincidence
 
 
 class Mark(BaseModel):
-    """A sheet: what it was judged by, and what came of it, or why it could not be."""
+    """The mark of a sheet, with a hash of what it depends on; `broken` is why it could not be judged."""
 
     model_config = ConfigDict(extra="forbid")
 
     made_of: str
     marked: Marked | None = None
     broken: str = ""
-    numbers: dict[str, str] = {}  # that were given
+    numbers: dict[str, str] = {}  # the student's
 
     def wrong(self) -> dict[str, str]:
-        """The numbers that were given and are not right."""
+        """Return the student's numbers that are wrong."""
         right = {answer.question for answer in (self.marked.answers if self.marked else ()) if answer.points}
         return {name: given for name, given in self.numbers.items() if name not in right}
 
@@ -52,7 +54,7 @@ class Marks(BaseModel):
     sheets: dict[str, Mark] = {}
 
     def twice(self) -> dict[str, list[str]]:
-        """Students of whom there are several sheets, and these."""
+        """Return students with several sheets, and the sheets."""
         of: dict[str, list[str]] = {}
         for name, mark in self.sheets.items():
             if mark.marked:
@@ -60,7 +62,7 @@ class Marks(BaseModel):
         return {student: names for student, names in of.items() if len(names) > 1}
 
     def alike(self) -> dict[str, list[str]]:
-        """Of each sheet, the others that have several of its wrong numbers: those of somebody else's seed, it seems."""
+        """Return for each sheet the others with several of the same wrong numbers, perhaps for another seed."""
         found: dict[str, list[str]] = {}
         for name, mark in self.sheets.items():
             others = [
@@ -74,7 +76,7 @@ class Marks(BaseModel):
 
 
 def sheets(folder: Path) -> Iterator[Path]:
-    """The sheets in a folder: files that end in .toml, and those of students' folders in it."""
+    """Yield the sheets in a folder: files that end in .toml, and those in students' folders."""
     for path in sorted(folder.iterdir()):
         if path.suffix == ".toml" and not path.is_dir():
             yield path
@@ -105,7 +107,7 @@ def mark(
 
 
 def marked(lab: Lab, found: Found, file: Path, made_of: str, jobs: int | None) -> Mark:
-    """One sheet."""
+    """Judge one sheet."""
     try:
         sheet = read(found, file)
     except Misuse as error:
@@ -117,7 +119,7 @@ def marked(lab: Lab, found: Found, file: Path, made_of: str, jobs: int | None) -
 
 
 def fingerprint(lab: Lab, found: Found, sheet: Path) -> str:
-    """What a mark hangs on: the sheet and its programs, the lab, and what runs are made of."""
+    """Return a hash of what a mark depends on: the sheet, its programs, the lab, and what runs are made of."""
     runs = [lab.sha256.get(name, "") for name in (KERNEL, PROGRAMS, AIR_MODULE)]
     made_from = [*sorted(found.folder.glob("*.py")), *(file for file in found.files if file.suffix == ".py")]
     parts = [*runs, digest(made_from)]
@@ -130,7 +132,7 @@ def fingerprint(lab: Lab, found: Found, sheet: Path) -> str:
 
 
 def earlier_marks(folder: Path, found: Found) -> Marks:
-    """What was marked there before. Raises Misuse for marks of another lab, or what are none."""
+    """Return the earlier marks in a folder. Raises Misuse if they are malformed, or of another lab."""
     file = folder / FILE
     try:
         kept = Marks.model_validate_json(file.read_bytes())
@@ -144,7 +146,7 @@ def earlier_marks(folder: Path, found: Found) -> Marks:
 
 
 def table(folder: Path, marks: Marks) -> Path:
-    """Write the marks for a spreadsheet: a row for each sheet, with its points and how each answer stands."""
+    """Write the marks for a spreadsheet: a row for each sheet, with its points and the state of each answer."""
     judged = [mark.marked for mark in marks.sheets.values() if mark.marked]
     questions = list(dict.fromkeys(answer.question for one in judged for answer in one.answers))
     half, alike = folder / f"{TABLE}.new", marks.alike()
@@ -162,20 +164,20 @@ def table(folder: Path, marks: Marks) -> Path:
 
 
 def plain_cell(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula: students choose their names."""
+    """Return a cell that no spreadsheet takes for a formula, as students choose their names."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 def write(folder: Path, marks: Marks) -> None:
-    """Whole or not at all."""
+    """Write marks.json atomically."""
     half = folder / f"{FILE}.new"
     half.write_text(marks.model_dump_json(indent=1))
     half.replace(folder / FILE)
 
 
 def suites(marks: Marks) -> list[Suite]:
-    """The marks as tests, which most course systems show: a suite for each sheet, a case for each question; a sheet
-    that is broken is one that failed, and what only a teacher can judge is skipped."""
+    """Return the marks as test results: a suite for each sheet, a case for each question. A broken sheet is a failed
+    case, and a question for the teacher a skipped one."""
     found = []
     for name, mark in marks.sheets.items():
         if mark.marked is None:
@@ -187,7 +189,7 @@ def suites(marks: Marks) -> list[Suite]:
 
 
 def case(answer: Answer) -> Case:
-    """One answer."""
+    """Return an answer as a test case."""
     if answer.state is State.RIGHT:
         return Case(answer.question)
     said = f"{answer.state}, {answer.points} of {answer.of}" if answer.of else str(answer.state)

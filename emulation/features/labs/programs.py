@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What students write, at work: all of it in lanes, which it may break, and leaves as soon as it takes too long. A
-compiler that reads a stranger's file is in one, too. What goes wrong is said to the student, in a sentence."""
+"""Run and build students' programs, in lanes only: a lane confines them and limits their time. The compiler runs there
+too, as it reads a stranger's file. Errors become a sentence for the student."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
 
 @dataclass(frozen=True)
 class TimeLimited:
-    """A lane that gives a run up sooner than others would."""
+    """A lane with a shorter limit of wall time."""
 
     lane: Lane
     limit_s: float
@@ -48,12 +48,12 @@ class TimeLimited:
 
 
 def time_limited(lab: Lab, limit_s: float = RUN_LIMIT_S) -> Lab:
-    """The same, with a lane that gives up after so long."""
+    """Return the lab with a lane that ends after `limit_s` of wall time."""
     return replace(lab, lane=TimeLimited(lab.lane, limit_s))
 
 
 def student_message(error: LaneError, what: str) -> str:
-    """What to tell a student of a lane that their program ended."""
+    """Return the message for a student whose program ended the lane."""
     if error.reason is Reason.WALL_LIMIT:
         return f"{what} did not end: is there a loop that waits for something that never comes?"
     if error.reason in (Reason.CRASHED, Reason.KILLED):
@@ -63,7 +63,7 @@ def student_message(error: LaneError, what: str) -> str:
 
 
 def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) -> dict[str, Any]:
-    """Have `inside.py` do this in a lane with this run folder. Raises Misuse."""
+    """Run `inside.py` with this command in a lane, and return its result. Raises Misuse."""
     quiet = Listener(line=lambda line: None)
     try:
         lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
@@ -83,7 +83,7 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
 
 
 def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
-    """What this program prints of a run. Raises Misuse."""
+    """Return what this program prints about a run. Raises Misuse."""
     shown = place / "run"
     shown.mkdir(parents=True)
     for file in (AIR, views.FILE):
@@ -102,7 +102,7 @@ def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
 
 
 def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
-    """The module that this C file makes for the lane's kernel. Raises Misuse."""
+    """Build this C file as a module for the lane's kernel. Raises Misuse."""
     (place / "build").mkdir(parents=True)
     (place / "build" / f"{name}.c").write_bytes(source)
     said = in_lane(lab, place, BUILD_LIMIT_S, f"to build {name}.c", "build", name)

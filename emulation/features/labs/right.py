@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is right, for who teaches or writes a lab: `./dcflab python -m emulation.features.labs.right LAB STUDENT…` works
-it out, by running the lab for each of these students, and prints it."""
+"""Print the right answers, for teachers and authors of labs: `./dcflab python -m emulation.features.labs.right LAB
+STUDENT…` runs the lab for each of these students."""
 
 from __future__ import annotations
 

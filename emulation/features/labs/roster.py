@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A class: a list of names as CSV, and for each lab and student a folder to hand out, with a handout in HTML that has
-the student's own numbers and questions. The folders are what `lab check` marks."""
+"""The folders of a class, from a CSV file of names: one for each lab and student, with a handout in HTML that has the
+student's own numbers and questions. `lab check` marks these folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from emulation.features.labs.sheet import LETTERS, Student, answer_form, in_orde
 from emulation.lane.errors import Misuse
 from labs import Choice, Found
 
-NAME_COLUMNS = ("name", "student")  # what heads the column of names
+NAME_COLUMNS = ("name", "student")  # headings of the column of names
 MOST_NAMES, MOST_BYTES = 2000, 1 << 20
 PAGE = "handout.html"
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em }
@@ -31,15 +31,15 @@ ol.questions > li { margin: 1em 0 }
 
 @dataclass(frozen=True)
 class Made:
-    """What a class got: folders that are new, and those that were there before."""
+    """The folders of a class: new ones, and those that existed."""
 
     new: Sequence[Path]
     kept: Sequence[Path]
 
 
 def names(path: Path) -> list[str]:
-    """The names in a CSV file: of the column with the heading `name` or `student`, or else of the first column.
-    Raises Misuse."""
+    """Return the names in a CSV file: the column with the heading `name` or `student`, or else the first column. Raises
+    Misuse."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             text = file.read(MOST_BYTES + 1)
@@ -67,19 +67,21 @@ def names(path: Path) -> list[str]:
 
 
 def folder_name(found: Found, student: Student) -> str:
-    """What to call a student's folder of a lab."""
+    """Return the name of a student's folder of a lab."""
     return f"{found.name}-{re.sub(r'[^a-z0-9]+', '-', student.name.casefold()).strip('-') or student.seed}"
 
 
 def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
-    """Make the folders of all labs for these names, as OUT/LAB/LAB-NAME; those that exist are kept as they are. Raises
-    Misuse before anything is made, OSError."""
+    """Make the folders of these labs and names, as OUT/LAB/LAB-NAME; keep those that exist.
+
+    Raises Misuse before it makes anything, or OSError.
+    """
     planned: dict[Path, tuple[Found, Student]] = {}
     for found in labs:
         for name in class_:
             who = student_named(found, name)
             folder = out / found.name / folder_name(found, who)
-            if folder in planned:  # names that differ only in letters that no folder has
+            if folder in planned:  # the names differ only in characters that folders do not have
                 folder = folder.with_name(f"{folder.name}-{who.seed}")
             planned[folder] = (found, who)
     new, kept = [], []
@@ -94,7 +96,7 @@ def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
 
 
 def page(found: Found, student: Student, folder: Path) -> str:
-    """The handout as a page of its own, with the drawing and the questions in it, to print or to show."""
+    """Return the handout as an HTML page with the drawing and the questions."""
     from markdown_it import MarkdownIt
 
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(begin.handout(found, student, folder))

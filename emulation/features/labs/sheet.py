@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sheet of answers: TOML, with a line for each question. It comes from anybody, so nothing in it is believed.
+"""A sheet of answers: TOML, with a line for each question. It is untrusted input.
 
-Who the student is decides the seed and all that is drawn: the same name has the same numbers for ever, and another name
-has others.
+The student's name determines the seed and all drawn numbers: a name always has the same numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 from emulation.lane.errors import Misuse
 from labs import SHEET, Choice, Essay, Found, Frame, Lab, Number, Program, Question
 
-MOST_BYTES = 1 << 16  # of a sheet, and of a program
+MOST_BYTES = 1 << 16  # of a sheet or a program
 LONGEST_NAME = 60
 SEEDS = range(1, 10_000)
 EMPTY, EMPTY_TEXT = '""', '"""\n"""'
@@ -39,17 +38,17 @@ student = {quoted_student}
 
 @dataclass(frozen=True)
 class Student:
-    """Who answers: the name, and what is drawn for it."""
+    """A student: the name, and what is drawn for it."""
 
     name: str
     seed: int
     drawn: Mapping[str, object]
-    shuffles: int  # what decides the order of choices
+    shuffles: int  # seed of the order of choices
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What somebody answered, by the questions' names; `folder` is where programs are."""
+    """A student's answers, by the questions' names; `folder` has the student's programs."""
 
     student: Student
     answers: Mapping[str, Any]
@@ -57,7 +56,7 @@ class Sheet:
 
 
 def student_named(found: Found, name: str) -> Student:
-    """Who has this name, in this lab. Case and spaces make no difference. Raises Misuse."""
+    """Return the student with this name. Case and spaces make no difference. Raises Misuse."""
     plain = " ".join(unicodedata.normalize("NFKC", name).split())
     if not plain or len(plain) > LONGEST_NAME or not plain.isprintable():
         raise Misuse(f"student: a name, or a number, of 1 to {LONGEST_NAME} letters")
@@ -69,14 +68,14 @@ def student_named(found: Found, name: str) -> Student:
 
 
 def in_order(question: Choice, student: Student) -> list[str]:
-    """The sentences of a choice as this student finds them: a, b, c …"""
+    """Return the sentences of a choice in this student's order: a, b, c …"""
     sentences = list(question.options)
     Random(f"{student.shuffles} {question.name}").shuffle(sentences)
     return sentences
 
 
 def read(found: Found, path: Path) -> Sheet:
-    """The sheet at this path, or in this folder. Raises Misuse for what is none."""
+    """Read the sheet at this path, or in this folder. Raises Misuse if it is malformed."""
     file = path / SHEET if path.is_dir() else path
     try:
         told = tomllib.loads(read_plain_file(file).decode())
@@ -95,7 +94,7 @@ def read(found: Found, path: Path) -> Sheet:
 
 
 def read_plain_file(path: Path) -> bytes:
-    """What is in a file of somebody else's: it is no link, no device, and not large. Raises Misuse."""
+    """Read a stranger's file. Raises Misuse if it is a link, a device or too large."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(opened, "rb") as stream:
@@ -114,7 +113,7 @@ def read_plain_file(path: Path) -> bytes:
 
 
 def blank(found: Found, student: Student, folder: str) -> str:
-    """An empty sheet, with all that is asked."""
+    """Return an empty sheet with all questions."""
     lab = found.lab
     head = HEAD.format(
         title=lab.title, student=student.name, lab=found.name, folder=folder,
@@ -124,7 +123,7 @@ def blank(found: Found, student: Student, folder: str) -> str:
 
 
 def question_text(lab: Lab, number: int, student: Student) -> str:
-    """A question in a sheet."""
+    """Return a question as it stands in a sheet."""
     question = lab.questions[number]
     first, *more = wrapped(f"{number + 1}. {question.asks}")
     lines = [first, *(f"   {line}" for line in more), f"   ({answer_form(question)}{worth(question)})"]
@@ -139,7 +138,7 @@ def question_text(lab: Lab, number: int, student: Student) -> str:
 
 
 def answer_form(question: Question) -> str:
-    """What is to be written."""
+    """Return the form of the answer."""
     match question:
         case Number():
             return (
@@ -165,5 +164,5 @@ def wrapped(text: str, width: int = 110) -> Sequence[str]:
 
 
 def quoted(text: str) -> str:
-    """A string of TOML."""
+    """Quote a string for TOML."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -29,7 +29,7 @@ HOW = {State.RIGHT: "green", State.PARTLY: "yellow", State.NOT_YET: "red"}
 
 
 def found(name: str) -> Found:
-    """The lab of this name, or at this path. Raises Misuse."""
+    """Return the lab of this name, or at this path. Raises Misuse."""
     try:
         return labs.find(name)
     except ValueError as error:
@@ -37,7 +37,7 @@ def found(name: str) -> Found:
 
 
 class Labs(Group):
-    """`lab`: without a word the labs there are; with one, that lab."""
+    """`lab` lists the labs; with the name of a lab, it shows that lab."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(
@@ -69,7 +69,7 @@ class Labs(Group):
 
 
 def listing(as_json: bool) -> None:
-    """The labs there are, what each teaches, and how long it takes a student."""
+    """Print the labs, what each teaches, and how long it takes."""
     all_ = [labs.find(name) for name in labs.names()]
     if as_json:
         rows = [{"name": each.name, "title": each.lab.title, "teaches": each.lab.teaches, "minutes": each.lab.minutes,
@@ -87,7 +87,7 @@ def worth(one: Found) -> int:
 
 
 def of_lab(name: str) -> click.Command:
-    """The command that shows a lab, and begins it."""
+    """Return the command that shows a lab, or begins it."""
 
     def callback(student: str | None, out: Path | None, as_json: bool) -> None:
         one = found(name)
@@ -117,7 +117,7 @@ def of_lab(name: str) -> click.Command:
 
 
 def show(one: Found, as_json: bool) -> None:
-    """The handout, as it reads in a terminal."""
+    """Print the handout."""
     lab = one.lab
     if as_json:
         asked = [{"name": q.name, "asks": q.asks, "points": q.points} for q in lab.questions]
@@ -155,19 +155,19 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
         return check_all(lab, one, answers, as_json, junit, jobs)
     marked = judge(lab, one, theirs, jobs)
     if as_json:
-        click.echo(json.dumps(told(marked), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(as_data(marked), indent=1, ensure_ascii=False))
     else:
         say(one, marked)
     sys.exit(0 if marked.points == marked.of else 1)
 
 
-def told(marked: Marked) -> dict[str, Any]:
-    """For programs."""
+def as_data(marked: Marked) -> dict[str, Any]:
+    """Return a judged sheet as JSON."""
     return {**marked.model_dump(mode="json"), "points": marked.points, "of": marked.of}
 
 
 def say(one: Found, marked: Marked) -> None:
-    """For people: each answer, and where to look."""
+    """Print each answer's state and hint."""
     click.echo(f"{one.lab.title}: {marked.student}, seed {marked.seed}: {marked.points} of {marked.of} points")
     width = max(len(answer.question) for answer in marked.answers)
     for answer in marked.answers:
@@ -184,14 +184,14 @@ def line(answer: Answer) -> str:
 
 
 def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:
-    """A folder of sheets: a table, with a row for each."""
+    """Mark a folder of sheets, and print a row for each."""
 
-    def heard(name: str, mark: Mark) -> None:
+    def on_mark(name: str, mark: Mark) -> None:
         if not as_json:
             click.echo(row(name, mark))
 
     try:
-        kept = marks.mark(lab, one, folder, jobs, heard)
+        kept = marks.mark(lab, one, folder, jobs, on_mark)
     except KeyboardInterrupt:
         click.echo(f"the marks so far are in {folder / marks.FILE}; run the same command to continue", err=True)
         raise
@@ -200,7 +200,7 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
         xml.write(junit, marks.suites(kept))
     broken = [mark for mark in kept.sheets.values() if mark.broken]
     if as_json:
-        rows = [{"sheet": name, **(told(mark.marked) if mark.marked else {"broken": mark.broken}),
+        rows = [{"sheet": name, **(as_data(mark.marked) if mark.marked else {"broken": mark.broken}),
                  "alike": kept.alike().get(name, [])} for name, mark in kept.sheets.items()]  # fmt: skip
         click.echo(json.dumps({"lab": one.name, "sheets": rows}, indent=1, ensure_ascii=False))
     else:

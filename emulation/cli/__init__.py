@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: `main` has the groups and the exit codes, and each command is a short file; nothing imports it."""
+"""The command line: `main` has the groups and the exit codes, and each command is a short file. Nothing else imports
+this package."""

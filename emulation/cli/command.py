@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands share: how their misuse is said, their help, and the options that many of them have."""
+"""What commands share: messages of misuse, help, and common options."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from emulation import lanes
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, Clock, Lane
 
-FORMATS = ("png", "svg", "pdf")  # of figures; the first is the usual one
+FORMATS = ("png", "svg", "pdf")  # of figures; the first is the default
 
 
 ALL = "--help-all"
 
 
 class Option(click.Option):
-    """An option of a group, under whose title the help has it."""
+    """An option with the title of its section in the help."""
 
     def __init__(self, *arguments: Any, group: str = "Options", **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -31,9 +31,11 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose misuse is said as click says its own, with where to look. Its help has the options in groups, and
-    `examples`, which are command lines without the program. With `first`, names of options, `--help` has only these,
-    and `--help-all` has all."""
+    """A command that reports misuse as click does, with the help to read.
+
+    Its help has the options in sections, and `examples`: command lines without the program's name. If `first` names
+    options, `--help` shows only these, and `--help-all` shows all.
+    """
 
     def __init__(self, name: str, examples: Sequence[str] = (), first: Sequence[str] = (), **more: Any) -> None:
         super().__init__(name, **more)
@@ -84,7 +86,7 @@ def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> N
 
 
 class Seeds(click.ParamType[list[int], str]):
-    """`3`, `1..5`, `1,4,9`, or a mixture: the seeds in order, each once."""
+    """Seeds: `3`, `1..5`, `1,4,9`, or a mixture; the value has them in order, each once."""
 
     name = "seeds"
 
@@ -104,7 +106,7 @@ class Seeds(click.ParamType[list[int], str]):
 
 
 class LaneName(click.ParamType[Lane, str]):
-    """A lane by its name, or the path of one of the user's own, with the settings that options of its own gave."""
+    """A lane by its name or path, with the settings from its own options."""
 
     name = "lane"
 
@@ -116,13 +118,13 @@ class LaneName(click.ParamType[Lane, str]):
 
 
 def given(ctx: click.Context | None) -> dict[str, Any]:
-    """The settings of the lane that this command line gives."""
+    """Return the lane's settings on this command line."""
     found: dict[str, Any] = ctx.meta.setdefault("dcflab.lane", {}) if ctx else {}
     return found
 
 
 def setting(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Keep it for the lane, which is looked at later."""
+    """Store a setting for the lane, which click parses later."""
     if value:
         given(ctx)[str(parameter.name)] = Clock(value) if parameter.name == "clock" else value
 
@@ -162,8 +164,7 @@ def formats() -> click.Option:
 
 
 def pictures() -> list[click.Option]:
-    """Whether figures are drawn beside the report, whose page draws them itself, and as what: `formats`, empty if they
-    are not."""
+    """Return the options for files of figures beside the report. They set `formats`, empty for no figures."""
     asked = click.Option(["--figures/--no-figures"], default=None, expose_value=False, is_eager=True, callback=_asked,
                          help="also write the report's figures as files; ./dcflab figures RUN does it later  "
                               "[default: --no-figures, but with --figure-format]")  # fmt: skip
@@ -194,7 +195,7 @@ def trust() -> click.Option:
 
 
 def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
-    """Where to run, and the settings of lanes that have any."""
+    """Return the options for the lane and its settings."""
     there = f"{'|'.join(lanes.names())}, or the path of one of your own"
     of_lanes: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": setting}
     return [
@@ -210,7 +211,7 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
 
 
 def command_line() -> str:
-    """That of this program, without the run folder that it names."""
+    """Return this program's command line, without the run folder."""
     words = sys.argv[1:]
     for option in ("--out", "--resume"):
         words = [word for word in words if not word.startswith(f"{option}=")]
@@ -221,7 +222,7 @@ def command_line() -> str:
 
 
 def become(program: str, *arguments: str) -> NoReturn:
-    """Go on as another Python program of the checkout. Raises Failure."""
+    """Replace this process by another Python program of the checkout. Raises Failure."""
     from emulation.setup import require_all_packages
 
     require_all_packages()
@@ -230,5 +231,5 @@ def become(program: str, *arguments: str) -> NoReturn:
 
 
 def size(octets: int) -> str:
-    """For people."""
+    """Format a size for people."""
     return f"{octets / 1e6:.1f} MB" if octets >= 1e6 else f"{octets / 1e3:.0f} kB"

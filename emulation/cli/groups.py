@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of commands: those that are files, and those whose subcommands are what one runs.
+"""Groups of commands: of files, and of topologies, studies and scripts.
 
-There is no list of commands: each is a file of `emulation/cli/commands`, or of a feature (`emulation.features`).
+There is no list of commands: each is a file in `emulation/cli/commands`, or of a feature (`emulation.features`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from emulation import features
 from emulation.cli.command import ALL, write_examples
 from emulation.lanes import CHECKOUT
 
-# The groups of commands in `./dcflab --help`, in order. A command's file says its own as `GROUP`.
+# The sections of `./dcflab --help`, in order. A command's file names its own as `GROUP`.
 SECTIONS = ("Run", "Look", "Teach", "Check modules", "Bring your own", "Administer")
-DRAWING = "--figure"  # how the options begin that ask for figures
-TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
+DRAWING = "--figure"  # prefix of the options for figures
+TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # names that files of users define
 
 
 class Group(click.Group):
@@ -34,7 +34,7 @@ class Group(click.Group):
         self.examples = examples
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """No line is cut off, as click's own are."""
+        """Write the list of commands without cutting lines off, as click would."""
         commands = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
         if lines := [(name, command.get_short_help_str(sys.maxsize)) for name, command in commands.items()]:
             with formatter.section("Commands"):
@@ -67,7 +67,7 @@ class What(Group):
         return [*experiments.names(), *topology_names()]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Topologies first. Of a study its title, without the section of the paper."""
+        """Write topologies first, and the titles of studies without the section of the paper."""
         topologies = topology_names()
         studies = [name for name in self.list_commands(ctx) if name not in topologies]
         for title, names in (("Topologies", topologies), ("Studies", studies)):
@@ -95,11 +95,11 @@ class What(Group):
         return next((part.command(cmd_name) for part in of_files(cmd_name)), None)
 
     def others(self) -> str:
-        """Which files may be named instead."""
+        """Return what files can be named instead."""
         return " or ".join([self.also, *(part.KIND for part in features.parts("of_files") if self.takes_files)])
 
     def runs_here(self, name: str) -> str:
-        """What the file of this name is that is run here, and not in a lane; empty if it is none."""
+        """Return what kind of file runs on this machine, not in a lane; empty if it is none."""
         defined = defines(name)
         return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
 
@@ -114,7 +114,7 @@ class What(Group):
                 command, rest = own.admitted(args[0], what, args[1:], ctx.help_option_names)
                 args = [args[0], *rest]
             command = command or self.get_command(ctx, args[0])
-        except ValueError as error:  # of a file of the user's own
+        except ValueError as error:  # in a user's file
             raise click.UsageError(str(error), ctx) from None
         if command is None:
             there = ", ".join(self.list_commands(ctx))
@@ -124,7 +124,7 @@ class What(Group):
 
 
 class OfTopologies(What):
-    """Subcommands that are topologies, also in files of the user's own; `command` makes one, by its name or path."""
+    """Subcommands that are topologies, also in users' files; `command` makes one from a name or path."""
 
     draws, kinds = False, {"topology": TOPOLOGY}
     what, also, takes_files = "topology", "one that ends in .py", False
@@ -142,8 +142,8 @@ class OfTopologies(What):
 
 
 class Files(Group):
-    """Subcommands that are files, given by their names. What each is for, in the list of them, is its file's docstring:
-    to load them all would take half a second."""
+    """Subcommands that are files, by their names. The list of commands has the files' docstrings, because loading all
+    commands takes half a second."""
 
     def __init__(self, files: Mapping[str, str], **more: Any) -> None:
         super().__init__(**more)
@@ -167,7 +167,7 @@ class Files(Group):
                     formatter.write_dl(lines)
 
     def section(self, name: str) -> str:
-        """Under which title the help has a subcommand."""
+        """Return the title of a subcommand's section in the help."""
         said = (
             re.search(r'^GROUP = "(.+)"$', Path(self.files[name]).read_text(), re.MULTILINE)
             if name in self.files
@@ -176,25 +176,25 @@ class Files(Group):
         return said[1] if said else "Commands"
 
     def purpose(self, name: str) -> str:
-        """What a subcommand is for, in a sentence."""
+        """Return the purpose of a subcommand, one sentence."""
         if name in self.files:
             return purpose(Path(self.files[name]).read_text())
         return self.commands[name].get_short_help_str(sys.maxsize)
 
 
 def _brief(help_: str) -> str:
-    """The first line of a help, without what is in brackets at its end."""
+    """Return the first line of a help text, without brackets at its end."""
     return re.sub(r" \([^()]+\)$", "", help_.split("\n\n")[0].strip()).rstrip(".")
 
 
 def module_of(file: str) -> str:
-    """The name of a module of the checkout."""
+    """Return the name of a module of the checkout."""
     path = Path(file).relative_to(CHECKOUT)
     return ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
 
 
 def of_files(name: str) -> Iterator[ModuleType]:
-    """The part of the feature that takes files whose names end so."""
+    """Return the part of the feature that takes files with this suffix."""
     return (part for part in features.parts("of_files") if name.endswith(part.ENDINGS))
 
 
@@ -205,14 +205,15 @@ def topology_names() -> list[str]:
 
 
 def purpose(text: str) -> str:
-    """The first sentence of a command file's docstring, after the command."""
+    """Return the first sentence of a command file's docstring, after the command."""
     found = re.search(r'^"""`.+?`: (.+?\.)[\s"]', text, re.MULTILINE | re.DOTALL)
     words = " ".join(found[1].split()) if found else ""
     return words[:1].upper() + words[1:]
 
 
 def defines(name: str) -> Set[str]:
-    """What a Python file defines, found without running it; nothing, if it is none. Raises ValueError for a mistake."""
+    """Return the names that a Python file defines, without running it; none for other files. Raises ValueError if it is
+    malformed."""
     if not name.endswith(".py"):
         return set()
     from topologies import files

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ends a program from outside: Ctrl-C, SIGTERM and SIGHUP become exceptions.
+"""Turn Ctrl-C, SIGTERM and SIGHUP into exceptions.
 
-Python drops what is raised in what it calls on its way: destructors, callbacks of weak references, the hooks of a fork.
-And while modules are loaded, libraries make errors of their own of it. A signal that came then, the likelier the busier
-the machine, would be lost: it is taken up a moment later.
+Python drops exceptions in destructors, callbacks of weak references, and the hooks of a fork. While modules are loaded,
+libraries turn them into other errors. So a signal at such a time is handled a moment later.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _late: list[type[KeyboardInterrupt]] = []
 
 
 def catch() -> None:
-    """From now on."""
+    """Install the handlers."""
     sys.unraisablehook = _dropped
     signal.signal(signal.SIGALRM, _take_up)
     signal.signal(signal.SIGINT, interrupt)
@@ -32,21 +31,21 @@ def catch() -> None:
 
 
 def interrupt(number: int, frame: FrameType | None = None) -> None:
-    """Raises KeyboardInterrupt at Ctrl-C, each time; and Ended once, so that nothing disturbs the cleaning up."""
+    """Raises KeyboardInterrupt at each Ctrl-C, and Terminated once, so that nothing disturbs the cleanup."""
     if os.getpid() != PROGRAM:  # a child that has just been forked
         os._exit(128 + number)
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
     error = KeyboardInterrupt if number == signal.SIGINT else Terminated
-    if _loads(frame) and not _late:  # at the second time whatever comes of it: it may load for ever
+    if _loads(frame) and not _late:  # the second signal is not delayed, as the import may hang
         _later(error)
     else:
-        _late.clear()  # this one stands for both
+        _late.clear()  # one exception for both signals
         raise error
 
 
 def _loads(frame: FrameType | None) -> bool:
-    """Whether it is in an import."""
+    """Return whether the frame is within an import."""
     while frame and frame.f_code.co_filename != LOADER:
         frame = frame.f_back
     return frame is not None

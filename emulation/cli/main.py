@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line. It exits with 0 done, 1 failed, 2 misused, 130 interrupted.
 
-There is no traceback for what a user can mend. Each command is a file, which is imported when it is asked for.
+There is no traceback for what a user can fix. Each command is a file, imported on use.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from emulation.cli.groups import Files
 from emulation.files.foreign import Damaged
 from emulation.lane.errors import Failure, Misuse
 
-SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of what has no class of ours
+SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of errors without a class of ours
 
 
 def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    """The version of this checkout."""
+    """Print the version of this checkout."""
     if wanted:
         click.echo(f"dcflab {emulation.version()}")
         ctx.exit()
@@ -47,7 +47,7 @@ cli = Files(
 
 
 def refusal(error: click.UsageError) -> tuple[str, str | None]:
-    """What to say of a misuse, and what may have been meant."""
+    """Return the message for a misuse, and hints on what may have been meant."""
     from emulation.specification.words import meant, nearest
 
     ctx, said = error.ctx, error.format_message()
@@ -64,7 +64,7 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
 
 
 def fail(status: int, code: str, said: str, hints: Mapping[str, str] = MappingProxyType({})) -> NoReturn:
-    """Say what went wrong, for people or, with --json, for programs; and exit."""
+    """Print an error, as JSON with --json, and exit."""
     ours = sys.argv[1:]
     if "--json" in ours[: ours.index("--") if "--" in ours else None]:
         import json
@@ -80,7 +80,7 @@ def fail(status: int, code: str, said: str, hints: Mapping[str, str] = MappingPr
 
 
 def obey() -> None:
-    """The command line; what is wrong with it, or went wrong, is said."""
+    """Run the command line and report its errors."""
     try:
         cli.main(prog_name="./dcflab", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -95,7 +95,7 @@ def obey() -> None:
 
 
 def written(error: OSError) -> str:
-    """The file that was written, or read, when this was raised, as far as it was by pathlib; empty: it was not."""
+    """Return the file that pathlib read or wrote when this was raised; empty if unknown."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_filename == pathlib.__file__:
             return str(frame.f_locals.get("self", ""))
@@ -103,20 +103,20 @@ def written(error: OSError) -> str:
 
 
 def main() -> None:
-    """The program."""
+    """Run the program."""
     interrupts.catch()
     try:
         os.getcwd()
     except OSError as error:
         fail(2, SYSTEM, f"the working directory: {error.strerror}; change to another one")
-    for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown as it can be
+    for stream in (sys.stdout, sys.stderr):  # names of files may not be valid text
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         obey()
     except (KeyboardInterrupt, click.Abort):
         fail(130, INTERRUPTED, "interrupted")
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

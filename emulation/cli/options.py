@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command-line options made from the specification: its fields are the one place where options and defaults are."""
+"""Command-line options, made from the fields of the specification, which also have the defaults."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ GROUPS = {
     "transport": "Flows, TCP and queues",
     "kernel": "Modules and plug-ins",
     "measurement": "What is measured",
-}  # the rest is the network's
+}  # the rest belongs to the network
 # The options that people use first, after the topology's own.
 FIRST = ("rts", "rate", "tcp", "seconds", "seeds", "vary", "full")
-OWN, MOST_OWN = ("stations", "size", "spacing", "flows"), 3  # of a topology's own: these before others
+OWN, MOST_OWN = ("stations", "size", "spacing", "flows"), 3  # of a topology's own options: these first
 REPEATED = {"application": "KIND,from=A,to=B[,NAME=VALUE...]"}
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
 
 def first_of(topology: str | None, varied: Collection[str] = ()) -> list[str]:
-    """The options that the short help has: some of the topology's own, and those that people use first."""
+    """Return the options in the short help: some of the topology's own, and the common ones."""
     own = [name for name in (parameters_of(topology).model_fields if topology else ()) if name not in HIDDEN]
     own.sort(key=lambda name: OWN.index(name) if name in OWN else len(OWN))
     return [name for name in (*own[:MOST_OWN], *FIRST) if name not in varied]
 
 
 def _choices(annotation: Any) -> list[str] | None:
-    """The words of a Literal, also of one that may be None."""
+    """Return the values of a Literal, also of an optional one."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (types.UnionType, typing.Union):
         return next((c for part in parts if (c := _choices(part))), None)
@@ -46,8 +46,8 @@ def _choices(annotation: Any) -> list[str] | None:
 
 
 def _said(default: Any) -> str:
-    """A default, as it would be written on the command line."""
-    if isinstance(default, dict):  # a word, and what goes with it
+    """Return a default as written on the command line."""
+    if isinstance(default, dict):  # a kind and its settings
         word, *pairs = default.items() or [("", "none")]
         return ",".join([_said(word[1]), *(f"{name}={_said(value)}" for name, value in pairs)])
     if isinstance(default, tuple):
@@ -56,7 +56,7 @@ def _said(default: Any) -> str:
 
 
 def _given(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
-    """An option that is repeated no times was not given."""
+    """Return None for a repeatable option that was not given."""
     return values or None
 
 
@@ -79,8 +79,8 @@ def _option(name: str, field: FieldInfo) -> click.Option:
 
 
 def options_of(topology: str | None, defaults: Mapping[str, object] | None = None) -> list[click.Option]:
-    """One option for each parameter of the topology, if it is one, and each field of the specification; `defaults` if
-    others."""
+    """Return an option for each parameter of the topology, if any, and each field of the specification. `defaults`
+    replace theirs."""
     fields = {**(parameters_of(topology).model_fields if topology else {}), **OPTIONS}
     fields = {name: field for name, field in fields.items() if name not in HIDDEN}
     others = {**(usual(topology, {}) if topology else {}), **(defaults or {})}

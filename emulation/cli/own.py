@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of Python that a command line names and that this machine runs, as the user: studies, topologies, lanes, labs.
+"""Python files that a command line names and that run on this machine as the user: studies, topologies, lanes, labs.
 
-A script runs in a lane; which of these a file is, it says itself. So it is said when a file is run here, and asked if
-others can write what is run: if it is not the user's own.
+A script runs in a lane, but the file itself decides which of these it is. So the user is told when a file runs here,
+and asked if other users can write it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from emulation.setup.errors import say
 
 
 def strangers(path: str) -> str:
-    """Who else can write this file, or put another in its place; empty if nobody can but the user and root. What is in
-    the checkout is part of the program."""
+    """Return who else can write or replace this file; empty if only the user and root can. Files in the checkout are
+    part of the program."""
     file = Path(path).resolve()
     if file.is_relative_to(CHECKOUT):
         return ""
@@ -36,7 +36,7 @@ def strangers(path: str) -> str:
             others = about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid != os.getegid())
             if others and not (place.is_dir() and about.st_mode & stat.S_ISVTX):
                 return f"others may write to {place}"
-    except OSError:  # it is not there, as will be said
+    except OSError:  # it does not exist, which is reported later
         pass
     return ""
 
@@ -49,7 +49,7 @@ def _name(user: int) -> str:
 
 
 def vouch(path: str, what: str, trusted: bool = False) -> None:
-    """Say that a file is run here, and ask if it is not the user's own. Raises Misuse."""
+    """Tell the user that a file runs here, and ask if others can write it. Raises Misuse."""
     whose = "" if trusted else strangers(path)
     if not whose:
         say(f"{path} is a {what}: it runs on this machine with your rights, not in a lane")
@@ -61,7 +61,7 @@ def vouch(path: str, what: str, trusted: bool = False) -> None:
 
 
 def unread(path: str, what: str) -> click.Command:
-    """What is said to help of a file that is not the user's own, and has not been run."""
+    """Return the help for a file that others can write, and that has not been run."""
     help_ = (
         f"A {what}, which runs on this machine with your rights. {strangers(path)}, so it was not run to list its "
         f"options; if you trust it, add {FLAG}."
@@ -72,8 +72,8 @@ def unread(path: str, what: str) -> click.Command:
 def admitted(
     path: str, what: str, arguments: Sequence[str], help_names: Sequence[str]
 ) -> tuple[click.Command | None, list[str]]:
-    """Whether a subcommand that is such a file may be run to see what its options are: None; or else what to say to
-    help. And its arguments, without that which is for us. Raises Misuse."""
+    """Return None if such a file may run, to find its options, else a command that shows help. Also return its
+    arguments without our own. Raises Misuse."""
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     trusted, helps = FLAG in own, bool({*help_names, ALL} & {*own})
     left = [word for word in own if word != FLAG] + list(arguments[len(own) :])

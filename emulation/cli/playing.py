@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands share that play runs: their options, their folder, how to go on after an interruption, and what is
-printed."""
+"""What commands that play runs share: options, folder, messages on how to continue, and output."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
-    """The options of all that plays tasks."""
+    """Return the options of commands that play tasks."""
     return [
         seeds(default_seeds),
         out(),
@@ -40,7 +39,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
 
 
 def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
-    """The run folder: a new one, or one to continue in. Raises Misuse."""
+    """Return the run folder: a new one, or one to continue in. Raises Misuse."""
     if out and resume:
         raise Misuse("--resume already gives the run folder; leave out --out")
     return resume or new_folder(out, name)
@@ -48,7 +47,7 @@ def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
 
 @contextmanager
 def to_continue(folder: Path) -> Iterator[None]:
-    """What is interrupted, or fails, says how to go on."""
+    """If the block is interrupted or fails, tell the user how to continue."""
     try:
         yield
     except (KeyboardInterrupt, Misuse, Failure):
@@ -57,7 +56,7 @@ def to_continue(folder: Path) -> Iterator[None]:
 
 
 def show(report: Report, as_json: bool, full: bool = False) -> None:
-    """Print what runs found: briefly, or in `full`."""
+    """Print the results, briefly or in `full`."""
     if as_json:
         click.echo(Path(report.folder, RESULT).read_text(), nl=False)
     elif full:
@@ -69,7 +68,7 @@ def show(report: Report, as_json: bool, full: bool = False) -> None:
 
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
-    """How long it took, and where the report is."""
+    """Print how long it took, and where the report is."""
     air_s = sum(outcome.run.air_s for outcome in outcomes)
     times = air_s / wall_s if wall_s else 0.0
     said = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""

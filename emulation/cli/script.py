@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run SCRIPT.py ARGUMENTS`: it runs inside a lane, as root of its kernel; its runs leave what all runs leave."""
+"""`run SCRIPT.py ARGUMENTS`: the script runs inside a lane, as root of its kernel; its runs leave the usual files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from emulation.specification import Specification
 
 
 def command(path: str) -> click.Command:
-    """The command of a script."""
+    """Return the command of a script."""
 
     def callback(
         seeds: list[int], out: Path | None, full: bool, as_json: bool, formats: Sequence[str], lane: Lane,
@@ -65,7 +65,7 @@ def play(
     listener: Listener,
     full: bool = False,
 ) -> NoReturn:
-    """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
+    """Play a script, print and draw its results, and exit with the script's status."""
     from emulation.play.script import name_of
 
     require_all_packages()
@@ -78,7 +78,7 @@ def play_in(
     folder: Path, lab: Lab, script: Script, name: str, as_json: bool, formats: Sequence[str], listener: Listener,
     full: bool = False,
 ) -> NoReturn:  # fmt: skip
-    """The same in this folder, under this name."""
+    """Play a script in this folder, under this name."""
     from emulation.play.script import play_script
 
     request = Request({}, command_line(), folder, formats)
@@ -97,6 +97,6 @@ def play_in(
 
 
 def standing(asked: Specification) -> Specification:
-    """The same of its network itself: in a lane a topology of the user's own may be out of sight."""
+    """Return the specification with its network instead of a topology: a lane may not see a user's topology."""
     chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
     return asked.model_copy(update={"network": chosen})

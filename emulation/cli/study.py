@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run TOPOLOGY`, `run STUDY`: one network, under one seed or several, or with options varied; or a study, whose
-options are those of the specification that it does not vary. All is run as a study: of a network there is one case.
+"""`run TOPOLOGY`, `run STUDY`: one network under one or several seeds, or with varied options; or a study.
+
+The options of a study are those of the specification that it does not vary. A network runs as a study with one case.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ EXAMPLES = (
     "--freq 5180 --rate 54 --propagation log-distance,exponent=3",
     "--tcp sca --module-parameters tcp_sca.ca_increase_thresh=4",
 )
-MOST_NAMES = 12  # of cases, in a line for people
+MOST_NAMES = 12  # of cases, in a message
 
 
 class Names(click.ParamType[list[str], str]):
-    """A name of these, or a pattern (`4-*`) of some."""
+    """One of these names, or a pattern (`4-*`)."""
 
     name = "name"
 
@@ -56,17 +57,17 @@ class Names(click.ParamType[list[str], str]):
 
 
 def _all_of(ctx: click.Context, parameter: click.Parameter, found: Iterable[list[str]]) -> tuple[str, ...]:
-    """Each once, in their order."""
+    """Return the names, each once and in order."""
     return tuple(dict.fromkeys(name for names in found for name in names))
 
 
 def some_of(names: Collection[str]) -> list[str]:
-    """As many of these names as a line or two have room for."""
+    """Return as many of these names as fit into two lines."""
     return list(names) if len(names) <= MOST_NAMES else [*list(names)[: MOST_NAMES - 1], "…", list(names)[-1]]
 
 
 def cost(study: Study) -> str:
-    """What a study costs as it is, and as large as it was published. Empty if nobody has measured that."""
+    """Return the cost of a study as it is, and in its published size; empty if it was not measured."""
     if not study.core_s:
         return ""
     each, seeds = len(study.cases) * len(study.variants), Seeds().convert(study.seeds, None, None)
@@ -81,14 +82,14 @@ def cost(study: Study) -> str:
 
 
 def _hours(seconds: float) -> str:
-    """For people, to two figures or so."""
+    """Format a time to about two digits."""
     if seconds < 5400:
         return f"{max(seconds / 60, 1):.0f} min"
     return f"{seconds / 3600:.{1 if seconds < 36000 else 0}f} h"
 
 
 def picks(study: Study) -> list[click.Option]:
-    """Options that take some of its variants and cases."""
+    """Return the options that select variants and cases."""
     of = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
     of += (
         [("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases)]
@@ -101,7 +102,7 @@ def picks(study: Study) -> list[click.Option]:
 
 
 def of_topology(name: str) -> click.Command:
-    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    """Return the command of a topology, given its name or file. Raises ValueError."""
     title, summary = Path(name).stem, topologies.find(name).summary
 
     def callback(vary: tuple[varying.Varied, ...], **given: Any) -> None:
@@ -113,7 +114,7 @@ def of_topology(name: str) -> click.Command:
 
 
 def of_study(name: str) -> click.Command:
-    """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
+    """Return the command of a study, given its name or file. Raises ValueError."""
     import experiments
 
     study = experiments.find(name)
@@ -134,8 +135,8 @@ def run(
     only_variants: tuple[str, ...] = (), only_cases: tuple[str, ...] = (),
     usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
-    """Run a study of a network, of a topology by its name or itself, or that network alone; with the options that were
-    `given`, and those that are `usual` where they were not. Raises Misuse, Failure."""
+    """Run a study of a topology or network, or that network alone. `given` are the user's options, `usual` the defaults
+    for others. Raises Misuse or Failure."""
     more = [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
     gave = {name: value for name, value in given.items() if value is not None}
     if study:
@@ -156,12 +157,12 @@ def run(
     of_first = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
     made = [file for part in more for file in part.after(of_first)]
     if more:
-        report.write(folder / REPORT)  # which leads to what they made
+        report.write(folder / REPORT)  # again: it links to the files that features made
     if as_json:
         return
     for file in made:
         click.echo(file)
-    if resume:  # only now are the figures there
+    if resume:  # the figures exist only now
         click.echo(f"report: {folder / REPORT}")
     else:
         say_speed(outcomes, wall_s, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who answers a prompt: a terminal, or whatever standard input is."""
+"""Read answers to a prompt: from a terminal, or else from standard input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from emulation.lanes import Listener
 
 
 def at_terminal() -> Listener:
-    """Who types there: with line editing, history and completion, if Python has readline."""
+    """Return a listener that asks at the terminal, with line editing, history and completion if Python has readline."""
     readline: Any = None
     words: dict[str, Sequence[str]] = {}
     if sys.stdin.isatty():
@@ -34,7 +34,7 @@ def at_terminal() -> Listener:
     def typed(prompt: str) -> str | None:
         try:
             line = input(prompt)
-        except (EOFError, RuntimeError):  # its end, or there is none
+        except (EOFError, RuntimeError):  # end of input, or no input
             return None
         if readline and line:
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`--vary NAME=A,B,...`: a study of any topology, made on the command line.
 
-The values of the first option that is varied are the tables' columns; those of the others, each with each, their rows.
+The values of the first option are the tables' columns; the combinations of the others' values are the rows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SHOWN = (
     "fail.total",
     "in_flight.total",
     "queue_drops",
-)  # a table each, where there are rows
+)  # a table for each, if there are rows
 
 Varied = tuple[str, list[str]]  # an option's name, and its values
 
 
 class Vary(click.ParamType[Varied, str]):
-    """`rate=2,11`; or, where values have commas themselves, `ranges=250,550;100,220`."""
+    """`rate=2,11`; or `ranges=250,550;100,220` if values have commas themselves."""
 
     name = "vary"
 
@@ -50,8 +50,8 @@ def option() -> click.Option:
 
 
 def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
-    """The study that varies these options of a topology, or of a network that comes from none, beside what was given.
-    Raises Misuse."""
+    """Return the study that varies these options of a topology, or of a network without one (None), besides the given
+    options. Raises Misuse."""
     from analysis.tables.table import OF_RUNS, QUANTITIES
     from experiments import Study
 
@@ -75,8 +75,7 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
 
 
 def check(topology: str | None, name: str, where: str) -> None:
-    """Raises Misuse if a topology, or a network that comes from none, has no option of this name; or if there is no
-    such topology."""
+    """Raises Misuse if the topology does not exist, or if it, or a network without one, has no option of this name."""
     try:
         there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
     except ValueError as error:
@@ -86,7 +85,7 @@ def check(topology: str | None, name: str, where: str) -> None:
 
 
 def points(vary: Collection[Varied]) -> dict[str, Options]:
-    """Each value with each, by what to call it; without any, the one point that varies nothing."""
+    """Return all combinations of values, by their names; without options, one that varies nothing."""
     names = [name for name, _ in vary]
     return {
         ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)): dict(

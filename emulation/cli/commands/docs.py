@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`docs`: build the documentation as a web site with search. Sphinx makes it (docs/site), in an
-environment of its own, which is made at the first use."""
+"""`docs`: build the documentation as a web site with search. Sphinx builds it (docs/site) in an
+environment of its own, which the first use makes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from emulation.cli.commands.view import show
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import CHECKOUT
 
-START, BUILT = "index.html", ".buildinfo"  # of Sphinx's
-SHOWN = 20  # lines of what is wrong
+START, BUILT = "index.html", ".buildinfo"  # files of Sphinx
+SHOWN = 20  # lines of errors
 
 
 def callback(out: Path, opens: bool, as_json: bool) -> None:
@@ -43,11 +43,11 @@ def callback(out: Path, opens: bool, as_json: bool) -> None:
 
 
 def build(folder: Path, doctrees: Path) -> None:
-    """Have Sphinx make the site; a warning is an error. Raises Failure with what it says."""
+    """Run Sphinx; a warning is an error. Raises Failure with its output."""
     from emulation.setup import prepare_docs
 
     python = prepare_docs()
-    # Ours are imported for their docstrings, and what they import is in the program's environment.
+    # Sphinx imports our modules for their docstrings; their imports are in the program's environment.
     paths = os.pathsep.join([str(CHECKOUT), sysconfig.get_path("purelib")])
     command = [str(python), "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"]
     command += ["-c", str(CHECKOUT / "docs/site"), "-d", str(doctrees), str(CHECKOUT), str(folder)]

@@ -36,7 +36,7 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
 
 
 def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw them, all or none, and say where they are. Raises Misuse, Failure, Damaged, OSError."""
+    """Draw all figures or none, and return their files. Raises Misuse, Failure, Damaged or OSError."""
     from emulation.files.foreign import reading
     from emulation.files.whole import at_once
     from emulation.play.drawing import artist, preload

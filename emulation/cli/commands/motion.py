@@ -20,7 +20,7 @@ FORMATS = {".movements": bonnmotion.write, ".setdest": setdest.write}
 
 
 def command(name: str) -> click.Command:
-    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    """Return the command of a topology, given its name or file. Raises ValueError."""
     stem = Path(name).stem
     examples = [
         f"motion {name} --motion random_waypoint,vmax=10,pause=40 --seconds 900 --out {stem}.setdest",

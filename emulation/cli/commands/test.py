@@ -10,7 +10,7 @@ from emulation.lane.errors import Failure
 from emulation.lanes import CHECKOUT
 from emulation.setup import Group
 
-# A process a CPU; the one that is done takes over what another has not begun. At the end it is said what took longest.
+# One process per CPU; an idle one takes over tests that another has not begun. The slowest tests are listed at the end.
 SIDE_BY_SIDE = ("--numprocesses", "auto", "--dist", "worksteal", "--durations", "20")
 
 

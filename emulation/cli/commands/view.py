@@ -40,7 +40,7 @@ def callback(
 
 
 def the_run(folder: Path) -> Path:
-    """The run that a folder is, or has. Raises Misuse if there are several."""
+    """Return the folder's only run, or the folder if it is one. Raises Misuse if there are several."""
     from emulation.play.view import runs_of
 
     found = runs_of(folder)
@@ -50,7 +50,7 @@ def the_run(folder: Path) -> Path:
 
 
 def report(folder: Path, out: Path | None) -> Path:
-    """Where the report of these runs is. Raises Misuse, Failure, OSError."""
+    """Return the file of the report, made if needed. Raises Misuse, Failure or OSError."""
     from analysis.pages.report import page
     from analysis.results.names import REPORT, RESULT
     from emulation.play.reporting import report_again
@@ -69,7 +69,7 @@ def report(folder: Path, out: Path | None) -> Path:
 
 
 def timeline(where: Path, out: Path | None) -> Path:
-    """Where the timeline of this run is. Raises Misuse, Failure, OSError."""
+    """Return the file of the timeline, made if needed. Raises Misuse, Failure or OSError."""
     from emulation.play import view
 
     made = out or where / view.TIMELINE
@@ -85,7 +85,7 @@ def timeline(where: Path, out: Path | None) -> Path:
 
 @contextmanager
 def in_the_run(folder: Path) -> Iterator[Path]:
-    """Where to write what is then in this folder, whole. Raises Failure if one may not write there, OSError."""
+    """Yield a folder for files, which then appear whole in this folder. Raises Failure without permission; OSError."""
     from emulation.files.whole import at_once
 
     try:
@@ -96,12 +96,12 @@ def in_the_run(folder: Path) -> Iterator[Path]:
 
 
 def older(made: Path, of: Path) -> bool:
-    """Whether a file is to be made anew."""
+    """Return whether a file must be made again."""
     return not made.exists() or made.stat().st_mtime < of.stat().st_mtime
 
 
 def show(file: Path) -> bool:
-    """Have the desktop's browser open it. False: there is no display, or no browser."""
+    """Open the file in the desktop's browser. Return False without a display or browser."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or shutil.which("wslview")):
         return False
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C sources without what a compiler drops: comments, and white space between tokens.
+"""C sources without what a compiler ignores: comments, and white space between tokens.
 
-`significant` returns the tokens of a source, separated by a space. Line ends stay around directives, which they end.
+`significant` returns the tokens of a source, separated by a space. Line ends around directives stay.
 Two sources with the same tokens compile to the same code, except for line numbers in assertions and white space inside
-arguments that a macro makes a string of.
+arguments that a macro turns into a string.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes the difference, where a claim does not come out under a column: changes of its studies' options.
+"""The causes of claims that do not hold under a column: changes of their studies' options.
 
-A change that claims.toml names goes before all others. Else the way from one column to the other is tried: each option
-in which their studies differ, alone and in a fixed order; then all of them, if the claim comes out under the other
-column. The first change under which the claim comes out is the cause.
-"""
+A change that claims.toml names is tried first. Then each option in which the studies of the two columns differ, alone
+and in a fixed order; then all of them, if the claim holds under the other column. The first change under which the
+claim holds is the cause."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from experiments import Column, Options, Study
 Unit = tuple[Study, Claim]
 OTHER = {Column.PUBLISHED: Column.TODAY, Column.TODAY: Column.PUBLISHED}
 COMES_OUT = (Verdict.REPRODUCED, Verdict.IN_KIND)
-USUAL = {"like": "standard", "tcp_like": "linux", "routing": "static"}  # what they are where nothing is said
+USUAL = {"like": "standard", "tcp_like": "linux", "routing": "static"}  # defaults
 WORDS = {
     ("like", "ns2"): "ns-2's MAC rules",
     ("like", "standard"): "the standard's MAC rules",
@@ -33,14 +32,14 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Change:
-    """Options that are changed, in words, and the claim's studies with them."""
+    """Changed options, in words, and the claim's studies with them."""
 
     text: str
     units: list[Unit]
 
 
 def changes(claims: Claims, number: str, column: Column) -> list[Change]:
-    """Those that may bring a claim about under a column, in the order in which they are tried."""
+    """Return the changes to try for a claim under a column, in order."""
     units = claims.of(number, column)
     if cause := experiments.numbered()[number].cause(column):
         said = f"{cause.text} ({_typed(cause.options)})"
@@ -57,7 +56,7 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
 
 
 def decisive(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:
-    """The first change under which the claim comes out, and the verdict under it."""
+    """Return the first change under which the claim holds, and its verdict."""
     found = ((change, claims.verdict([claims.tested(*unit) for unit in change.units])) for change in tried)
     return next(((change, verdict) for change, verdict in found if verdict in COMES_OUT), None)
 
@@ -67,8 +66,8 @@ def _comes_out(claims: Claims, units: list[Unit]) -> bool:
 
 
 def _counterpart(unit: Unit, others: list[Unit]) -> Unit | None:
-    """The other column's study of the same claim, of the same cases and variants; of several the one whose name is most
-    alike."""
+    """Return the other column's study of the same claim, cases and variants; of several, that with the most similar
+    name."""
     study, claim = unit
     same = [
         (other, its) for other, its in others
@@ -78,13 +77,13 @@ def _counterpart(unit: Unit, others: list[Unit]) -> Unit | None:
 
 
 def _alike(a: str, b: str) -> int:
-    """How many letters two names begin with together."""
+    """Return the length of the common prefix of two names."""
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(a, b, strict=False)))
 
 
 def _alone(name: str, pairs: list[tuple[Unit, Unit]]) -> Change:
-    """One option as the other column has it. A study that has it so is as it was; one that differs in nothing else is
-    the other column's."""
+    """Return the change of one option to the other column's value. A study that has this value is unchanged; one that
+    differs in nothing else is the other column's."""
     units, values = [], []
     for (ours, claim), (theirs, its) in pairs:
         differ = _differ(ours, theirs)
@@ -103,7 +102,7 @@ def _whole(column: Column) -> str:
 
 
 def _with(study: Study, options: Options) -> Study:
-    """The study with these options; None takes one away. Its name says which, so that claims share its runs."""
+    """Return the study with these options; None removes one. Its name contains them, so that claims share its runs."""
     said = ", ".join(f"{name} {'as usual' if value is None else value}" for name, value in options.items())
     kept = {name: value for name, value in {**study.options, **options}.items() if value is not None}
     return replace(study, name=f"{study.name}, {said}", options=kept, also={})
@@ -115,18 +114,18 @@ def _differ(ours: Study, theirs: Study) -> list[str]:
 
 
 def _value(options: Options, name: str) -> object:
-    """None: nothing is said of it, and it is not known what it then is."""
+    """Return an option's value, or its default; None if unknown."""
     return options.get(name, USUAL.get(name))
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """The order of trying: the MAC's rules, the transport, routing, then the others by name."""
+    """Return a sort key: the MAC's rules, the transport, routing, then the others by name."""
     known = list(USUAL)
     return known.index(name) if name in known else len(known), name
 
 
 def _typed(options: Mapping[str, object]) -> str:
-    """As on a command line."""
+    """Format options as on a command line."""
     said = (f"--{name.replace('_', '-')} {value}" if value is not None else f"no --{name.replace('_', '-')}"
             for name, value in options.items())  # fmt: skip
     return f"`{' '.join(said)}`"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The claims as tests: a suite for each paper, a case for each claim and column. What is reproduced passes, in kind,
-too. What is not fails, unless an experiment shows its cause. What is open or was not tested is skipped."""
+"""Claims as test results: a suite for each paper, a case for each claim and column. A reproduced claim passes, also if
+only in kind. A refuted one fails, unless an experiment shows the cause. Open and untested ones are skipped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTCOMES = {
 
 
 def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
-    """Of these claims."""
+    """Return the suites of these claims."""
     found = []
     for paper in PAPERS:
         there = {name: said for name, said in experiments.numbered().items() if said.paper == paper and name in numbers}
@@ -33,7 +33,7 @@ def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
 
 
 def cases_of(claims: Claims, name: str, said: Numbered) -> Iterator[Case]:
-    """A claim in the paper's words, under each column; what it hangs on, if it failed."""
+    """Yield a case for a claim under each column, with the details if it failed."""
     known = standing_of(claims, name)
     if not known.columns:
         yield Case(f"{name}: {said.text}", Outcome.SKIPPED, f"{UNTESTED}: {said.untested}", "", UNTESTED)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verdicts on claims, in words, and the pages that are made from docs/claims.json: docs/claims.md has one line a claim
-and a figure a paper, docs/claims-in-detail.md what each verdict hangs on."""
+"""Verdicts on claims in words, and the pages from docs/claims.json: docs/claims.md has a line for each claim and a
+figure for each paper, docs/claims-in-detail.md the reasons of each verdict."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ If the paper has a range, it is beside it, and so is whether the number comes ou
 
 
 def standing_of(claims: Claims, name: str) -> Standing:
-    """What the record knows of a claim."""
+    """Return what the record has on a claim."""
     found = {column: verdict_of(claims, name, column) for column in JUDGED}
     controls = [claims.tested(*unit) for unit in claims.of(name, Column.CONTROL)]
     return Standing(
@@ -83,8 +83,8 @@ def standing_of(claims: Claims, name: str) -> Standing:
 
 
 def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None:
-    """Under one column's conditions; None if no study has these. What is not reproduced is open until an experiment
-    shows its cause."""
+    """Return a claim's verdict under a column; None if it has no study. A claim that is not reproduced is open until an
+    experiment shows its cause."""
     tested = [claims.tested(*unit) for unit in claims.of(name, column)]
     if not tested:
         return None
@@ -113,7 +113,7 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
 
 
 def evidence_against(claims: Claims, change: Change) -> str:
-    """What speaks most against a change as the cause; empty if nothing is known of it."""
+    """Return the strongest evidence against a change as the cause; empty if there is none."""
     found = [(one, finding) for unit in change.units for one in [claims.tested(*unit)] if one.outcome
              for finding in one.outcome.found if finding.finding not in (None, Decision.CONFIRMED)]  # fmt: skip
     found.sort(key=lambda both: both[1].finding is not Decision.REFUTED)
@@ -122,8 +122,8 @@ def evidence_against(claims: Claims, change: Change) -> str:
 
 
 def of_paper(tested: Sequence[Tested]) -> float | None:
-    """Of findings that are left open by all looks: how far apart means of as many runs as the paper's lie, if none of
-    them can be told so."""
+    """Return the largest noise of the paper's means, if its number of runs could decide none of the findings that all
+    looks left open."""
     found = [(one.study.repetition, finding) for one in tested if one.outcome for finding in one.outcome.found
              if finding.finding is Decision.OPEN
               and next_look([finding], finding.estimate.samples) is None]  # fmt: skip
@@ -132,7 +132,7 @@ def of_paper(tested: Sequence[Tested]) -> float | None:
 
 
 def lines(one: Tested) -> list[Line]:
-    """A study's claim, contrast by contrast, and how its published values compare."""
+    """Return the contrasts of a study's claim, and its published values beside ours."""
     of = {"study": one.study.name, "claim": one.claim.name}
     if not one.outcome:
         return [Line(**of, ours=one.why)]
@@ -145,7 +145,7 @@ def lines(one: Tested) -> list[Line]:
 
 
 def line_of(study: Study, claim: str, found: Found) -> Line:
-    """A contrast: its sides, its ratio, the paper's range, and what came out."""
+    """Return a contrast in words: its sides, ratio, the paper's range, and the finding."""
     if ratio := found.ratio:
         mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
         result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
@@ -165,7 +165,7 @@ def line_of(study: Study, claim: str, found: Found) -> Line:
 
 
 def compared(contrast: Contrast, study: Study) -> str:
-    """What a contrast compares."""
+    """Describe the sides of a contrast."""
     first = contrast.checks[0]
     paths = {side.path for side in first.sides}
     names = [_side(side, study, len(paths) > 1) for side in (first.a, first.b)]
@@ -192,7 +192,7 @@ def _case(side: Of, study: Study) -> str:
 
 
 def _cases(contrast: Contrast, study: Study) -> list[str]:
-    """Its case, or how many it has."""
+    """Return the case of a contrast, or the number of its cases."""
     cases = [side.case for check in contrast.checks for side in check.sides]
     there = dict.fromkeys(case for of in cases for case in (of if isinstance(of, tuple) else (of,)))
     if len(there) > 1:
@@ -209,7 +209,7 @@ def _published(contrast: Contrast) -> str:
 
 
 def of_values(outcome: Outcome) -> list[dict[str, str]]:
-    """Published values beside ours."""
+    """Return published values beside ours, in words."""
     if not outcome.agree:
         return []
     ratios = sorted(math.exp(value.log_ratio.mean) for value in outcome.values)
@@ -219,7 +219,7 @@ def of_values(outcome: Outcome) -> list[dict[str, str]]:
 
 
 def file(claims: Claims) -> None:
-    """Work out all verdicts, by all seeds that there are, and write claims.json and the pages. Raises OSError."""
+    """Compute all verdicts from all seeds, and write claims.json and the pages. Raises OSError."""
     claims = copy(claims)
     claims.look = Look()
     claims.record.claims = standings(claims)
@@ -234,12 +234,12 @@ def standings(claims: Claims) -> dict[str, Standing]:
 
 
 def verdicts(known: Mapping[str, Standing], column: Column) -> Counter[str]:
-    """How many claims have which verdict."""
+    """Count the claims by verdict."""
     return Counter(one.columns[column.value].verdict for one in known.values() if column.value in one.columns)
 
 
 def counts_in_words(known: Mapping[str, Standing]) -> str:
-    """How many claims have which verdict, by column, in words."""
+    """Return the counts of verdicts by column, in words."""
     parts = []
     for column in JUDGED:
         counts = verdicts(known, column)
@@ -249,7 +249,7 @@ def counts_in_words(known: Mapping[str, Standing]) -> str:
 
 
 def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
-    """A verdict in few words, for a table's cell or a line."""
+    """Return a verdict in few words."""
     if one is None:
         return UNTESTED if said.untested else "-"
     if one.cause:
@@ -264,7 +264,7 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
 
 
 def page(record: Record) -> str:
-    """claims.md."""
+    """Return the content of claims.md."""
     return HEAD.format(title="The claims of the papers", text=ABOUT) + "\n".join(_page(record)) + "\n"
 
 
@@ -292,7 +292,7 @@ def _page(record: Record) -> Iterator[str]:
 
 
 def subjects() -> list[str]:
-    """What claims are about."""
+    """Return the subjects of claims."""
     return list(dict.fromkeys(said.about for said in experiments.numbered().values()))
 
 
@@ -305,7 +305,7 @@ def picture(paper: str) -> Path:
 
 
 def details(record: Record) -> str:
-    """claims-in-detail.md."""
+    """Return the content of claims-in-detail.md."""
     return HEAD.format(title="The claims in detail", text=HOW) + "\n".join(_details(record)) + "\n"
 
 
@@ -328,7 +328,7 @@ def _details(record: Record) -> Iterator[str]:
 
 
 def _verdict(column: Column, one: ClaimVerdict, said: Numbered) -> Iterator[str]:
-    """Under a column, and where it is from."""
+    """Yield the verdict under a column, and its reasons."""
     seeds, studies = f", {one.seeds} seeds" if one.seeds else "", ", ".join(f"`{study}`" for study in one.studies)
     yield from wrapped(f"**{column.value}: {short_verdict(one, said)}**{seeds} ({studies})", "- ")
     if one.cause:
@@ -340,7 +340,7 @@ def _verdict(column: Column, one: ClaimVerdict, said: Numbered) -> Iterator[str]
 
 
 def _table(found: Mapping[str, Sequence[Line]], with_study: bool = False) -> Iterator[str]:
-    """A row for each contrast, with what was found of it under each column."""
+    """Yield a table with a row for each contrast, and its findings under each column."""
     rows: dict[tuple[str, ...], dict[str, Line]] = {}
     for column, ours in found.items():
         times = Counter[tuple[str, ...]]()
@@ -359,7 +359,7 @@ def _table(found: Mapping[str, Sequence[Line]], with_study: bool = False) -> Ite
 
 
 def wrapped(text: str, mark: str = "") -> list[str]:
-    """Lines of a paragraph, or of an item of a list."""
+    """Wrap a paragraph, or an item of a list."""
     return textwrap.wrap(
         text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark), break_long_words=False,
         break_on_hyphens=False,

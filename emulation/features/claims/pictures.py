@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A figure a paper: its ratios, ours as published, and ours today."""
+"""A figure for each paper: its ratios, ours as published, and ours today."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from emulation.features.claims.page import JUDGED, PAPERS, compared, picture
 from emulation.features.claims.record import Claims
 from experiments import Study
 
-# What tells rows of a claim apart, its words, the paper's range, and ours: a mean, and the ends of its interval.
+# A key of the row, its label, the paper's range, and ours: a mean, and the ends of its interval.
 Shown = tuple[str, str, tuple[float, float], tuple[float, float, float]]
-LETTERS = 62  # of a row's name
+LETTERS = 62  # of a row's label
 
 
 def draw(claims: Claims) -> None:
-    """The figures of docs/claims.md. Raises OSError."""
+    """Draw the figures of docs/claims.md. Raises OSError."""
     for paper in PAPERS:
         if found := rows(claims, paper):
             dots(picture(paper), found, f"Paper {paper}")
 
 
 def drawn(claims: Claims, paper: str, folder: Path) -> bytes | None:
-    """One of them, as SVG; None if nothing is known of it."""
+    """Return the figure of a paper, as SVG; None without results."""
     if not (found := rows(claims, paper)):
         return None
     file = folder / f"{paper}.svg"
@@ -37,8 +37,8 @@ def drawn(claims: Claims, paper: str, folder: Path) -> bytes | None:
 
 
 def rows(claims: Claims, paper: str) -> list[Row]:
-    """Each contrast of a paper's claims for which it has a number; and its published values, a row for each quantity of
-    each claim. What two claims share is there once."""
+    """Return the rows of a paper: a contrast with a published number each, and the published values of each quantity of
+    each claim. Shared ones appear once."""
     found: dict[tuple[str, str], Row] = {}
     for column in JUDGED:
         seen: set[Of] = set()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/claims.json: what was found of each claim of the papers, and the numbers that it was found from.
+"""docs/claims.json: the verdict on each claim of the papers, and the numbers behind it.
 
-Kept is what each check compares, for each seed: a quantity of a variant in a case of a study. So verdicts follow from
-the numbers and from the claims' checks, and can be worked out anew whenever these change. Numbers are of the options
-that they were found with (`of`) and of a version of what makes them (`made`). Where the options are others now, the
-numbers do not count. Results of other seeds add up only if they are of the same version; else the new ones stand.
-"""
+It has what the checks compare, for each seed: a quantity of a variant in a case of a study. So verdicts follow from the
+numbers and the claims' checks, and are computed again when checks change. Numbers belong to the options of their runs
+(`of`) and to a version of what makes results (`made`). Numbers of other options than now do not count. Seeds add up
+only within a version; new results of another version replace them."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from emulation.lanes import CHECKOUT
 from experiments import Column, Study
 
 FILE = CHECKOUT / "docs/claims.json"
-GOLDEN = CHECKOUT / "tests/lane/golden.json"  # what runs of all kinds do, to the byte, but not these:
+GOLDEN = CHECKOUT / "tests/lane/golden.json"  # hashes of runs of all kinds, except of these:
 NOT_GOLDEN = (CHECKOUT / "emulation/manet", CHECKOUT / "tc_modules")
 DIGITS = 7
 NOT_YET, CHANGED = "not run yet", "its study has changed since it was run"
@@ -44,15 +43,15 @@ class Model(BaseModel):
 
 
 class Made(Model):
-    """A version of what makes results: the kernel's release, and a hash of the golden traces, which hold what all of it
-    does, and of the sources of what they leave out, by their tokens. It is the same on all machines."""
+    """A version of what makes results: the kernel's release, and a hash of the golden traces, and of the tokens of the
+    sources that these leave out. It is the same on all machines."""
 
     kernel: str
     behaviour: str
 
 
 class Cell(Model):
-    """What a variant in a case was found to be: by path, for each seed."""
+    """The numbers of a variant in a case: by path, for each seed."""
 
     of: str
     made: str
@@ -60,7 +59,7 @@ class Cell(Model):
     values: dict[str, list[float | None]]
 
     def take(self, other: Cell) -> None:
-        """The other's seeds, too, in order; of one that is there already, what is there stands."""
+        """Add another cell's seeds, in order; for a seed in both, keep ours."""
         for at, seed in enumerate(other.seeds):
             if seed not in self.seeds:
                 place = bisect_left(self.seeds, seed)
@@ -70,8 +69,8 @@ class Cell(Model):
 
 
 class Line(Model):
-    """A contrast of a study's claim, in words: `what` it compares, the paper's range, `ours`, and what came out
-    (`said`). Without `what`: `ours` is why there is nothing."""
+    """A contrast of a study's claim, in words: `what` it compares, the paper's range, `ours`, and the finding (`said`).
+    Without `what`, `ours` is why there is none."""
 
     study: str
     claim: str
@@ -90,10 +89,13 @@ class Line(Model):
 
 
 class ClaimVerdict(Model):
-    """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
-    its contrasts; `studies`: those that count; `ours`: each contrast; `change`: what makes the difference, in
-    words, and `cause` the verdict with it; `tried`: changes that do not, with what is against them; `why`: what is
-    missing; `noise`: if the paper could not tell, either, by how much its means may be off, as a share."""
+    """What is known of a claim under a column.
+
+    `verdict` is a `Verdict`'s value; `seeds` the fewest of its contrasts; `studies` those that count; `ours` each
+    contrast; `change` the change that makes it hold, in words, and `cause` the verdict with it; `tried` other changes,
+    with the evidence against them; `why` what is missing; `noise` the relative error of the paper's means, if its runs
+    could not decide either.
+    """
 
     verdict: str
     seeds: int = 0
@@ -107,14 +109,14 @@ class ClaimVerdict(Model):
 
 
 class Standing(Model):
-    """What is known of a claim, by column. `controls`: what was found under other conditions."""
+    """What is known of a claim, by column. `controls`: findings under other conditions."""
 
     columns: dict[str, ClaimVerdict] = {}
     controls: list[Line] = []
 
 
 class Record(Model):
-    """The file. Cells by study, case and variant."""
+    """The file. Cells are by study, case and variant."""
 
     version: Literal[3] = 3
     made: dict[str, Made] = {}
@@ -124,7 +126,7 @@ class Record(Model):
 
 @dataclass(frozen=True)
 class Tested:
-    """A study's claim, and what was found of it; without an `outcome`, why there is none."""
+    """A study's claim and its outcome, or why it has none."""
 
     study: Study
     claim: Claim
@@ -134,7 +136,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Look:
-    """At which seeds to look, of those that there are (none named: at all), and with which confidence."""
+    """The seeds to use (empty: all), and the confidence."""
 
     seeds: Sequence[int] = ()
     confidence: float = CONFIDENCE
@@ -142,7 +144,7 @@ class Look:
 
 @dataclass
 class Claims:
-    """A record, and what follows from it at one look, the same wherever it is told."""
+    """A record, and what follows from it at one look."""
 
     record: Record = field(default_factory=Record)
     look: Look = Look()
@@ -154,23 +156,23 @@ class Claims:
         return [study for name in experiments.names() for study in experiments.find(name).columns()]
 
     def of(self, number: str, column: Column | None = None) -> list[tuple[Study, Claim]]:
-        """The studies' claims that are of this one, and count for a column."""
+        """Return the studies' claims that test this one, and count for a column."""
         studies = [study for study in self.studies if column in (None, study.column)]
         return [(study, claim) for study in studies for claim in study.claims if number in claim.numbers]
 
     def seeds(self, study: Study, case: str, variant: str, made: str) -> set[int]:
-        """Those of which all that the study's claims compare is known, of this version."""
+        """Return the seeds with all numbers that the study's claims compare, of this version."""
         cell = self._cell(study, case, variant)
         whole = cell and cell.made == made and cell.values.keys() >= self.paths(study)[case, variant]
         return set(cell.seeds) if cell and whole else set()
 
     def add(self, study: Study, run: Run, made: str) -> None:
-        """Take in a run."""
+        """Add a run."""
         self.put(study, (run.case, run.variant), run.seed, lambda path: value(run, path), made)
 
     def put(self, study: Study, of: tuple[str, str], seed: int, values: Callable[[str], float], made: str) -> None:
-        """Take in what was found of a case and a variant. What is there of other options, another version or less
-        stands no more."""
+        """Add the numbers of a case and a variant. They replace those of other options, of another version, or of fewer
+        paths."""
         case, variant = of
         wanted = sorted(self.paths(study)[of])
         found = [rounded(values(path)) for path in wanted]
@@ -185,8 +187,8 @@ class Claims:
                 cell.values[path].insert(at, one)
 
     def merge(self, other: Record) -> None:
-        """Take in another record's seeds, of the same options and version. Of what differs in these that stands which
-        is of the options and the version of now; else ours."""
+        """Add another record's seeds of the same options and version. If these differ, keep the cell of the current
+        options and version, else ours."""
         self.record.made = {**other.made, **self.record.made}
         studies = {study.name: study for study in self.studies}
 
@@ -206,7 +208,7 @@ class Claims:
                         there[variant] = theirs
 
     def tested(self, study: Study, claim: Claim) -> Tested:
-        """What was found of a study's claim."""
+        """Test a study's claim."""
         cells = [self._cell(study, case, variant) for case, variant, _ in claim.cells]
         there = [cell for cell in cells if cell]
         if not there:
@@ -227,13 +229,13 @@ class Claims:
         return Tested(study, claim, outcome)
 
     def verdict(self, tested: Sequence[Tested]) -> Verdict:
-        """Of a claim, of which this was found by the studies of a column: all of it must have been run."""
+        """Return the verdict on a claim from the studies of a column; it is open unless all were run."""
         found = verdict(one.outcome for one in tested if one.outcome)
         whole = all(one.outcome for one in tested)
         return found if whole or found is Verdict.NOT else Verdict.OPEN
 
     def paths(self, study: Study) -> Mapping[tuple[str, str], set[str]]:
-        """What the study's numbered claims compare, by case and variant."""
+        """Return the paths that the study's numbered claims compare, by case and variant."""
         if study.name not in self._paths:
             found = self._paths.setdefault(study.name, {})
             for claim in study.claims:
@@ -248,7 +250,7 @@ class Claims:
         return self._definitions[name]
 
     def _cell(self, study: Study, case: str, variant: str) -> Cell | None:
-        """As far as it is of the options that are the study's now."""
+        """Return the cell, if it belongs to the study's current options."""
         cell = self.record.cells.get(study.name, {}).get(case, {}).get(variant)
         return cell if cell and cell.of == self._definition(study, case, variant) else None
 
@@ -261,13 +263,13 @@ class Claims:
 
 
 def definition(study: Study, case: str, variant: str) -> str:
-    """A hash of what is run for a variant in a case."""
+    """Return a hash of the options of a variant in a case."""
     options = {**study.options, **study.cases.get(case, {}), **study.variants.get(variant, {})}
     return short(json.dumps([study.topology, study.lane, options], sort_keys=True, default=list))
 
 
 def made_now(kernel: str) -> tuple[str, Made]:
-    """The version of what makes results now, and its name."""
+    """Return the current version of what makes results, and its name."""
     made = Made(kernel=kernel, behaviour=behaviour())
     return short(made.model_dump_json()), made
 
@@ -284,7 +286,7 @@ def short(text: str) -> str:
 
 
 def rounded(of: float) -> float | None:
-    """To so many digits, a whole number where it is one; None for what is not known."""
+    """Round to DIGITS digits; whole numbers become integers, and unknown ones None."""
     if math.isnan(of):
         return None
     near = float(f"{of:.{DIGITS}g}")
@@ -292,18 +294,18 @@ def rounded(of: float) -> float | None:
 
 
 def read(file: Path = FILE) -> Record:
-    """Raises OSError and ValueError; an empty one if there is no file."""
+    """Read the record; without a file it is empty. Raises OSError or ValueError."""
     return Record.model_validate_json(file.read_bytes()) if file.exists() else Record()
 
 
 def versions(record: Record) -> dict[str, Made]:
-    """Those that cells are of."""
+    """Return the versions that cells belong to."""
     used = {cell.made for cases in record.cells.values() for variants in cases.values() for cell in variants.values()}
     return {name: made for name, made in record.made.items() if name in used}
 
 
 def text(record: Record) -> str:
-    """The file: a line for each claim and each cell."""
+    """Return the content of the file: a line for each claim and each cell."""
 
     def line(model: Model) -> str:
         return json.dumps(model.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to run for a claim: the cases and variants that its checks name, with as many seeds as the next look wants.
-And which claim to look at first: the one whose next look costs least CPU.
+"""The runs that a claim needs: the cases and variants that its checks name, with the seeds of the next look.
 
-A `Schedule` has a record that it adds to, and asks whoever uses it to play a sweep; what a sweep found by the time that
-it was stopped is taken in all the same.
-"""
+The claim whose next look costs the least CPU time comes first. A `Schedule` adds results to its record. Its caller
+plays the sweeps; the results of an interrupted one count, too."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from emulation.play.run import Task
 from experiments import Column, Study
 
 Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
-CROWD, OF_CPU = 50, 500.0  # where a study says nothing: a network's stations, and how many of these a CPU plays at once
+CROWD, OF_CPU = 50, 500.0  # defaults: stations of a network, and how many a CPU plays in real time
 
 
 class Rank(Enum):
@@ -38,7 +36,7 @@ class Rank(Enum):
 
 @dataclass
 class Schedule:
-    """`made` is the version of what makes results now, `most` the seeds that none goes beyond."""
+    """`made` is the current version of what makes results, and `most` the limit of seeds."""
 
     claims: Claims
     made: str
@@ -46,7 +44,7 @@ class Schedule:
     most: int = MOST
 
     def units(self, numbers: Iterable[str]) -> list[Unit]:
-        """The studies' claims that are of these, each once; and those that show a cause, where one is needed."""
+        """Return the studies' claims that test these, each once, and those that show a cause if one is needed."""
         found: dict[tuple[str, str], Unit] = {}
         for number in numbers:
             units = self.claims.of(number)
@@ -56,8 +54,8 @@ class Schedule:
         return list(found.values())
 
     def causes(self, number: str, column: Column) -> list[Unit]:
-        """What shows why a claim does not come out: the studies with each change, up to the first that does, or of
-        which that is to be seen."""
+        """Return what shows the cause of a claim that does not hold: the studies with each change, up to the first
+        under which it holds, or that was not tested yet."""
         if self.claims.verdict([self.tested(unit) for unit in self.claims.of(number, column)]) is not Verdict.NOT:
             return []
         found: list[Unit] = []
@@ -72,11 +70,11 @@ class Schedule:
         return self.claims.tested(*unit)
 
     def seeds(self, unit: Unit) -> set[int]:
-        """Those that all of a claim's runs have, of the version that there is now."""
+        """Return the seeds that all of a claim's runs have, in the current version."""
         return set.intersection(*(self.claims.seeds(unit[0], *cell, self.made) for cell in cells(unit)))
 
     def next(self, unit: Unit) -> list[int] | None:
-        """The seeds for the next look at a claim; None if it is decided, or more are not worth it."""
+        """Return the seeds for the next look at a claim; None if it is decided, or more are not worth it."""
         there = self.seeds(unit)
         outcome = self.tested(unit).outcome if there else None
         look = next_look(outcome.found if outcome else [], len(there), self.most)
@@ -86,13 +84,13 @@ class Schedule:
         return sorted([*there, *itertools.islice(more, look - len(there))])
 
     def left(self, units: Iterable[Unit]) -> int:
-        """How many runs are missing for all looks at these claims, if they stay open to the last."""
+        """Return how many runs are missing for all looks at these claims, if they stay open to the last."""
         found = {(unit[0].name, cell): unit[0] for unit in units for cell in cells(unit)}
         there = (len(self.claims.seeds(study, *cell, self.made)) for (_, cell), study in found.items())
         return sum(max(self.most - seeds, 0) for seeds in there)
 
     def tasks(self, unit: Unit, seeds: Sequence[int]) -> list[Task]:
-        """The runs that are missing for a claim with these seeds."""
+        """Return the missing runs of a claim with these seeds."""
         found: list[Task] = []
         missing: dict[tuple[int, ...], list[tuple[str, str]]] = {}
         for cell in cells(unit):
@@ -103,12 +101,12 @@ class Schedule:
         return found
 
     def take(self, study: Study, sweep: Sweep) -> None:
-        """Take in what was found."""
+        """Add the results of a sweep."""
         for _, run in sweep.runs:
             self.claims.add(study, run, self.made)
 
     def take_plans(self, study: Study, tasks: Iterable[Task]) -> None:
-        """Take in what follows from tasks alone."""
+        """Add numbers that follow from the tasks' plans alone."""
         for task in tasks:
             values = {path: of(task) for path, of in study.reckoned.items()}
             self.claims.put(study, (task.case, task.variant), task.seed, values.__getitem__, self.made)
@@ -154,7 +152,7 @@ class Schedule:
         return guess_s(unit[0], missing) * max(1.0, papers / len(seeds) if seeds and not there else 1.0)
 
     def cost_s(self, units: Iterable[Unit]) -> float:
-        """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""
+        """Estimate the CPU time of the next look at these, from their studies and sizes."""
         runs = {
             (unit[0].name, cell, seed): unit[0]
             for unit in units if (seeds := self.next(unit))
@@ -168,12 +166,12 @@ def key(unit: Unit) -> tuple[str, str]:
 
 
 def cells(unit: Unit) -> list[tuple[str, str]]:
-    """The cases and variants that a claim's checks name."""
+    """Return the cases and variants that a claim's checks name."""
     return list(dict.fromkeys((case, variant) for case, variant, _ in unit[1].cells))
 
 
 def guess_s(study: Study, some: Sequence[tuple[str, str]]) -> float:
-    """What runs of these cases and variants may take of one CPU, each once."""
+    """Estimate the CPU time of one run of each of these cases and variants."""
     if study.core_s:
         return study.core_s * len(some)
     options = [{**study.options, **study.cases[case], **study.variants[variant]} for case, variant in some]

@@ -37,11 +37,11 @@ from emulation.setup.errors import say
 from emulation.specification import explain
 from experiments import Study
 
-ONE_LOOK = 0.95  # with seeds that were given
+ONE_LOOK = 0.95  # the confidence with given seeds
 
 
 class TimeUp(Exception):
-    """There is no time left."""
+    """The time is up."""
 
 
 def callback(
@@ -106,7 +106,7 @@ def callback(
 
 
 class Bench:
-    """Plays what claims need."""
+    """Plays the runs that claims need."""
 
     def __init__(
         self, claims: Claims, place: Place, store: Store, most: int, write: bool, budget_s: float | None
@@ -120,8 +120,8 @@ class Bench:
         self.failed: dict[str, str] = {}
 
     def named(self, numbers: Sequence[str], seeds: list[int] | None) -> None:
-        """Look at these claims until they are decided, or more seeds are not worth it; or once, with these seeds. What
-        they find may ask for more: whatever shows a cause."""
+        """Look at these claims until they are decided or more seeds are not worth it; or once, with these seeds. A
+        result may require more runs, to show a cause."""
         looked: set[tuple[str, str]] = set()
         while not self.failed:
             units = self.schedule.units(numbers)
@@ -138,7 +138,7 @@ class Bench:
                 self.run(some, sweep)
 
     def all(self) -> None:
-        """All claims, those first whose verdict costs least, as long as there is time."""
+        """Test all claims while there is time, those first whose verdict costs least."""
         left = self.schedule.units(experiments.numbered())
         seconds = self.schedule.cost_s(left) / max(self.place.jobs, 1)
         say(f"one more test of all undecided claims takes about {duration(seconds)}, a guess")
@@ -152,8 +152,7 @@ class Bench:
             say("the time is up; run the same command to continue")
 
     def announce(self, sweeps: Sequence[Sweep], most: int) -> None:
-        """Say how many runs a look takes in all, and how long, before the first of them; and how many, at `most`, all
-        looks that may follow take with it."""
+        """Print how many runs a look needs, and how long they take; and how many all later looks need at `most`."""
         missing = sum(len(sweep.missing) for sweep in sweeps)
         if not missing or (len(sweeps) < 2 and most <= missing):
             return
@@ -166,7 +165,8 @@ class Bench:
         say(f"{missing:,} runs{of} to do: about {duration(seconds)}{what}{more}")
 
     def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
-        """The runs that one study needs for these claims and seeds; None if there are all, or nothing is played."""
+        """Return the runs that a study needs for these claims and seeds; None if none are missing, or nothing is
+        played."""
         found = [task for unit, seeds in wanted for task in self.schedule.tasks(unit, seeds)]
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
         if (study := wanted[0][0][0]).reckoned:
@@ -177,8 +177,8 @@ class Bench:
         return Sweep(self.lab, tasks, self.store, study.core_s) if tasks else None
 
     def run(self, wanted: Sequence[tuple[Unit, list[int]]], planned: Sweep | None = None) -> bool:
-        """Play what is missing of one study for these claims and seeds, as `planned` if it was, and take it in, however
-        it ends; says whether all of it was found. What cannot be done in the time that is left is left out."""
+        """Play the missing runs of a study for these claims and seeds, or the `planned` ones, and add their results
+        even if interrupted. Leave out what does not fit into the time. Return whether all runs succeeded."""
         study, sweep = wanted[0][0][0], planned or self.sweep(wanted)
         if sweep is None:
             return True
@@ -209,7 +209,7 @@ def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]
 
 
 def as_data(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
-    """For programs: each claim, its verdicts, and every contrast with its numbers."""
+    """Return these claims as JSON: verdicts, and all contrasts with their numbers."""
     found = []
     for number in numbers:
         said = experiments.numbered()[number]
@@ -236,12 +236,12 @@ def as_data(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def finite(of: float) -> float | None:
-    """JSON has no word for what is no number."""
+    """Return the number, or None for NaN and infinity, which JSON lacks."""
     return of if math.isfinite(of) else None
 
 
 def show(claims: Claims, numbers: Sequence[str]) -> None:
-    """For people: these claims, contrast by contrast."""
+    """Print these claims with their contrasts."""
     percent = f"{100 * claims.look.confidence:.0f} %"
     if claims.look.seeds:
         click.echo(f"One look, at the seeds that were given: intervals of {percent}.")
@@ -262,7 +262,7 @@ def show(claims: Claims, numbers: Sequence[str]) -> None:
 
 
 def listing(claims: Claims) -> None:
-    """For people: all claims, a line each."""
+    """Print all claims, a line each."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

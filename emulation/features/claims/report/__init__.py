@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All claims as one HTML file: verdicts, what each hangs on, and a figure a paper."""
+"""All claims as one HTML file: verdicts, the reasons of each, and a figure for each paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE, TITLE = Path(__file__).parent, "The claims of the papers"
 
 
 def page_of(claims: Claims) -> str:
-    """The file."""
+    """Return the content of the file."""
     known, numbered = page.standings(claims), experiments.numbered()
     counts = [page.verdicts(known, column) for column in JUDGED]
     means = [(verdict.value, what) for verdict, what in page.VERDICTS.items()]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mininet's and Mininet-WiFi's words over `emulation.net`, for scripts that were written for these.
+"""The API of Mininet and Mininet-WiFi over `emulation.net`, for scripts written for these.
 
-Such a script builds a network call by call, then `build` makes it. Here calls are noted in nodes, interfaces and links
-(`node`, `interface`, `link`), `medium` and `mobility`; `lab` makes of them what `emulation.net` is asked for, and is
-the network then, with Mininet's names and addresses. From `build` to `stop` all is one session, which leaves what a run
-leaves.
+Such a script describes a network call by call, and `build` makes it. Nodes, interfaces and links (`node`, `interface`,
+`link`), `medium` and `mobility` store these calls. `lab` turns them into a network of `emulation.net` with Mininet's
+names and addresses. The time from `build` to `stop` is one session, which leaves the files of a run.
 
 `faces` has the table of what scripts import from `mn_wifi` and `mininet` (docs/mininet-wifi.md). None of this is
 Mininet's code: it is written from what its users call.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of Mininet's and Mininet-WiFi's that are not there, with what to do instead; and those that may be imported,
-and are refused when they are used."""
+"""Names of Mininet and Mininet-WiFi that do not exist here, with what to do instead; and those that can be imported,
+but raise Misuse on use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOBILITY = dict.fromkeys(
     ("Mobility", "mobility", "ConfigMobility", "ConfigMobLinks", "model", "Tracked"),
     "mobility() and setMobilityModel() of the network set it",
 )
-INSTEAD = {  # by module: what to do instead of a name that it has not
+INSTEAD = {  # by module and missing name: what to do instead
     "mininet": MININET, "mininet.node": NODES, "mininet.nodelib": NODES,
     "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
     "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.replaying": REPLAYS, "mn_wifi.vanet": VANET,
@@ -54,14 +54,14 @@ INSTEAD = {  # by module: what to do instead of a name that it has not
 
 
 class RemoteController(Controller):
-    """Refused when a network is to have one."""
+    """Raises Misuse when a network uses it."""
 
     def __init__(self, name: str, **params: Any) -> None:
         refuse(f"{name}: RemoteController", f"{NO_OPENFLOW}, and nothing outside the lane can be reached: Controller")
 
 
 class HardwareIntf(Intf):
-    """What a script calls Intf by itself is one of the machine's: refused."""
+    """A hardware interface of the machine, which a lane lacks."""
 
     def __init__(self, name: str, *_: Any, **__: Any) -> None:
         refuse(f"Intf({name!r})", "a lane has no interfaces of the machine; addLink makes those of nodes")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is an access point of which network, and which of them a station may come to: the `wlan` of interfaces of the
-plan (`emulation.lane.links.wlan`)."""
+"""Access points, their networks, and the access points that a station can join: `wlan` of the plan's interfaces
+(`emulation.lane.links.wlan`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Wlan = dict[str, Any]
 
 
 def master(intf: WIntf) -> Wlan:
-    """What network an access point's interface is. Raises Misuse."""
+    """Return the network of an access point's interface. Raises Misuse."""
     security = SECURITY.get(intf.encrypt or "")
     if security is None:
         there = ", ".join(word for word in SECURITY if word)
@@ -41,16 +41,19 @@ def master(intf: WIntf) -> Wlan:
 
 
 def linked_to(intf: WIntf) -> WIntf | None:
-    """The access point's interface that a script has linked a station's to."""
+    """Return the access point's interface that the script linked this one to."""
     ends = (intf.link.intf1, intf.link.intf2) if intf.link else ()
     return next((each for each in ends if isinstance(each, WIntf) and each.role == MASTER), None)
 
 
 def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: float) -> Wlan:
-    """A station's: what it may come to, and what connects it. First comes the access point to which the script has
-    linked it, or else the nearest; where nobody moves and nobody decides, the former only."""
+    """Return the networks that a station can join, and what connects it. The first is the access point that the script
+    linked it to, else the nearest. If nodes do not move and nothing chooses, there is only this one."""
     linked, said = linked_to(intf), intf.node.net.params
-    alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))  # who is not linked stays so
+    alone = False in (
+        said.get("allAutoAssociation"),
+        said.get("autoAssociation"),
+    )  # a station without a link stays without
     first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
     if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}
@@ -63,7 +66,7 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     networks: dict[str, Wlan] = {}
     for one in (there[first], *(one for each, one in there.items() if each is not first)):
         known = {**{name: one[name] for name in OF_NETWORK}, "freqs": [], "roams": False}
-        if one["security"] != Security.OPEN and intf.passwd:  # its own, right or wrong
+        if one["security"] != Security.OPEN and intf.passwd:  # the station's own, even if wrong
             known["passphrase"] = intf.passwd
         mine = networks.setdefault(one["ssid"], known)
         mine["roams"] = bool(mine["freqs"])
@@ -77,7 +80,7 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
 
 
 def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> None:
-    """Say of each interface on a link of access points what it is there, and which access points it could hear."""
+    """Set `wlan` of each interface on a link with access points, and the access points that it may receive."""
     of_link = {link["name"]: link for link in plan["links"]}
     planned = [
         (radios[each["name"]], each) for node in plan["nodes"] for each in node["interfaces"] if each["kind"] == "radio"

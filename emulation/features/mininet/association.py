@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which access point a station is on, decided by the lab instead of by wpa_supplicant: `ac_method`.
+"""Association control (`ac_method`): the lab, not wpa_supplicant, chooses a station's access point.
 
-`ssf`, strongest signal first; `llf`, least loaded first: of those in range the one with the fewest stations. Once a
-second of the lane's time each station is looked at; one that has to go elsewhere is told so; wpa_supplicant does it.
+`ssf` takes the strongest signal; `llf` takes the least loaded access point in range, the one with the fewest stations.
+Once a second of the lane's time each station is checked. wpa_supplicant carries a change out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from traffic.loop import Loop
 
 METHODS = ("ssf", "llf")
 EVERY_NS = 1_000_000_000
-BETTER_DB = 1.0  # what a signal must be stronger by, that nobody goes to and fro
+BETTER_DB = 1.0  # hysteresis, so that stations do not alternate
 
 
 class AssociationControl:
-    """The one of a network."""
+    """The association control of a network."""
 
     def __init__(self, net: Any, method: str) -> None:
         if method not in METHODS:
@@ -44,7 +44,7 @@ class AssociationControl:
         loop.at(at_ns + EVERY_NS, partial(self.again, loop, at_ns + EVERY_NS))
 
     def best(self, node: Node, load: dict[str, int]) -> Node | None:
-        """Where it should be; None: where it is, or nowhere."""
+        """Return the access point that the station should change to; None: no change."""
         powers = {ap: self.net.medium.received_dbm(ap, node) for ap in self.net.aps}
         near = [ap for ap, power in powers.items() if power >= self.net.medium.receive_dbm()]
         now = node.wintf().associatedTo

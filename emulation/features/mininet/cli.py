@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt, with Mininet's and Mininet-WiFi's verbs besides the lab's own. Lines are typed at the terminal, or come
-from standard input; at its end the script goes on."""
+"""The prompt, with the verbs of Mininet and Mininet-WiFi besides the lab's own. It reads lines from the terminal or
+standard input; at the end of input the script continues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_TERMINAL = "there are no terminals in a lane: NODE COMMAND runs a program, wi
 
 
 class Shell(prompt.Shell):
-    """The prompt of a network of Mininet's."""
+    """The prompt of a Mininet network."""
 
     intro = "*** Starting CLI:"
 
@@ -53,7 +53,7 @@ class Shell(prompt.Shell):
         there = self.mininet.nameToNode
         words = [str(there[word].IP() or word) if word in there else word for word in rest.split(" ")]
         if words[:1] == ["ping"] and not any(word.startswith("-c") for word in words):
-            words.insert(1, "-c 4")  # the clock leaps: nobody could end it
+            words.insert(1, "-c 4")  # virtual time runs ahead, so the user could not end it
         if words != [""]:
             node = self.mininet[name]
             node.sendCmd(" ".join(words))
@@ -64,49 +64,49 @@ class Shell(prompt.Shell):
                     node.sendInt()
 
     def do_nodes(self, _: str) -> None:
-        """nodes: the nodes."""
+        """nodes: list the nodes."""
         output(f"available nodes are: \n{' '.join(sorted(self.mininet.keys()))}\n")
 
     def do_net(self, _: str) -> None:
-        """net: which interface leads where."""
+        """net: list the interfaces and their peers."""
         for node in self.mininet.all_nodes():
             ends = [f"{intf}:{intf.beyond()}" for intf in node.intfList()]
             output(f"{node.name} {' '.join(ends)}\n")
 
     def do_dump(self, _: str) -> None:
-        """dump: all about the nodes."""
+        """dump: print details of the nodes."""
         for node in self.mininet.values():
             output(f"{node!r}\n")
 
     def do_intfs(self, _: str) -> None:
-        """intfs: the interfaces."""
+        """intfs: list the interfaces."""
         for node in self.mininet.all_nodes():
             output(f"{node.name}: {','.join(node.intfNames())}\n")
 
     def do_ports(self, _: str) -> None:
-        """ports: of access points and switches, which interface is which port."""
+        """ports: list the ports of access points and switches."""
         for node in (*self.mininet.switches, *self.mininet.aps):
             output(f"{node.name} " + " ".join(f"{intf}:{port}" for port, intf in node.intfs.items()) + "\n")
 
     def do_links(self, _: str) -> None:
-        """links: the links, and whether both ends are up."""
+        """links: list the links, and whether both ends are up."""
         for link in self.mininet.links:
             output(f"{link} {link.status()}\n")
 
     def do_pingall(self, line: str) -> None:
-        """pingall [SECONDS]: ping between all pairs; wait so long for an answer."""
+        """pingall [SECONDS]: ping between all pairs, with this timeout."""
         self.mininet.pingAll(line or None)
 
     def do_pingpair(self, _: str) -> None:
-        """pingpair: between the first two."""
+        """pingpair: ping between the first two nodes."""
         self.mininet.pingPair()
 
     def do_pingallfull(self, _: str) -> None:
-        """pingallfull: between all pairs, with times."""
+        """pingallfull: ping between all pairs, with times."""
         self.mininet.pingAllFull()
 
     def do_pingpairfull(self, _: str) -> None:
-        """pingpairfull: between the first two, with times."""
+        """pingpairfull: ping between the first two nodes, with times."""
         self.mininet.pingPairFull()
 
     def do_iperf(self, line: str) -> None:
@@ -119,7 +119,7 @@ class Shell(prompt.Shell):
         self.mininet.iperf([self.mine(word) for word in words] or None, seconds=seconds)
 
     def do_iperfudp(self, line: str) -> None:
-        """iperfudp [BANDWIDTH [A B]]: the same of UDP, offered at so much.
+        """iperfudp [BANDWIDTH [A B]]: UDP goodput from A to B at this offered rate.
 
         iperfudp 5M sta1 sta2
         """
@@ -127,7 +127,7 @@ class Shell(prompt.Shell):
         self.mininet.iperf([self.mine(word) for word in words[1:]] or None, l4Type="UDP", udpBw=words[0])
 
     def do_distance(self, line: str) -> None:
-        """distance A B: how far they are apart.
+        """distance A B: print the distance between two nodes.
 
         distance sta1 sta2
         """
@@ -137,11 +137,11 @@ class Shell(prompt.Shell):
         output(f"The distance between {a.name} and {b.name} is {a.get_distance_to(b):.2f} meters\n")
 
     def do_px(self, line: str) -> None:
-        """px STATEMENT: run Python; net and the nodes are there by name."""
+        """px STATEMENT: run Python, with net and the nodes by name."""
         exec(line, self.names)
 
     def do_link(self, line: str) -> None:
-        """link A B up|down: the wires between two."""
+        """link A B up|down: switch the wires between two nodes."""
         if len(words := line.split()) != 3 or words[2] not in ("up", "down"):
             raise ValueError("link: A B, up or down?")
         self.mininet.configLinkStatus(*words)
@@ -151,13 +151,13 @@ class Shell(prompt.Shell):
         self.onecmd(line)
 
     def do_source(self, line: str) -> None:
-        """source FILE: do what the lines of a file say."""
+        """source FILE: run the lines of a file."""
         for each in lines_of("source", line):
             if each.strip() and not each.lstrip().startswith("#"):
                 self.onecmd(each.strip())
 
     def do_stop(self, _: str) -> None:
-        """stop: let all that move stand, until start."""
+        """stop: stop all motion, until start."""
         lab = self.mininet.lab
         assert lab
         for node in lab.nodes.values():
@@ -166,7 +166,7 @@ class Shell(prompt.Shell):
                 lab.motion.steer(node, standing(node.position))
 
     def do_start(self, _: str) -> None:
-        """start: let those go on who were stopped."""
+        """start: continue the motion that stop ended."""
         lab, now = self.mininet.lab, time.monotonic_ns()
         assert lab
         for name, (way, since) in self.paused.items():
@@ -174,7 +174,7 @@ class Shell(prompt.Shell):
         self.paused.clear()
 
     def do_switch(self, line: str) -> None:
-        """switch NODE start|stop: a switch or access point bridges, or does not; on|off: its interface is up, or not.
+        """switch NODE start|stop: start or stop a bridge; on|off: switch a node's interface.
 
         switch s1 stop
         """
@@ -198,7 +198,7 @@ class Shell(prompt.Shell):
 
 
 def lines_of(call: str, file: str) -> list[str]:
-    """What a file of commands has. Raises Misuse."""
+    """Return the lines of a file of commands. Raises Misuse."""
     try:
         return Path(file).read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -206,7 +206,7 @@ def lines_of(call: str, file: str) -> list[str]:
 
 
 def CLI(net: Mininet, script: str | None = None, stdin: Any = None, **_: Any) -> None:
-    """A prompt in a network that is there, until exit or the end of the input; or what the lines of a file say."""
+    """Open a prompt in a started network, until exit or the end of input; or run the lines of a file."""
     lines = iter(lines_of("CLI", script)) if script else stdin
     read = (lambda _: next(lines, None)) if lines is not None else guest.read_line
     shell, before = Shell(net, read), os.getcwd()

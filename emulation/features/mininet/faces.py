@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The packages `mininet` and `mn_wifi`, by whose names scripts import. They have no files: a table says what each
-module of theirs has, and of which module here it is. Nothing is loaded before a script imports it."""
+"""The packages `mininet` and `mn_wifi` that scripts import. They have no files: a table has the names of each of their
+modules, and the module here that defines them. A module is loaded when a script imports it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
     "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening",
 }
-# By module: names there, by the module here. THEIRS=OURS where these differ.
+# By their module: names, by our module. THEIRS=OURS if the names differ.
 MODULES: dict[str, dict[str, str]] = {
     "mininet": {},
     "mininet.clean": {"terms": "Cleanup cleanup"},
@@ -71,7 +71,7 @@ MODULES: dict[str, dict[str, str]] = {
 
 
 class Finder:
-    """Python's way to them. Modules and names that they do not have are refused, by their names."""
+    """Finds these modules for Python. An unknown module or name raises an error that names it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package, _, module = name.partition(".")
@@ -101,5 +101,5 @@ def _instead(face: str) -> dict[str, str]:
 
 
 def install() -> None:
-    """Let this program import them, whatever is installed by their names."""
+    """Make this program import these packages, even if others of these names are installed."""
     sys.meta_path.insert(0, Finder())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interfaces as a script sees them: noted before the network is built, and those of the lane after."""
+"""Interfaces of a script: notes before the network is built, then those of the lane."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 CHANNELS = {channel: 2407 + 5 * channel for channel in range(1, 12)} | {14: 2484}
 CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165, *range(171, 186))}
-MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # and the highest rate
+MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # the highest rate of each
 HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6", "ad", "ah", "p")
 
 
 def mode_of(call: str, mode: str) -> str:
-    """A mode there is. Raises Misuse."""
+    """Check the name of a mode, and return it. Raises Misuse."""
     if mode not in MODES:
         why = (
             "the air has 802.11a, b and g exactly, and no HT or later rates" if mode in HT else "there is no such mode"
@@ -34,7 +34,7 @@ def mode_of(call: str, mode: str) -> str:
 
 
 def freq_of(call: str, mode: str, channel: Any) -> int:
-    """The centre frequency of a channel in MHz. Raises Misuse."""
+    """Return the centre frequency of a channel in MHz. Raises Misuse."""
     there = CHANNELS_5GHZ if mode == "a" else CHANNELS
     try:
         return there[int(channel)]
@@ -44,7 +44,7 @@ def freq_of(call: str, mode: str, channel: Any) -> int:
 
 
 def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
-    """What is said of the band, besides mode and channel, must be what these are. Raises Misuse."""
+    """Check that settings of the band agree with mode and channel. Raises Misuse."""
     if str(said.get("band") or 20) != "20":
         raise Misuse(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
     if (freq := said.get("freq")) is not None:
@@ -55,7 +55,7 @@ def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
 
 
 def range_of(call: str, range: Any) -> float | None:
-    """In metres; None: what its power makes it. Raises Misuse."""
+    """Return a range in metres; None: the transmit power determines it. Raises Misuse."""
     if range is None:
         return None
     if (metres := numeric(f"{call}: range", range)) > 0:
@@ -64,7 +64,7 @@ def range_of(call: str, range: Any) -> float | None:
 
 
 def mac_of(call: str, mac: str | None) -> str | None:
-    """A hardware address, if one is said. Raises Misuse."""
+    """Check a hardware address, and return it. Raises Misuse."""
     try:
         if mac:
             hardware_address(str(mac))
@@ -74,7 +74,7 @@ def mac_of(call: str, mac: str | None) -> str | None:
 
 
 class Intf:
-    """An interface of a node; `lane` is that of the running network."""
+    """An interface of a node; `lane` is its interface in the running network."""
 
     def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
         self.name, self.node, self.mac, self.params = name, node, mac_of(name, mac), params
@@ -93,7 +93,7 @@ class Intf:
         missing(self.__dict__.get("name", type(self).__name__), name, {})
 
     def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
-        """Have an address, as 10.0.0.1/8, or with a prefix apart. Raises Misuse."""
+        """Set the address, as 10.0.0.1/8 or with a separate prefix. Raises Misuse."""
         if not ip:
             self.ip = self.prefixLen = None
             return
@@ -104,7 +104,7 @@ class Intf:
             raise Misuse(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
 
     def beyond(self) -> str:
-        """Where it leads: the other end of its link, or the air."""
+        """Return the other end of its link, or the air."""
         link = self.link
         other = (link.intf2 if link.intf1 is self else link.intf1) if link else None
         shared = isinstance(self, WIntf) and self.node.kind == "ap"
@@ -123,14 +123,14 @@ class Intf:
         return self.MAC()
 
     def setIP(self, ipstr: str, prefixLen: int | None = None, **_: Any) -> None:
-        """Another address, in place of the one that it has."""
+        """Replace the address."""
         before = f"{self.ip}/{self.prefixLen}" if self.ip else ""
         self.note_ip(ipstr, prefixLen)
         if self.lane:
             self.change_address(before, f"{self.ip}/{self.prefixLen}")
 
     def change_address(self, before: str, now: str) -> None:
-        """In the lane. What was entered for its old address goes with that."""
+        """Change the address in the lane. The kernel drops what belongs to the old one."""
         assert self.lane
         route = self.lane.node.route
         if before == now:
@@ -164,7 +164,7 @@ class Intf:
 
 
 class WIntf(Intf):
-    """A wireless one: what it has of its own, and what became of it."""
+    """A wireless interface: its settings, and its state in the lane."""
 
     def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
         super().__init__(name, node, mac, **params)
@@ -179,21 +179,21 @@ class WIntf(Intf):
             for word, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
         )
         self.wanted_range = range_of(name, params.get("range"))
-        self.role = ""  # of its link, by `link`
+        self.role = ""  # on its link, set by `link`
 
     @property
     def freq(self) -> float:
-        """In GHz."""
+        """The frequency in GHz."""
         return freq_of(self.name, self.mode, self.channel) / 1000
 
     @property
     def range(self) -> float:
-        """How far it is received, in metres."""
+        """The range in metres."""
         return float(self.node.net.medium.range_of(self))
 
     @property
     def associatedTo(self) -> WIntf | str:
-        """The interface of its access point, or '' if it has none."""
+        """The interface of its access point, or '' without one."""
         if not self.lane or self.role not in ("", "managed"):
             return ""
         there = {each.MAC(): each for each in self.node.net.medium.radios() if each.role == "master"}
@@ -202,13 +202,13 @@ class WIntf(Intf):
 
     @property
     def associatedStations(self) -> list[Node]:
-        """Of an access point, as they know it: who goes away says nothing, and stays in its books."""
+        """The stations of an access point, as it knows them: a station that leaves range stays listed."""
         stations = self.node.net.stations + self.node.net.cars
         return [sta for sta in stations if any(each.associatedTo is self for each in sta.wintfs.values())]
 
     @property
     def apsInRange(self) -> dict[WIntf, float]:
-        """The access points that it hears, and how strongly (dBm)."""
+        """The access points in range, and their signals (dBm)."""
         medium = self.node.net.medium
         powers = {each: medium.received_dbm(each.node, self.node) for each in medium.radios() if each.role == "master"}
         return {each: round(power, 1) for each, power in powers.items() if power >= medium.receive_dbm()}
@@ -220,7 +220,7 @@ class WIntf(Intf):
 
     @property
     def rssi(self) -> float:
-        """What arrives of its access point, or else of the nearest station, in dBm; 0 where that is nothing."""
+        """The signal of its access point, or else of the nearest station, in dBm; 0 without one."""
         ap = self.associatedTo
         return float(self.node.net.medium.rssi(self.node, ap.node if isinstance(ap, WIntf) else None))
 
@@ -242,7 +242,7 @@ class WIntf(Intf):
         self.mode = mode_of(self.name, mode)
 
     def before(self, what: str, instead: str) -> None:
-        """Raises Misuse once the network is there."""
+        """Raises Misuse if the network has started."""
         if self.lane:
             refuse(f"{self.name}: {what} while the network runs", instead)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be said of networks and nodes, word by word: what is taken, what is only noted, what is refused; and the
-classes that scripts name."""
+"""Keywords of networks and nodes: those that have an effect, those that only cause a note, and those that raise Misuse;
+and the classes that scripts name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from emulation.lane.errors import Misuse
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
 NO_FLOWS = f"{BRIDGE}, without OpenFlow"
-OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "band")  # of a network: for all radios
+OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "band")  # keywords of a network, for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
@@ -102,7 +102,7 @@ ROUTINGS = {
 
 
 def newer(said: dict[str, Any]) -> dict[str, Any]:
-    """Keywords by the names that they have now: scripts of older versions run, too."""
+    """Rename keywords of older versions of Mininet-WiFi to the current ones."""
     return {OLDER.get(name, name): value for name, value in said.items()}
 
 
@@ -110,7 +110,7 @@ MODES = ("snr", "error_prob", "interference", "spec_prob")
 
 
 def wmediumd_mode(mode: Any) -> str | None:
-    """The name of a mode, which scripts say as a class. Raises Misuse."""
+    """Return the name of a mode, which scripts give as a class. Raises Misuse."""
     if mode is None:
         return None
     name = mode if isinstance(mode, str) else getattr(mode, "__name__", str(mode))
@@ -120,7 +120,7 @@ def wmediumd_mode(mode: Any) -> str | None:
 
 
 def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any]]:
-    """A class, and the keywords that are fixed for it with `partial` or `custom`. Raises Misuse."""
+    """Return a class, and the keywords fixed by `partial` or `custom`. Raises Misuse."""
     fixed: dict[str, Any] = {}
     while isinstance(cls, partial):
         fixed, cls = {**cls.keywords, **fixed}, cls.func
@@ -131,6 +131,6 @@ def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any
 
 
 def check_node(name: str, kind: str, params: dict[str, Any]) -> None:
-    """Raises Misuse for what cannot be said of such a node."""
+    """Check the keywords of a node of this kind. Raises Misuse."""
     said = {word: value for word, value in params.items() if (word, value) != ("failMode", "standalone")}
     check(name, said, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The network of `emulation.net` that a script's calls amount to, under Mininet's names and addresses.
+"""The network of `emulation.net` for a script's calls, with Mininet's names and addresses.
 
-`Lab` is asked for nodes, links and motion as any script asks; `revised` then gives the plan, which is plain JSON,
-Mininet's names of interfaces, its addresses and its access points' own networks. So the rest of the lab knows nothing
-of Mininet.
-From `begin_session` to `stop` all that happens is kept as a run is.
-"""
+`Lab` gets nodes, links and motion as from any script. `revised` then puts Mininet's names of interfaces, its addresses
+and its access points' networks into the plan, which is plain JSON. So the rest of the lab knows nothing of Mininet.
+What happens from `begin_session` to `stop` is kept like a run."""
 
 from __future__ import annotations
 
@@ -29,14 +27,14 @@ if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
     from traffic.loop import Loop
 
-MOVING_S, STEPPING_S = 100_000.0, 600.0  # how long motion is planned ahead; and where the air must be told each step
+MOVING_S, STEPPING_S = 100_000.0, 600.0  # how far ahead motion is planned; and if the air needs steps
 FORWARD = "net.ipv4.ip_forward"
 LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
-REACHED = {FORWARD: "0"}  # Mininet's nodes are hosts
+REACHED = {FORWARD: "0"}  # Mininet's nodes do not forward
 
 
 class Lab(Net):
-    """The network of a script of Mininet's. Raises Misuse where it cannot be."""
+    """The network of a Mininet script. Methods raise Misuse."""
 
     def __init__(self, net: Mininet) -> None:
         self.mininet = net
@@ -52,7 +50,7 @@ class Lab(Net):
         self.join()
 
     def take(self, node: Node) -> None:
-        """One node. Raises Misuse."""
+        """Add a node. Raises Misuse."""
         adders: dict[str, Callable[..., Any]] = {
             "station": self.addStation, "ap": self.addAccessPoint, "host": self.addHost, "switch": self.addSwitch
         }  # fmt: skip
@@ -61,7 +59,7 @@ class Lab(Net):
             medium = self.mininet.medium
             settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.rate_of(node)}
         made = adders[node.kind](node.name, **settings)
-        if early := node.early:  # it has its namespace
+        if early := node.early:  # it has a namespace already
             made.namespace, made.home, made.route, made.cleanup = (
                 early.namespace,
                 early.home,
@@ -70,7 +68,7 @@ class Lab(Net):
             )
 
     def join(self) -> None:
-        """The links of radios, one for each cell, mesh and channel; that of access points; and the wires."""
+        """Make the links: one for each cell, mesh and channel, one for access points, and the wires."""
         cells: dict[tuple[str, str, int], list[Intf]] = {}
         served, idle = list[Intf](), list[Intf]()
         radios = self.mininet.medium.radios()
@@ -93,7 +91,7 @@ class Lab(Net):
             self.put([link.intf1, *([link.intf2] if link.intf2 else [])], "wired", **link.settings)
 
     def put(self, members: list[Any], cls: Any, **settings: Any) -> None:
-        """Interfaces on a link; the plan has a node's in the order of its links."""
+        """Put interfaces on a link. The plan has a node's interfaces in the order of its links."""
         for intf in members:
             self.order.setdefault(intf.node.name, []).append(intf)
         self.addLink(*(self[intf.node.name] for intf in members), cls=cls, **settings)
@@ -103,14 +101,14 @@ class Lab(Net):
         return topologies.Network.model_validate({**dict(super().network()), "motion": motion})
 
     def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Mininet's names and addresses instead of the plan's own."""
+        """Replace the plan's names and addresses by Mininet's."""
         by_name = {node.name: node for node in self.mininet.all_nodes()}
-        now: dict[str, str] = {}  # IP and hardware addresses, by those that were planned
+        now: dict[str, str] = {}  # the new IP and hardware addresses, by the planned ones
         for planned in plan["nodes"]:
             node = by_name[planned["name"]]
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
             if node.early:
-                del planned["sysctl"][FORWARD]  # as the script has it
+                del planned["sysctl"][FORWARD]  # the script decides
             if self.mininet.uses_ip6:
                 planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
             if planned["bridge"]:
@@ -136,7 +134,7 @@ class Lab(Net):
         self.mininet.begin(loop, self.began_ns)
 
     def go(self, ways: dict[str, list[Waypoint]]) -> None:
-        """Let nodes go along these waypoints from now on. Raises Misuse, OSError."""
+        """Move nodes along these waypoints from now on. Raises Misuse or OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
         if not self.motion.known:
             self.motion.by_distance(self.radio_table(table))
@@ -144,16 +142,16 @@ class Lab(Net):
             self.motion.steer(self.nodes[name], Way(stops(name, way), now))
 
     def begin_session(self) -> None:
-        """From now on all is kept."""
+        """Start the session."""
         self.sessions.enter_context(self.session())
 
     def stop(self) -> None:
         self.sessions.close()
-        super(Net, self).stop()  # its prompt, under `./dcflab shell`, is the network's own
+        super(Net, self).stop()  # without the prompt of `emulation.net`
 
     @contextlib.contextmanager
     def halted(self) -> Any:
-        """While nothing is read in the background; yields the loop that does so."""
+        """Stop reading in the background for this block, and yield the loop that reads."""
         if not self.recording:
             raise ValueError("nothing is recorded")
         with self.recording[1].halted():

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links, as `addLink(…, cls=…)` names them: which kind of `emulation.lane.links` each is, and what may be said of
-it."""
+"""Links, by the classes of `addLink(…, cls=…)`: the kind of `emulation.lane.links` of each, and its keywords."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
 NO_HT = "the air has 802.11's legacy rates, as mode has it: no HT or later rates, no wider channels"
-ITS_CHANNEL = 161  # if none is said
+ITS_CHANNEL = 161  # the default
 BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
 
 
 class Link:
-    """A link of a network: a wire between two, or what a radio is on."""
+    """A link: a wire between two nodes, or the link of a radio."""
 
     role = "wired"
     taken: tuple[str, ...] = ("bw", "delay", "jitter", "loss", "max_queue_size")
@@ -47,18 +46,18 @@ class Link:
         return f"({' '.join('OK' if each.isUp() else 'MISSING' for each in (self.intf1, self.intf2) if each)})"
 
     def switch(self, on: bool) -> None:
-        """Both ends up, or down."""
+        """Switch both ends up or down."""
         for each in (self.intf1, self.intf2):
             if each and each.lane:
                 each.lane.switch(on)
 
 
 class TCLink(Link):
-    """With a rate, a delay and losses; in fact every wire may have them."""
+    """A wire with a rate, a delay and losses, which any wire can have."""
 
 
 class Wireless(Link):
-    """What a radio may be on."""
+    """A link of radios."""
 
     role = "infrastructure"
     taken: tuple[str, ...] = ("error_prob",)
@@ -67,7 +66,7 @@ class Wireless(Link):
 
 
 class wmediumd(Wireless):
-    """Between a station and an access point; as `Mininet_wifi(link=wmediumd)`, the air."""
+    """A link of a station and an access point; in `Mininet_wifi(link=wmediumd)`, the medium."""
 
 
 class WirelessLink(Wireless):
@@ -89,7 +88,7 @@ class _Peers(Wireless):
 
 
 class adhoc(_Peers):
-    """An independent BSS; those of one ssid and channel are one."""
+    """An independent BSS; those with the same ssid and channel are one."""
 
     role = "adhoc"
 
@@ -101,7 +100,7 @@ class mesh(_Peers):
 
 
 class ITSLink(_Peers):
-    """Outside the context of a BSS, as vehicles talk (IEEE 802.11p)."""
+    """Communication outside the context of a BSS, for vehicles (IEEE 802.11p)."""
 
     role = "ocb"
     taken = tuple(word for word in _Peers.taken if word != "band")
@@ -112,8 +111,7 @@ WIRES = (Link, TCLink)
 
 
 def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], dict[str, Any]]:
-    """The class that a script means, and the keywords that it has fixed with `partial` or `custom`. Raises
-    Misuse."""
+    """Return the class that a script means, and the keywords fixed by `partial` or `custom`. Raises Misuse."""
     fixed: dict[str, Any] = {}
     while isinstance(cls, partial):
         fixed, cls = {**cls.keywords, **fixed}, cls.func
@@ -121,13 +119,13 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
         cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
     if not isinstance(cls, type) or not issubclass(cls, Link):
         raise Misuse(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
-    if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # who the ends are decides
+    if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # the ends determine the class
         cls = WirelessLink if wireless else TCLink
     return cls, fixed
 
 
 def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bool = False) -> dict[str, Any]:
-    """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Misuse."""
+    """Return a link's settings, checked. `by_links`: links determine what arrives. Raises Misuse."""
     if "error_prob" in params and not by_links:
         note("error_prob: it has an effect only with wmediumd_mode=error_prob")
     check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
@@ -135,7 +133,7 @@ def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bo
 
 
 def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
-    """Let an interface be on a link among peers."""
+    """Set the link of an interface among peers."""
     if mode := settings.get("mode"):
         if cls is ITSLink and mode == "p":
             note("mode='p': 802.11p's 10 MHz channels are not modelled; the channel has 20 MHz and 802.11a's rates")
@@ -152,6 +150,6 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
 
 
 def pair(a: Node, b: Node) -> bool:
-    """Whether these are a station and an access point, or a station that is one, so that their link is over the air."""
+    """Return whether these are a station and an access point, so that their link is over the air."""
     masters = [any(intf.role == "master" for intf in node.wintfs.values()) for node in (a, b)]
     return {a.kind, b.kind} <= {"station", "ap"} and masters[0] != masters[1]

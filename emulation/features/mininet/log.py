@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mininet's log: what a script says, from its level on. Words are joined by spaces, and there is no line end but what
-is said."""
+"""Mininet's log: prints messages from a level on. Words are joined by spaces, and no line end is added."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _level = LEVELS[USUAL]
 
 
 def setLogLevel(levelname: str | None = None) -> None:
-    """From which level on something is said. Raises Misuse."""
+    """Set the lowest level that is printed. Raises Misuse."""
     global _level
     levelname = levelname or USUAL
     if levelname not in LEVELS:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The medium, from Mininet-WiFi's words to those of a specification: propagation, powers and ranges, modes and rates.
+"""The medium: convert Mininet-WiFi's keywords to a specification: propagation, powers and ranges, modes and rates.
 
-Whatever `link=` and `wmediumd_mode=` say, the air is the lab's own, with the DCF, collisions and bit errors by SINR. A
-range is how far a frame at the lowest rate is received: the power there is MARGIN_DB over the noise, with which nine of
-ten frames of 1500 bytes survive at 6 Mb/s; of 802.11b's at 1 Mb/s, which carries farther, it is the sensing threshold.
-"""
+With any `link=` and `wmediumd_mode=`, the air is dcf80211, with the DCF, collisions and bit errors by SINR. A range is
+the distance at which a frame at the lowest rate is received. The power there is MARGIN_DB over the noise: nine of ten
+frames of 1500 bytes survive at 6 Mb/s. For 802.11b at 1 Mb/s, which carries farther, it is the sensing threshold."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
 MARGIN_DB = 4.0
-CAPTURE_DB = 10.0  # of no consequence with SINR
+CAPTURE_DB = 10.0  # without effect under SINR
 USUAL_GAIN = 5.0
 # Which keywords each model has.
 MODELS: dict[str, tuple[str, ...]] = {
@@ -42,7 +41,7 @@ class Medium:
     def __init__(self, net: Mininet, noise_th: float, cca_th: float, fading_cof: float = 0.0) -> None:
         self.net, self.fading_db = net, float(fading_cof)
         self.noise_dbm, self.cca_dbm = float(noise_th), float(cca_th)
-        self.by_links = False  # what arrives is said of each link, wherever its ends are
+        self.by_links = False  # links determine what arrives, not positions
         self.model, self.parameters = "logDistance", dict[str, float]()
         self.made: Specification | None = None
 
@@ -60,11 +59,11 @@ class Medium:
         return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
 
     def leading(self) -> list[WIntf]:
-        """Those that say themselves on which channel they are; stations follow access points."""
+        """Return the interfaces with channels of their own; stations follow access points."""
         return [intf for intf in self.radios() if intf.role not in ("", "managed")]
 
     def mode(self) -> str:
-        """Of the network; in one of mode g access points and their stations may be of mode b (`is_old`). Raises
+        """Return the network's mode. In mode g, access points and their stations may have mode b (`is_old`). Raises
         Misuse."""
         modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
         peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
@@ -82,18 +81,18 @@ class Medium:
         return modes[0]
 
     def is_old(self, intf: WIntf) -> bool:
-        """Whether it is of mode b at access points of mode g, or the other way round."""
+        """Return whether it has mode b among access points of mode g, or the reverse."""
         return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
 
     def rate_of(self, node: Node) -> dict[str, float]:
-        """A node's setting, if its radios are not of the network's mode. Raises Misuse."""
+        """Return a node's rate, if its radios do not have the network's mode. Raises Misuse."""
         old = {self.is_old(intf) for intf in node.wintfs.values()}
         if len(old) > 1:
             raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': use one mode for all radios of a node")
         return {"rate": MODES["b"]} if True in old else {}
 
     def options(self) -> dict[str, Any]:
-        """Those of a specification."""
+        """Return the options of a specification."""
         mode = self.mode()
         on_air = self.leading()
         freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
@@ -107,12 +106,12 @@ class Medium:
         }  # fmt: skip
 
     def stepped(self) -> bool:
-        """Whether motion is told to the air in steps, as more than the distance says what arrives."""
+        """Return whether the air gets motion in steps, because the power depends on more than the distance."""
         of_model = self.model in ("ITU", "logNormalShadowing") or self.by_links
         return of_model or any(self.more_gain(intf) for intf in self.radios())
 
     def links(self) -> dict[str, Any]:
-        """What arrives where `error_prob` is said of links: that of frames of 1536 bytes at the highest rate."""
+        """Return the delivery ratios for `error_prob` of links: of frames of 1536 bytes at the highest rate."""
         rows = []
         for made in self.net.links:
             if made.role != "wired" and made.intf2:
@@ -145,7 +144,7 @@ class Medium:
         return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
 
     def specification(self) -> Specification:
-        """The medium's, before there is a network. Raises Misuse."""
+        """Return the specification, before the network is built. Raises Misuse."""
         if not self.made:
             with as_misuse("the medium"):
                 self.made = specification.of_options(self.options())
@@ -156,8 +155,8 @@ class Medium:
         return float(found)
 
     def power_of(self, intf: WIntf) -> float:
-        """What a radio sends with, as the model takes it (dBm): its power, antennas' gains of USUAL_GAIN at both ends,
-        and losses of the system; or that with which it is received as far as its range. Raises Misuse."""
+        """Return a radio's power for the model (dBm): its transmit power with antenna gains of USUAL_GAIN at both ends
+        and system losses; or the power that gives its range. Raises Misuse."""
         model = self.specification().medium.propagation
         if intf.wanted_range is not None:
             there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
@@ -172,11 +171,11 @@ class Medium:
         return round(power, 3)
 
     def more_gain(self, intf: WIntf) -> float:
-        """Of its antenna, over the usual one's; whoever has a range has that with any."""
+        """Return its antenna gain above the usual one; 0 with a range, which is independent of the antenna."""
         return 0.0 if intf.wanted_range is not None else intf.antennaGain - USUAL_GAIN
 
     def settings_of(self, intf: WIntf) -> dict[str, float]:
-        """A node's, of its radio."""
+        """Return a node's settings from its radio."""
         if self.by_links:
             return {}
         gain = self.more_gain(intf)
@@ -192,7 +191,7 @@ class Medium:
         return float(model.reach_m(self.receive_dbm() - stronger) or 0)
 
     def changed(self, intf: WIntf) -> None:
-        """A radio is to send otherwise from now on. Raises Misuse."""
+        """Apply a radio's new settings. Raises Misuse."""
         if self.by_links:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power has no effect")
         if intf.node.lane:
@@ -200,7 +199,7 @@ class Medium:
             lane.net.update_air(lane, lane.with_settings(**self.settings_of(intf)))
 
     def received_dbm(self, a: Node, b: Node) -> float:
-        """What of a's first radio arrives at b, without shadowing. Raises Misuse."""
+        """Return the power of a's first radio at b, without shadowing. Raises Misuse."""
         if self.by_links:
             raise Misuse(f"{a.name}: with wmediumd_mode=error_prob there are no powers")
         model = self.specification().medium.propagation
@@ -210,7 +209,7 @@ class Medium:
         return float(model.received_dbm(np.array([apart]))[0]) + stronger
 
     def rssi(self, node: Node, other: Node | None) -> float:
-        """In dBm; of the nearest peer, if no other is named; 0 without one in range."""
+        """Return the signal of the other node in dBm, by default of the nearest peer; 0 if none is in range."""
         if other is None:
             mine = node.wintf()
             near = [
@@ -225,7 +224,7 @@ class Medium:
 
 
 def say_of(link: str, mode: str | None) -> None:
-    """What `link=` and `wmediumd_mode=` mean here."""
+    """Note what `link=` and `wmediumd_mode=` mean here."""
     if link == "TCLink" or mode not in (None, "interference", "error_prob"):
         word = f"wmediumd_mode={mode}" if mode else f"link={link}"
         note(f"{word}: radios use dcflab's own air (the DCF, by positions), as with interference ({PAGE})")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mn`, Mininet's own program: a network of a kind that it knows, and what is to be tried in it, in a line."""
+"""`mn`, Mininet's program: make a network of a known kind, and run a test in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TESTS = ("cli", "build", "none", "pingall", "pingpair", "iperf", "iperfudp", "al
 
 def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, controller: str | None = None,
             mac: bool = False, arp: bool = False, own: str = "", **said: Any) -> Mininet:  # fmt: skip
-    """The network that a line asks for; `own` is the text of a file with `topos` of the user's. Raises Misuse."""
+    """Return the network of a command line; `own` is the text of a user's file with `topos`. Raises Misuse."""
     names: dict[str, Any] = {}
     exec(own, names)
     topos = {**(WIRELESS if wifi else WIRED), **names.get("topos", {})}
@@ -50,12 +50,12 @@ def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, 
 
 
 def TreeNet(depth: int = 1, fanout: int = 2, **params: Any) -> Mininet:
-    """A tree of switches, as scripts ask for it."""
+    """Return a tree of switches."""
     return Mininet(topo.TreeTopo(depth=depth, fanout=fanout), **params)
 
 
 def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, **asked: Any) -> None:
-    """Make it, try that, take it away. Raises Misuse."""
+    """Make the network, run the test, and remove the network. Raises Misuse."""
     setLogLevel(verbosity)
     net = network(**asked)
     if plot and isinstance(net, Mininet_wifi):

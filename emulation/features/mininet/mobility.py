@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion, in Mininet-WiFi's words, as waypoints: the air follows them at each instant; the same seed gives the same.
+"""Motion in Mininet-WiFi's API, as waypoints, which the air follows exactly. The same seed gives the same motion.
 
-Written down before `build`; time 0 is its end, when what is kept begins. `mobility` says where a station is at its
-start and its stop, with `coord` in between; between them it goes straight on, evenly. Under a model go all stations and
-cars without a position of their own.
-"""
+Scripts describe it before `build`; time 0 is the end of `build`, when the session begins. `mobility` gives a station's
+positions at its start and stop, and `coord` those in between; it moves straight and evenly between them. A model moves
+all stations and cars without a position of their own."""
 
 from __future__ import annotations
 
@@ -34,12 +33,12 @@ MODEL_NOTED = {
     **dict.fromkeys(("aggregation", "aggregation_epoch", "epoch", "g_velocity"), "members keep their place in a group"),
     **dict.fromkeys(("min_z", "max_z"), "motion is in the plane"),
 }
-Leg = tuple[float, tuple[float, float]]  # when, and where
-LONGEST_S, MOST_LEGS = 3600.0, 1500  # how far ahead a model is asked
+Leg = tuple[float, tuple[float, float]]  # time and position
+LONGEST_S, MOST_LEGS = 3600.0, 1500  # how far ahead a model is evaluated
 
 
 class Model:
-    """What a random model is told, of one node: its area, its speeds, its pauses (m, m/s, s)."""
+    """The parameters of a random model for one node: area, speeds, pauses (m, m/s, s)."""
 
     def __init__(self, said: dict[str, Any], node: Node, random: Random) -> None:
         def number(name: str, usual: float) -> float:
@@ -71,7 +70,7 @@ class Model:
 
 
 def walk(model: Model, step_s: float = 1.0) -> Iterator[Leg]:
-    """Each second another direction and speed; walls reflect."""
+    """A new direction and speed each second; walls reflect."""
     at, here = 0.0, model.somewhere()
     yield at, here
     while True:
@@ -83,7 +82,7 @@ def walk(model: Model, step_s: float = 1.0) -> Iterator[Leg]:
 
 
 def direction(model: Model) -> Iterator[Leg]:
-    """In a direction as far as the wall; a pause there."""
+    """Straight to the wall in a random direction; then a pause."""
     at, here = 0.0, model.somewhere()
     yield at, here
     while True:
@@ -98,7 +97,7 @@ def direction(model: Model) -> Iterator[Leg]:
 
 
 def waypoint(model: Model) -> Iterator[Leg]:
-    """To a point drawn uniformly; a pause there."""
+    """To a uniformly drawn point; then a pause."""
     at, here = 0.0, model.somewhere()
     yield at, here
     while True:
@@ -144,7 +143,7 @@ def gauss_markov(model: Model) -> Iterator[Leg]:
         legs = list(bounce(model.sides, here, ahead, 1.0))
         yield from ((at + after, where) for after, where, _ in legs)
         _, here, (east, north) = legs[-1]
-        turned = math.atan2(north, east)  # by a wall, or not
+        turned = math.atan2(north, east)  # possibly by a wall
         along, heading = along + turned - heading, turned
         at += 1.0
         speed = max(alpha * speed + (1 - alpha) * mean + spread * random.gauss(0, 1), 0.01)
@@ -158,7 +157,7 @@ MODELS = {
 
 
 class Mobility:
-    """What a script says of motion."""
+    """The motion of a script."""
 
     def __init__(self, net: Mininet) -> None:
         self.net = net
@@ -167,7 +166,7 @@ class Mobility:
         self.start: dict[str, Any] = {}
         self.stop_s: float | None = None
         self.stages: dict[str, list[tuple[float, Position | None, str]]] = {}
-        self.ways: dict[str, list[Waypoint]] = {}  # of those who replay
+        self.ways: dict[str, list[Waypoint]] = {}  # of replayed nodes
 
     @property
     def wanted(self) -> bool:
@@ -198,7 +197,7 @@ class Mobility:
         given = {key: value for key, value in said.items() if key not in ("time", "mob_rep", "reverse")}
         if method := given.pop("ac_method", None):
             self.net.setAssociationCtrl(method)
-        if "model" in given:  # the older way to name a model
+        if "model" in given:  # the older keyword for a model
             self.set_model(**{"time": said.get("time", 0), **given})
         elif given:
             check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA))
@@ -220,10 +219,10 @@ class Mobility:
         at = numeric(f"mobility({node.name}): time", said.get("time", 0))
         self.stages.setdefault(node.name, []).append((at, where, stage))
 
-    # Ways
+    # Waypoints
 
     def give(self, lab: Lab) -> None:
-        """The waypoints of all. Raises Misuse."""
+        """Set the waypoints of all nodes. Raises Misuse."""
         for name in self.stages:
             lab.waypoints[name] = self.scripted(self.net[name])
         lab.waypoints |= self.ways
@@ -235,7 +234,7 @@ class Mobility:
                 lab.nodes[name].spec = lab.nodes[name].spec_at(way[0].position)  # type: ignore[attr-defined]
 
     def movers(self) -> list[Node]:
-        """Of a model: who has no place of its own."""
+        """Return the nodes that a model moves: those without a position of their own."""
         free = [node for node in (*self.net.stations, *self.net.cars) if node.noted_position is None]
         return [node for node in free if node.name not in self.stages and node.name not in self.ways]
 
@@ -260,7 +259,7 @@ class Mobility:
         return apart(found)
 
     def drawn(self, node: Node) -> list[Waypoint]:
-        """The way that a model draws, of a stream of the seed's and the node's."""
+        """Return a model's waypoints for a node, from a random stream of the seed and the node."""
         said = self.model
         seed, begin_s = said.get("seed", self.seed), float(said.get("time") or 0)
         name = said["model"]
@@ -281,7 +280,7 @@ class Mobility:
         return apart(cut(found, end_s))
 
     def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:
-        """Groups by random waypoint; members keep their place about its centre (RPGM of a stiff kind)."""
+        """Move groups by random waypoint; members keep their place around the centre (rigid RPGM)."""
         movers = self.movers()
         groups = max(min(int(self.model.get("n_groups", 1)), len(movers)), 1)
         number = movers.index(node) % groups
@@ -298,7 +297,7 @@ class Mobility:
 
 
 def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
-    """Along these points, evenly."""
+    """Return waypoints along these points at even speed."""
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     whole, passed = sum(lengths), 0.0
     way = [Waypoint(first, points[0])]
@@ -310,7 +309,7 @@ def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
 
 
 def cut(way: list[Waypoint], end_s: float) -> list[Waypoint]:
-    """Until a time; on the way there it stands then."""
+    """Cut waypoints at a time; the node then stops where it is."""
     from topologies.motion import position_at
 
     if way[-1].at_s <= end_s:
@@ -319,8 +318,7 @@ def cut(way: list[Waypoint], end_s: float) -> list[Waypoint]:
 
 
 def apart(way: list[Waypoint]) -> list[Waypoint]:
-    """No two at one time: who is somewhere else at once has a millisecond for it, and so many more as the air needs for
-    the distance."""
+    """Separate waypoints with equal times: a jump takes a microsecond, or longer, as the air limits the speed."""
     found: list[Waypoint] = []
     for at, where in way:
         if found:

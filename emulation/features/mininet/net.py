@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks: `Mininet`, with its methods. What is asked for is noted; `build` makes it."""
+"""`Mininet` with its methods: calls are stored, and `build` makes the network."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("
 
 
 class Mininet:
-    """Mininet's network; `Mininet_wifi` is the same with radios."""
+    """A network; `Mininet_wifi` adds radios."""
 
     def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = Controller,
                  link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
@@ -48,7 +48,7 @@ class Mininet:
             self.build()
 
     def begin_with(self, topo: Any, link: Any, params: dict[str, Any]) -> None:
-        """What both begin with. Raises Misuse."""
+        """Initialise what both classes share. Raises Misuse."""
         check(type(self).__name__, params := kinds.newer(params), kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
         self.topo, self.link, self.params = topo, link, params
         self.hosts: list[Node] = []
@@ -60,7 +60,7 @@ class Mininet:
         self.links: list[Link] = []
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
-        self.beside = contextlib.ExitStack()  # links in the run folder
+        self.beside = contextlib.ExitStack()  # symbolic links in the run folder
         builtins.input = answer
         self.options: dict[str, Any] = {}
         self.filmed, self.isReplaying = bool(params.get("plot")), False
@@ -68,8 +68,8 @@ class Mininet:
         noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
         self.medium = Medium(self, noise, cca, fading)
         self.mobility_plan = Mobility(self)
-        self.watchers: list[Any] = []  # of what happens from `build` to `stop`
-        self.controlled = False  # who is on which access point
+        self.watchers: list[Any] = []  # background activities from `build` to `stop`
+        self.controlled = False  # whether the lab chooses access points
         if method := params.get("ac_method"):
             self.setAssociationCtrl(method)
         self.next_ip = 1
@@ -77,7 +77,7 @@ class Mininet:
         self.ip_base, self.prefix = base, int(prefix or 8)
 
     lab: Lab | None
-    asks = "mininet> "  # of its prompt
+    asks = "mininet> "  # the prompt
 
     def __getattr__(self, name: str) -> Any:
         missing("net", name, kinds.CALLS)
@@ -85,7 +85,7 @@ class Mininet:
     # Nodes
 
     def all_nodes(self) -> list[Node]:
-        """Those of the lane, in the order in which they were added."""
+        """Return the nodes of the lane, in the order of their addition."""
         return [node for node in self.nameToNode.values() if node.kind != "controller"]
 
     def __getitem__(self, name: str) -> Node:
@@ -118,7 +118,7 @@ class Mininet:
         return list(self.nameToNode.items())
 
     def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
-        """A node of a class, of which there is a table of keywords. Raises Misuse."""
+        """Add a node of a class, whose keywords a table has. Raises Misuse."""
         if self.built:
             raise Misuse(f"{name}: the network is already built; add nodes before net.build()")
         if name in self.nameToNode:
@@ -127,7 +127,7 @@ class Mininet:
         params = {**fixed, **params}
         if cls.kind != usual.kind:
             raise Misuse(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
-        if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may have its own
+        if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may take other keywords
             kinds.check_node(f"{name}", cls.kind, params)
         node: Node = cls(name, **params)
         node.net = self
@@ -152,12 +152,12 @@ class Mininet:
         return node
 
     def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:
-        """A name without anything behind it: what it would control bridges by itself. RemoteController is refused."""
+        """Add a controller, which does nothing: bridges work by themselves. RemoteController raises Misuse."""
         if not isinstance(name, str):
             name, controller = "c0", name
         found = controller or self.classes.get("controller") or Controller
         if callable(found) and not isinstance(found, type | partial):
-            found = found(name, **params)  # what makes one
+            found = found(name, **params)  # a function that makes a controller
         if isinstance(found, Node):
             node = found
         else:
@@ -176,7 +176,7 @@ class Mininet:
 
     def addLink(self, node1: Any, node2: Any = None, port1: int | None = None, port2: int | None = None,
                 cls: Any = None, **params: Any) -> Link:  # fmt: skip
-        """A wire between two; what a radio is on (cls=adhoc …); or a station's access point."""
+        """Add a wire, the link of a radio (cls=adhoc …), or a station's access point."""
         if self.built:
             raise Misuse("addLink: the network is already built; add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
@@ -207,7 +207,7 @@ class Mininet:
         return made
 
     def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
-        """A wire's end, of Mininet's name: s1-eth1; a host's first has the host's address."""
+        """Add a wire's end with Mininet's name (s1-eth1); a host's first one gets the host's address."""
         port = node.newPort() if port is None else port
         name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
         own = dict(params.get(f"params{which}") or {})
@@ -220,7 +220,7 @@ class Mininet:
         return intf
 
     def interfaces(self) -> list[str]:
-        """The names of all that there are to be."""
+        """Return the names of all interfaces."""
         return [intf.name for node in self.all_nodes() for intf in node.intfList()]
 
     def node_of(self, node: Any) -> Node:
@@ -234,7 +234,7 @@ class Mininet:
         return [made for made in self.links if made.intf2 and {made.intf1.node, made.intf2.node} == both]
 
     def route_by(self, settings: dict[str, Any], call: str) -> None:
-        """A routing protocol for all that find each other. Raises Misuse."""
+        """Set the routing protocol of ad hoc and mesh stations. Raises Misuse."""
         if proto := settings.get("proto"):
             if proto not in kinds.ROUTINGS:
                 raise Misuse(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
@@ -245,7 +245,7 @@ class Mininet:
                 raise Misuse(f"{call}: proto={proto!r}: all stations have one: {before} is already set")
             note(f"proto={proto!r}: {why}")
 
-    # Its life
+    # Life cycle
 
     @property
     def uses_ip6(self) -> bool:
@@ -253,17 +253,17 @@ class Mininet:
 
     @property
     def mobile(self) -> bool:
-        """Whether stations may have to go from one access point to another."""
+        """Return whether stations may change their access point."""
         return self.mobility_plan.wanted or self.controlled
 
     def buildFromTopo(self, topo: Any = None) -> None:
-        """What a Topo has."""
+        """Add the nodes and links of a Topo."""
         from emulation.features.mininet.topo import build_from
 
         build_from(self, topo or self.topo)
 
     def build(self) -> None:
-        """Make the network, with all that has been asked for. Raises Misuse, OSError."""
+        """Make the network from all calls so far. Raises Misuse or OSError."""
         if self.built:
             return
         if self.topo is not None and not self.all_nodes():
@@ -275,11 +275,11 @@ class Mininet:
         self.prepare()
         self.lab = lab = Lab(self)
         lab.film = self.filmed
-        make_writable(script := Path(sys.argv[0]).resolve().parent)  # before any program sees it
+        make_writable(script := Path(sys.argv[0]).resolve().parent)  # before any program uses it
         self.mobility_plan.give(lab)
         lab.start()
         self.built = True
-        os.chdir(lab.folder)  # where it may write
+        os.chdir(lab.folder)  # a writable directory
         self.beside = show_beside(script, Path(lab.folder))
         for node in self.all_nodes():
             node.lane = lab[node.name]  # type: ignore[assignment]
@@ -294,14 +294,14 @@ class Mininet:
             self.staticArp()
 
     def prepare(self) -> None:
-        """What is decided once all has been said."""
+        """Decide what depends on all calls."""
         if self.params.get("autoSetMacs"):
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():
                     intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
 
     def start(self) -> None:
-        """The same; and its controllers and switches, of which each is there already."""
+        """Build the network if needed, and start its controllers and switches, which work already."""
         self.build()
         for node in (*self.controllers, *self.switches, *self.aps):
             if node in self.controllers:
@@ -310,7 +310,7 @@ class Mininet:
                 node.start(self.controllers)
 
     def stop(self) -> None:
-        """Take it away; safe to call more than once."""
+        """Remove the network; a second call has no effect."""
         if not self.lab:
             return
         if "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
@@ -326,14 +326,14 @@ class Mininet:
             node.lane = None
 
     def watch(self, watcher: Any) -> None:
-        """Something that happens from `build` to `stop` by itself; from now on, if the network is there."""
+        """Add a background activity from `build`, or from now on, to `stop`."""
         self.watchers.append(watcher)
         if self.lab:
             with self.lab.halted() as loop:
                 watcher.begin(loop, time.monotonic_ns())
 
     def setAssociationCtrl(self, ac: str = "ssf") -> None:
-        """Let the strongest signal (ssf) or the least load (llf) decide who is on which access point."""
+        """Choose access points by the strongest signal (ssf) or the least load (llf)."""
         if self.lab:
             raise Misuse("setAssociationCtrl: the network is already built; call it before net.build()")
         self.controlled = True
@@ -342,7 +342,7 @@ class Mininet:
     associationControl = setAssociationCtrl
 
     def moved(self) -> None:
-        """Somebody is somewhere else at once: who has lost its access point asks again."""
+        """After a jump, let stations that have lost their access point look for another."""
         lab = self.lab
         for interface in lab.interfaces() if lab else ():
             if "wlan" in interface.plan and lab:
@@ -350,12 +350,12 @@ class Mininet:
                 made.again(interface)
 
     def begin(self, loop: Loop, began_ns: int) -> None:
-        """The session has begun: what happens in it by itself."""
+        """Start the background activities of the session."""
         for watcher in self.watchers:
             watcher.begin(loop, began_ns)
 
     def staticArp(self) -> None:
-        """Enter everybody's hardware address at everybody."""
+        """Enter all hardware addresses into all neighbour tables."""
         there = [node for node in (*self.hosts, *self.stations, *self.cars) if node.IP()]
         for node in there:
             for other in there:
@@ -363,16 +363,16 @@ class Mininet:
                     node.setARP(str(other.IP()), str(other.MAC()))
 
     def configHosts(self) -> None:
-        """With `build`."""
+        """`build` does this."""
 
     configureControlNetwork = waitConnected = configHosts
 
     def seed(self, seed: int) -> None:
-        """Of models of motion."""
+        """Set the seed of motion models."""
         self.mobility_plan.seed = seed
 
     def run(self, test: Any, *args: Any, **params: Any) -> Any:
-        """Start it, call that, and stop it."""
+        """Start the network, call `test`, and stop the network."""
         self.start()
         try:
             return test(*args, **params)
@@ -393,16 +393,16 @@ class Mininet:
         CLI(self)
 
     def configLinkStatus(self, src: str, dst: str, status: str) -> None:
-        """The links between two, up or down."""
+        """Switch the links between two nodes up or down."""
         if not (found := self.linksBetween(src, dst)):
             raise Misuse(f"configLinkStatus: there is no link between {src} and {dst}")
         for made in found:
             made.switch(status == "up")
 
-    # Traffic, by the lab's own senders: no program has to be there, and iperfs are flows of the run that is kept
+    # Traffic from the lab's own applications: it needs no program, and the run has each iperf as a flow
 
     def ends(self, hosts: Sequence[Any] | None, call: str) -> list[Node]:
-        """Between whom: by default all that have an address. Raises Misuse."""
+        """Return the nodes of a test, by default all with an address. Raises Misuse."""
         if not self.lab:
             raise Misuse(f"{call}: the network is not built yet; call it after net.build() or net.start()")
         chosen = list(hosts) if hosts else [*self.hosts, *self.stations, *self.cars]
@@ -410,15 +410,15 @@ class Mininet:
         return [node for node in found if node.IP()] if not hosts else found
 
     def times(self, a: Node, b: Node, count: int, timeout_s: float) -> list[float]:
-        """Round trips that came, in ms."""
+        """Return the round-trip times of answered pings, in ms."""
         assert a.lane
         try:
             return [rtt * 1e3 for _, _, rtt in ping(a.lane, str(b.IP()), count, timeout_s=timeout_s) if rtt is not None]
-        except OSError:  # no route to it
+        except OSError:  # no route
             return []
 
     def ping(self, hosts: Any = None, timeout: Any = None, **_: Any) -> float:
-        """Between all pairs, once each way; returns how many percent were lost."""
+        """Ping between all pairs, once each way. Return the loss in percent."""
         output("*** Ping: testing ping reachability\n")
         nodes, sent, came = self.ends(hosts, "ping"), 0, 0
         for a in nodes:
@@ -437,11 +437,11 @@ class Mininet:
         return self.ping(timeout=timeout)
 
     def pingPair(self) -> float:
-        """The first two."""
+        """Ping between the first two nodes."""
         return self.ping(self.ends(None, "pingPair")[:2])
 
     def pingFull(self, hosts: Any = None, timeout: Any = None) -> list[Any]:
-        """With times; returns (from, to, (sent, received, min, avg, max, mean deviation in ms)) of each pair."""
+        """Ping with times. Return (from, to, (sent, received, min, avg, max, mean deviation in ms)) for each pair."""
         output("*** Ping: testing ping reachability\n")
         nodes, found = self.ends(hosts, "pingFull"), []
         for a in nodes:
@@ -464,8 +464,8 @@ class Mininet:
 
     def iperf(self, hosts: Any = None, l4Type: str = "TCP", udpBw: str = "10M", fmt: str | None = None,
               seconds: float = 5, port: int | None = None) -> list[str]:  # fmt: skip
-        """How fast the first sends to the second; returns the rates of server and client, of UDP before them what was
-        offered. Raises Misuse."""
+        """Measure the goodput from the first node to the second. Return the rates of server and client; for UDP, first
+        the offered rate. Raises Misuse."""
         nodes = self.ends(hosts, "iperf")
         if len(nodes) < 2:
             raise Misuse("iperf: give two nodes")
@@ -490,7 +490,7 @@ class Mininet:
 
 
 def free(node: Node, intf: Any) -> WIntf:
-    """The radio that a link between a station and an access point is of: of several the first that is on none."""
+    """Return the radio for a link of a station and an access point: the first without a link."""
     found = [each for each in node.wintfs.values() if each.role in ("", MASTER)]
     chosen = node.wintf(intf) if intf or not found else found[0]
     chosen.role = chosen.role or MANAGED
@@ -498,7 +498,7 @@ def free(node: Node, intf: Any) -> WIntf:
 
 
 def bits(rate: str) -> float:
-    """10M, 500k, as bits a second. Raises Misuse."""
+    """Convert 10M or 500k to bits per second. Raises Misuse."""
     number, unit = (rate[:-1], rate[-1:].upper()) if rate[-1:].isalpha() else (rate, None)
     try:
         return float(number) * (UNITS[unit][1] or 1.0)
@@ -507,7 +507,7 @@ def bits(rate: str) -> float:
 
 
 def said(bps: float, fmt: str | None) -> str:
-    """A rate as iperf writes it."""
+    """Format a rate as iperf does."""
     unit = (fmt or ("G" if bps >= 1e9 else "M" if bps >= 1e6 else "K")).upper()
     word, per = UNITS.get(unit, UNITS["M"])
     value = bps / per

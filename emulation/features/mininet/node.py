@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes, with Mininet's and Mininet-WiFi's methods. Before the network is built they are notes; from then on `lane` is
-the node of the running network, a network namespace of its own: access points and switches, too."""
+"""Nodes with the methods of Mininet and Mininet-WiFi. Before the network is built they are notes. Then `lane` is the
+node in the running network, a network namespace, also for access points and switches."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
 
 Position = tuple[float, float, float]
-OVS = ("ovs-", "dpctl ")  # programs that would do nothing here
+OVS = ("ovs-", "dpctl ")  # programs without effect here
 
 
 def place(what: str, position: Any) -> Position:
-    """A position, as "10,20,0", "10,20" or numbers. Raises Misuse."""
+    """Parse a position: "10,20,0", "10,20" or numbers. Raises Misuse."""
     try:
         numbers = position.split(",") if isinstance(position, str) else list(position)
         x, y, z = (float(number) for number in (numbers if len(numbers) == 3 else [*numbers, 0.0]))
@@ -35,28 +35,28 @@ def place(what: str, position: Any) -> Position:
 
 
 class Params(dict[str, Any]):
-    """What a script has said of a node. What it is and has besides, the node and its interfaces say."""
+    """The keywords of a node, as the script gave them; other keys come from the node and its interfaces."""
 
     def __missing__(self, name: str) -> Any:
         raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
 
 
 class Node:
-    """A node: a host, if it is nothing else."""
+    """A node, by default a host."""
 
-    kind, port_base = "host", 0  # of `emulation.net`; and the number of its first wired interface
+    kind, port_base = "host", 0  # the kind in `emulation.net`; the number of its first wired interface
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
         self.name, self.params, self.inNamespace = name, Params(params), inNamespace
-        self.net: Any = None  # the network that it is of
+        self.net: Any = None  # its network
         self.lane: Lane | None = None
-        self.early: lane.Node | None = None  # its namespace, before the network is there
+        self.early: lane.Node | None = None  # its namespace, before the network is built
         self.shell: Shell | None = None
         self.waiting, self.lastCmd = False, ""
         self.lastPid: int | None = None
         self.intfs: dict[int, Intf] = {}
         self.wintfs: dict[int, WIntf] = {}
-        self.coord: list[Any] = []  # of the way between `mobility`'s start and stop
+        self.coord: list[Any] = []  # positions between `mobility`'s start and stop
         self.noted_position: Position | None = None
         if params.get("position") is not None:
             self.noted_position = place(name, params["position"])
@@ -94,17 +94,17 @@ class Node:
         return next(iter(self.intfList()), None)
 
     def intf(self, intf: Any = None) -> Intf | None:
-        """One by its name; by default the first."""
+        """Return an interface by name, by default the first."""
         return self.defaultIntf() if not intf else self.nameToIntf.get(str(intf))
 
     def known(self, intf: Any = None) -> Intf:
-        """The same. Raises Misuse if there is none."""
+        """Return an interface as `intf` does. Raises Misuse if there is none."""
         if found := self.intf(intf):
             return found
         raise Misuse(f"{self.name} has no interface {intf or ''}; it has: {', '.join(self.intfNames()) or 'none'}")
 
     def wintf(self, intf: Any = None) -> WIntf:
-        """A wireless one. Raises Misuse if there is none."""
+        """Return a wireless interface. Raises Misuse if there is none."""
         found = self.known(intf) if intf else next(iter(self.wintfs.values()), None)
         if not isinstance(found, WIntf):
             raise Misuse(f"{self.name}: {intf or 'it'} is not wireless" if intf else f"{self.name} has no radio")
@@ -125,13 +125,13 @@ class Node:
         self.known(intf).setMAC(mac)
 
     def setIP6(self, ip: str, prefixLen: int = 64, intf: Any = None, **_: Any) -> None:
-        """Another address of IPv6."""
+        """Add an IPv6 address."""
         name = self.known(intf).name
         self.cmd(f"sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.{name}.disable_ipv6=0")
         self.must("ip", "-6", "addr", "add", ip if "/" in ip else f"{ip}/{prefixLen}", "dev", name, "nodad")
 
     def must(self, *args: str) -> None:
-        """Run a program. Raises Misuse with what it said, if it fails."""
+        """Run a program. Raises Misuse with its output if it fails."""
         _, said, status = self.pexec(*args)
         if status:
             raise Misuse(f"{self.name}: {' '.join(args)}: {said.strip()}")
@@ -143,7 +143,7 @@ class Node:
         return self.cmd("ip", "route", "add", ip, "dev", intf)
 
     def setDefaultRoute(self, intf: Any = None) -> None:
-        """Over this interface, or as `ip route` has it: "via 10.0.0.254"."""
+        """Set the default route: over this interface, or as for `ip route`, "via 10.0.0.254"."""
         words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf or self.known())]
         self.must("ip", "route", "replace", "default", *words)
 
@@ -156,8 +156,8 @@ class Node:
     # Programs
 
     def running(self, what: str) -> lane.Node:
-        """The node in the lane: before the network is there, without interfaces. Raises Misuse for what is about
-        these."""
+        """Return the node in the lane; before the network is built, one without interfaces. Raises Misuse if `what`
+        needs them."""
         if self.lane:
             return self.lane
         if named := next((name for name in self.net.interfaces() if name in what), None):
@@ -170,13 +170,13 @@ class Node:
 
     @property
     def pid(self) -> int | None:
-        """Of its shell, which is there with the network."""
+        """The process id of its shell, which the network starts."""
         if self.lane and not self.shell:
             self.shell = Shell(self.lane)
         return self.shell.process.pid if self.shell else None
 
     def sendCmd(self, *args: Any, **kwargs: Any) -> None:
-        """Begin a command; `waitOutput` or `monitor` have what it says."""
+        """Start a command; read its output by `waitOutput` or `monitor`."""
         if self.waiting:
             raise Misuse(f"{self.name}: {self.lastCmd!r} is still running; call waitOutput() first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
@@ -186,14 +186,14 @@ class Node:
                 f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
             )
         there = self.running(f"cmd({command!r})")
-        if self.shell and self.shell.process.poll() is not None:  # a command was `exit`
+        if self.shell and self.shell.process.poll() is not None:  # after the command `exit`
             self.terminate()
         self.shell = self.shell or Shell(there)
         self.lastCmd, self.waiting = command, True
         self.shell.begin(command)
 
     def monitor(self, timeoutms: float | None = None, **_: Any) -> str:
-        """What the command has said since."""
+        """Return the command's new output."""
         assert self.shell
         said, end = self.shell.more(timeoutms)
         self.waiting = self.waiting and not end
@@ -202,7 +202,7 @@ class Node:
         return said.decode(errors="replace")
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
-        """All that it says, until it has ended."""
+        """Wait for the command's end, and return its output."""
         said = []
         while self.waiting:
             said.append(self.monitor())
@@ -211,7 +211,7 @@ class Node:
         return "".join(said)
 
     def cmd(self, *args: Any, verbose: bool = False, **_: Any) -> str:
-        """Run a command in the node's shell, and return what it said."""
+        """Run a command in the node's shell, and return its output."""
         if verbose:
             info(f"*** {self.name} : {args}\n")
         self.sendCmd(*args)
@@ -226,7 +226,7 @@ class Node:
         return self.cmd(*args, verbose=True)
 
     def popen(self, *args: Any, **kwargs: Any) -> Popen[bytes]:
-        """A program beside the shell; a string is split in words, unless shell=True."""
+        """Start a program outside the shell; a string is split into words unless shell=True."""
         kwargs.pop("mncmd", None)
         words: Any = args[0] if len(args) == 1 else list(map(str, args))
         if isinstance(words, str) and not kwargs.pop("shell", False):
@@ -240,15 +240,15 @@ class Node:
             raise Misuse(f"{self.name}: {programs.lacking(missing)}") from error
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
-        """Run a program, and return what it said, what it said of its errors, and its exit status."""
+        """Run a program, and return its output, its error output and its exit status."""
         process = self.popen(*args, **kwargs)
         out, err = process.communicate()
         return (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace"), process.wait()
 
-    # Its life
+    # Life cycle
 
     def config(self, **params: Any) -> dict[str, Any]:
-        """What is set when the network is there; a class of the script's own may do more."""
+        """Set what the keywords say, when the network is built; a script's class can override this."""
         if route := params.get("defaultRoute"):
             self.setDefaultRoute(route)
         if ip6 := params.get("ip6"):
@@ -258,20 +258,20 @@ class Node:
     configDefault = config
 
     def start(self, controllers: Any = None) -> None:
-        """It is there with the network."""
+        """No effect: the network starts its nodes."""
 
     def stop(self, deleteIntfs: bool = False) -> None:
-        """It goes with the network; its programs, at once."""
+        """End the node's programs; the network removes the node."""
         self.terminate()
 
     def terminate(self) -> None:
-        """End its shell, and what that has started."""
+        """End its shell and the shell's children."""
         if self.shell:
             self.shell.close()
             self.shell = None
 
     def sendInt(self, intr: str = "\x03") -> None:
-        """Interrupt what the shell runs."""
+        """Interrupt the command in the shell."""
         self.running("sendInt()").cmd(f"pkill -INT -P {self.pid}")
 
     def read(self, size: int = 1024) -> str:
@@ -279,11 +279,11 @@ class Node:
 
     def setup(self) -> None: ...
 
-    # Where it is
+    # Position
 
     @property
     def position(self) -> Position:
-        """In metres; where it is now."""
+        """The current position in metres."""
         if self.lane and self.kind in ("station", "ap"):
             return self.lane.position
         return self.noted_position or (0.0, 0.0, 0.0)
@@ -293,21 +293,21 @@ class Node:
         self.setPosition(position)
 
     def setPosition(self, pos: Any) -> None:
-        """It is there at once."""
+        """Set the position at once."""
         self.noted_position = place(self.name, pos)
         if self.lane and self.kind in ("station", "ap"):
             self.lane.position = self.noted_position
             self.net.moved()
 
     def plot(self, position: Any) -> None:
-        """Where a node without radio is in pictures."""
+        """Set the position of a node without radio, for pictures."""
         self.setPosition(position)
 
     def getxyz(self) -> Position:
         return self.position
 
     def get_distance_to(self, dst: Node | str) -> float:
-        """In metres."""
+        """Return the distance in metres."""
         return round(math.dist(self.position, self.net.node_of(dst).position), 2)
 
 
@@ -316,7 +316,7 @@ class Host(Node):
 
 
 class CPULimitedHost(Host):
-    """Computing takes no time in a lane, so that there is nothing to limit."""
+    """A host; computing takes no time in a lane, so there is nothing to limit."""
 
     def __init__(self, name: str, **params: Any) -> None:
         refuse("CPULimitedHost", "computing takes no virtual time; write host=Host")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a script stands: a /tmp that can be written to, as scripts and the programs that they start expect one, and in
-a lane it is the machine's, and read-only; the run folder, with what lies beside the script; and who answers `input`."""
+"""The surroundings of a script: a writable /tmp, because the machine's is read-only in a lane; the run folder, with
+links to the files beside the script; and `input`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ PATH_ONLY = os.O_PATH | os.O_CLOEXEC
 
 
 def make_writable(script: Path) -> None:
-    """Cover /tmp with an empty one in memory, unless it can be written to; show in it the script's folder and those of
-    the environment that lie below it. Raises OSError."""
+    """Mount an empty /tmp in memory unless it is writable. Keep the script's folder, and those of the environment below
+    /tmp, visible. Raises OSError."""
     if os.access(TEMPORARY, os.W_OK):
         return
     needed = {script, Path(sys.prefix), *(Path(entry) for entry in sys.path if entry)}
@@ -32,8 +32,8 @@ def make_writable(script: Path) -> None:
 
 
 def show_beside(script: Path, folder: Path) -> contextlib.ExitStack:
-    """Let what lies beside a script be found in the run folder, too, where the script stands: as links, which are gone
-    when what is returned is closed. A name that is there is left alone. Raises OSError."""
+    """Link the files beside a script into the run folder, its working directory; closing the result removes the links.
+    Existing names stay. Raises OSError."""
     with contextlib.ExitStack() as links:
         beside = sorted(each for each in script.iterdir() if not each.name.startswith((".", "__")))
         if folder != script and folder not in script.parents:
@@ -46,7 +46,7 @@ def show_beside(script: Path, folder: Path) -> contextlib.ExitStack:
 
 
 def answer(prompt: object = "") -> str:
-    """What a script's `input` gets: a line of the terminal, or of standard input."""
+    """Return the answer to a script's `input`: a line from the terminal or standard input."""
     if (line := guest.read_line(str(prompt))) is None:
         raise EOFError
     return line.rstrip("\n")

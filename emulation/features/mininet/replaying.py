@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replayed positions: those of `sta.p`, which a script has filled, or of a file; each holds as long as the next one is
-away at the station's speed, or a second."""
+"""Replayed positions, from `sta.p` or a file. A station moves between them at its speed, by default 1 m/s."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ USUAL_MPS = 1.0
 
 
 class ReplayingMobility:
-    """Let stations go where their positions say, from the start of what is kept; or at once, if there is one."""
+    """Move stations along their positions from the start of the session, or at once if it has started."""
 
     def __init__(self, net: Mininet_wifi, nodes: Any = None, **said: Any) -> None:
         check("ReplayingMobility", said, ())
@@ -37,7 +36,7 @@ def positions(node: Node) -> list[Any]:
 
 
 def way_of(node: Node) -> list[Waypoint]:
-    """From position to position, straight on, at the node's speed."""
+    """Return waypoints from position to position at the node's speed."""
     speed = float(node.params.get("speed") or USUAL_MPS)
     points = [place(f"{node.name}.p", each) for each in positions(node)]
     at, way = 0.0, [Waypoint(0.0, points[0])]

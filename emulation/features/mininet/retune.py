@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A radio on another kind of link: `setMasterMode`, `setAdhocMode` and their like. While the network runs the kernel is
-told; what hostapd or wpa_supplicant has in hand stays theirs, and is refused."""
+"""Move a radio to another kind of link: `setMasterMode`, `setAdhocMode` and the like. In a running network this changes
+the kernel's interface. Interfaces of hostapd or wpa_supplicant raise Misuse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ BEACON_TU, MOST = 100, 256
 
 
 def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
-    """Before the network is there, or while it runs, if that is no access point's. Raises Misuse, OSError."""
+    """Change an interface's role, before the network is built or while it runs. Raises Misuse for access points;
+    OSError."""
     call = f"{intf.node.name}: to become {role}"
     if role == MASTER:
         if intf.lane:
@@ -42,7 +43,7 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
 
 
 def retune(intf: WIntf, role: str) -> None:
-    """Let the kernel leave what the radio is on, and join the other. Raises Misuse, OSError."""
+    """Leave the radio's network and join the other. Raises Misuse or OSError."""
     lane: Any = intf.lane
     busy = lane.plan.get("wlan", {})
     if busy.get("master") or busy.get("client") == Client.WPA_SUPPLICANT:
@@ -64,7 +65,7 @@ def retune(intf: WIntf, role: str) -> None:
         if role == "adhoc":
             lane.join_ibss(intf.ssid, freq, adhoc.BSSID, BEACON_TU, basic)
             lane.shift_beacons(1024 * BEACON_TU * intf.node.net.medium.radios().index(intf) // MOST)
-            lane.probe(intf.ssid, freq)  # who is there answers, and both know each other
+            lane.probe(intf.ssid, freq)  # peers answer, and learn of it
         elif role == "mesh":
             lane.join_mesh(intf.ssid, freq, BEACON_TU, basic)
         elif role == "ocb":

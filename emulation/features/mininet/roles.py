@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What nodes can be besides hosts: stations and cars, access points, switches, controllers."""
+"""Roles of nodes besides hosts: stations, cars, access points, switches, controllers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from emulation.lane.errors import Misuse
 
 
 class Wireless(Node):
-    """What nodes with radios share. Of several radios `intf` names one."""
+    """Methods of nodes with radios; `intf` selects one of several."""
 
     def setRange(self, range: float, intf: Any = None) -> None:
         self.wintf(intf).setRange(range)
@@ -35,7 +35,7 @@ class Wireless(Node):
     def showNode(self) -> None: ...
 
     def hide(self) -> None:
-        """Pictures show who is on the air."""
+        """No effect: pictures show all nodes with radios."""
 
     show = hide
 
@@ -76,17 +76,17 @@ class Car(Station):
 
 
 class Bridge(Node):
-    """What switches and access points share: a bridge of the kernel's, of the node's name."""
+    """Methods of switches and access points: a kernel bridge with the node's name."""
 
     port_base, stopped = 1, False
     dpid: str | None = None
 
     def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
-        """Its bridge's: an interface in a bridge answers nobody."""
+        """Set the address of the bridge, because interfaces in a bridge do not answer."""
         self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
 
     def stop(self, deleteIntfs: bool = False) -> None:
-        """Nothing is bridged any more, until `start`."""
+        """Stop bridging, until `start`."""
         if self.lane:
             self.must("ip", "link", "set", self.name, "down")
             self.stopped = True
@@ -120,7 +120,7 @@ class AP(Wireless, Bridge):
 
 
 class Controller(Node):
-    """Nothing runs: without OpenFlow there is nothing to control, and switches bridge by themselves."""
+    """A controller, which does nothing: there is no OpenFlow, and switches bridge by themselves."""
 
     kind = "controller"
 
@@ -132,7 +132,7 @@ class Controller(Node):
         return str(self.ip)
 
     def cmd(self, *args: Any, verbose: bool = False, **_: Any) -> str:
-        """Beside the nodes, in no one's namespace, as Mininet's controllers are."""
+        """Run a command outside the nodes' namespaces, as Mininet's controllers do."""
         from emulation.features.mininet.util import quietRun
 
         return quietRun(" ".join(map(str, args)), shell=True)

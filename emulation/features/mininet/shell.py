@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A node's shell, as Mininet's nodes have one: a bash that lives as long as the node, so that `cd`, variables and what
-runs in the background outlast a command. The end of a command is told by a byte that it says after it."""
+"""A node's shell, as in Mininet: one bash for the life of the node, so that `cd`, variables and background jobs outlast
+a command. The shell prints a byte at the end of each command."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ class Shell:
         self.keyboard.write(HANDLE.format(told).encode())
 
     def begin(self, command: str) -> None:
-        """Let it run a command, which is not to read what comes after it. Raises OSError if the shell has ended."""
+        """Start a command, without access to the shell's input. Raises OSError if the shell has ended."""
         end = f"printf '\\{END[0]:o}'"
         self.keyboard.write(f"eval {shlex.quote(command)} </dev/null\n{end}\n".encode())
         self.keyboard.flush()
 
     def more(self, timeout_ms: float | None = None) -> tuple[bytes, bool]:
-        """What the command has said since, and whether that is its end; waits for something, or so long (in the lane's
-        time)."""
+        """Wait for output, at most `timeout_ms` of the lane's time. Return it, and whether the command has ended."""
         poll = select.poll()
         poll.register(self.screen, select.POLLIN)
         if not poll.poll(timeout_ms):
@@ -50,16 +49,16 @@ class Shell:
         return said, bool(end) or not data
 
     def missing(self) -> list[str]:
-        """The programs that it did not find since."""
+        """Return the programs that the shell did not find since the last call."""
         with contextlib.suppress(BlockingIOError):
             return os.read(self.lacks, CHUNK).decode(errors="replace").split()
         return []
 
     def close(self) -> None:
-        """End it, and what it has started, at once."""
+        """Kill the shell and its children."""
         self.process.kill()
         self.process.wait()
-        with contextlib.suppress(BrokenPipeError):  # what it has not read any more
+        with contextlib.suppress(BrokenPipeError):  # of input that was not read
             self.keyboard.close()
         self.process.stdout.close()  # type: ignore[union-attr]
         os.close(self.lacks)

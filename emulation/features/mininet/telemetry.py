@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Telemetry: numbers of nodes in files of the run folder, a line each second of the lane's time; nothing is drawn.
+"""Telemetry: write numbers of nodes to files in the run folder, a line for each second of the lane's time.
 
-`position-mn-telemetry.txt` has `time,node,x,y,z`; others, as `sta1-wlan0-tx_packets-mn-telemetry.txt`, `time,value`.
+`position-mn-telemetry.txt` has `time,node,x,y,z`; others, such as `sta1-wlan0-tx_packets-mn-telemetry.txt`, have
+`time,value`. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NOTHING_DRAWN = dict.fromkeys(
 
 
 class Telemetry:
-    """What a network is to write down of these nodes."""
+    """The telemetry of these nodes."""
 
     def __init__(self, nodes: Any = (), data_type: str = "tx_packets", single: bool = False, **said: Any) -> None:
         check("telemetry", said, TAKEN, NOTHING_DRAWN)
@@ -42,7 +43,7 @@ class Telemetry:
         self.began_ns = 0
 
     def begin(self, loop: Loop, began_ns: int) -> None:
-        """The network is there: write, in its loop, each second."""
+        """Start to write, each second in the network's loop."""
         self.loop, self.began_ns = loop, began_ns
         loop.at(began_ns + EVERY_NS, partial(self.again, began_ns + EVERY_NS))
 
@@ -85,6 +86,6 @@ class Telemetry:
 
 
 def telemetry(nodes: Any = (), **said: Any) -> None:
-    """Of the network that the nodes are in."""
+    """Add telemetry to the network of these nodes."""
     made = Telemetry(nodes, **said)
     made.nodes[0].net.watch(made)

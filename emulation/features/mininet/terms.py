@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts do to the machine around a network: terminals, of which a lane has none; what has to be cleaned, which
-is nothing; programs that must be there."""
+"""Functions that scripts call around a network: terminals, which a lane lacks; cleanup, which a lane does not need; and
+checks for programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from emulation.lane.errors import Misuse
 
 
 def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any = None, cmd: str = "bash") -> list[Any]:
-    """A program that would run in a terminal runs without one: what it says is in a file of the run folder. A terminal
-    for somebody to type in is nothing here, and that is said."""
+    """Run a program without its terminal; a file in the run folder has its output. Note that interactive terminals do
+    not exist."""
     if cmd == "bash":
         note(f"makeTerm({node.name}): a lane has no terminals: at CLI(net), {node.name} COMMAND runs a program")
         return []
@@ -33,24 +33,24 @@ def runX11(node: Node, cmd: str) -> tuple[None, Any]:
 
 
 def cleanUpScreens() -> None:
-    """There are none."""
+    """No effect: there are no terminals."""
 
 
 def cleanup() -> None:
-    """A lane leaves nothing behind."""
+    """No effect: a lane leaves nothing behind."""
 
 
 class Cleanup:
-    """The same, as a class has it."""
+    """Cleanup as a class."""
 
     @classmethod
     def cleanup(cls) -> None:
-        """Nothing is left."""
+        """No effect, as for the function."""
 
     cleanup_wifi = cleanup
 
 
 def pathCheck(*names: str, **_: Any) -> None:
-    """Raises Misuse for a program that is not there."""
+    """Raises Misuse for a missing program."""
     if missing := [name for name in names if not shutil.which(name)]:
         raise Misuse(f"there is no program {missing[0]} on this machine: install it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topologies as classes: a script's own `Topo` says in `build` who there is and what joins them; and Mininet's own."""
+"""Topologies as classes: a script's `Topo` adds nodes and links in `build`; and Mininet's own topologies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Topo:
-    """Notes of nodes, by their kind, and of links."""
+    """A list of nodes with their kinds, and of links."""
 
     def __init__(self, *args: Any, **params: Any) -> None:
         self.hopts, self.sopts, self.lopts = params.pop("hopts", {}), params.pop("sopts", {}), params.pop("lopts", {})
@@ -21,7 +21,7 @@ class Topo:
         self.build(*args, **params)
 
     def build(self, *args: Any, **params: Any) -> None:
-        """A script's own."""
+        """Add nodes and links; a script overrides it."""
 
     def note(self, kind: str, name: str, usual: dict[str, Any], opts: dict[str, Any]) -> str:
         self.noted[name] = kind, {**usual, **opts}
@@ -77,7 +77,7 @@ class Topo:
 
 
 def build_from(net: Mininet, topo: Any) -> None:
-    """Put what a Topo has into a network. Raises Misuse."""
+    """Add the nodes and links of a Topo to a network. Raises Misuse."""
     if not isinstance(topo, Topo):
         raise Misuse(f"topo={topo!r} is no Topo: write topo=MyTopo()")
     for name, (call, opts) in topo.noted.items():
@@ -98,7 +98,7 @@ class SingleSwitchTopo(Topo):
 
 
 class SingleSwitchReversedTopo(Topo):
-    """The same, with the hosts' ports in the other order."""
+    """k hosts at one switch, with the ports in reverse order."""
 
     def build(self, k: int = 2, **_: Any) -> None:
         s1 = self.addSwitch("s1")

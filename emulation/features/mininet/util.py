@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small things that scripts import from `mininet.util`."""
+"""Functions that scripts import from `mininet.util`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.features.mininet.log import output
 
 
 def quietRun(cmd: Any, shell: bool = False, **_: Any) -> str:
-    """Run a program beside the nodes, in no one's namespace, and return what it said."""
+    """Run a program outside the nodes' namespaces, and return its output."""
     words = cmd if shell or not isinstance(cmd, str) else shlex.split(cmd)
     try:
         return run(words, shell=shell, stdout=PIPE, stderr=STDOUT, check=False).stdout.decode(errors="replace")
@@ -24,7 +24,7 @@ def quietRun(cmd: Any, shell: bool = False, **_: Any) -> str:
 
 
 def errRun(*cmd: Any, shell: bool = False, **_: Any) -> tuple[str, str, int]:
-    """The same, with what it said of errors, and its exit status."""
+    """Run a program as `quietRun` does; return its output, error output and exit status."""
     words = cmd[0] if len(cmd) == 1 else list(map(str, cmd))
     words = shlex.split(words) if isinstance(words, str) and not shell else words
     done = run(words, shell=shell, capture_output=True, check=False)
@@ -32,19 +32,19 @@ def errRun(*cmd: Any, shell: bool = False, **_: Any) -> tuple[str, str, int]:
 
 
 def custom(cls: Any, **params: Any) -> Any:
-    """A class with some keywords fixed."""
+    """Return a class with some keywords fixed."""
     made = partial(cls, **params)
     made.__name__ = cls.__name__  # type: ignore[attr-defined]
     return made
 
 
 def irange(start: int, end: int) -> range:
-    """With its end."""
+    """Return a range that includes its end."""
     return range(start, end + 1)
 
 
 def waitListening(client: Any = None, server: Any = "127.0.0.1", port: int = 80, timeout: float | None = None) -> bool:
-    """Wait until a node listens on a TCP port; says whether it does."""
+    """Wait until a node listens on a TCP port. Return whether it does."""
     deadline = None if timeout is None else time.monotonic() + timeout
     while deadline is None or time.monotonic() < deadline:
         if f":{port} " in server.cmd("ss -ltnH"):
@@ -55,7 +55,7 @@ def waitListening(client: Any = None, server: Any = "127.0.0.1", port: int = 80,
 
 def pmonitor(popens: Mapping[Any, Popen[bytes]], timeoutms: float = 500, readline: bool = True,
              readmax: int = 1024) -> Iterator[tuple[Any, str]]:  # fmt: skip
-    """What programs say, by whose they are, a line each; (None, '') when nobody has for so long."""
+    """Yield lines of output with the key of their program; (None, '') after a timeout without any."""
     poll, whose = select.poll(), {}
     for who, popen in popens.items():
         assert popen.stdout
@@ -77,7 +77,7 @@ def pmonitor(popens: Mapping[Any, Popen[bytes]], timeoutms: float = 500, readlin
 
 
 def dumpNodeConnections(nodes: Any) -> None:
-    """Whose interface leads where."""
+    """Print the nodes' interfaces and their peers."""
     for node in nodes:
         output(node.name)
         for intf in node.intfList():
@@ -98,7 +98,7 @@ dumpPorts = dumpNodeConnections
 
 
 def ipAdd(i: int, prefixLen: int = 8, ipBaseNum: int = 0x0A000000) -> str:
-    """The i-th address of a network."""
+    """Return the i-th address of a network."""
     number = ipBaseNum + i
     return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
 
@@ -108,7 +108,7 @@ def macColonHex(mac: int) -> str:
 
 
 def splitArgs(argstr: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """`name,arg,key=value` as a name, arguments and keywords."""
+    """Split `name,arg,key=value` into name, arguments and keywords."""
     name, *rest = argstr.split(",")
     values = [part.partition("=") for part in rest]
     return (name, [number(key) for key, equals, _ in values if not equals],
@@ -116,7 +116,7 @@ def splitArgs(argstr: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def number(word: str) -> Any:
-    """As int or float, if it is one."""
+    """Convert to int or float if possible."""
     for kind in (int, float):
         try:
             return kind(word)
@@ -126,13 +126,13 @@ def number(word: str) -> Any:
 
 
 def buildTopo(topos: Mapping[str, Callable[..., Any]], topoStr: str) -> Any:
-    """A topology by its name, with arguments: `linear,3`."""
+    """Return a topology by name and arguments: `linear,3`."""
     name, args, params = splitArgs(topoStr)
     return topos[name](*args, **params)
 
 
 def ensureRoot() -> None:
-    """A lane's programs are root of their kernel."""
+    """No effect: a lane's programs are root of their kernel."""
 
 
 def decode(data: Any) -> str:

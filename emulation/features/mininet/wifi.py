@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks with radios: `Mininet_wifi`."""
+"""`Mininet_wifi`: networks with radios."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topologies.network import Waypoint
 
 
 class Mininet_wifi(Mininet):
-    """With radios."""
+    """A network with radios."""
 
     asks = "mininet-wifi> "
 
@@ -37,7 +37,7 @@ class Mininet_wifi(Mininet):
             self.build()
 
     def add_radios(self, node: Node, first: int) -> None:
-        """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
+        """Add a node's radios: sta1-wlan0 …, and ap1-wlan1 … for access points."""
         said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
         many = int(numeric(f"{node.name}: wlans", said.get("wlans", 1)))
         if many < 1:
@@ -77,7 +77,7 @@ class Mininet_wifi(Mininet):
     addBaseStation = addAccessPoint
 
     def configureNodes(self) -> None:
-        """With `build`; until then all is noted."""
+        """No effect: `build` configures the nodes."""
         info("*** Configuring nodes\n")
 
     configureWifiNodes = configureNodes
@@ -88,7 +88,7 @@ class Mininet_wifi(Mininet):
         self.medium.set_model(model, **params)
 
     def associate(self, intf: WIntf, ap: WIntf) -> None:
-        """Let a station go to an access point; before `build`, begin there."""
+        """Associate a station with an access point; before `build`, make it the first one."""
         if not self.lab:
             self.addLink(intf.node, ap.node)
             return
@@ -97,7 +97,7 @@ class Mininet_wifi(Mininet):
             made.associate(intf.lane, ap.lane)
 
     def send_to(self, intf: WIntf, ap: WIntf) -> None:
-        """The same, out of the session's own loop: without waiting."""
+        """Associate without waiting, from the session's loop."""
         if self.lab:
             made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
             made.select(intf.lane, ap.lane)
@@ -106,7 +106,7 @@ class Mininet_wifi(Mininet):
         self.watch(Telemetry(nodes, **said))
 
     def replay(self, ways: dict[str, list[Waypoint]]) -> None:
-        """Let nodes go along these waypoints, from the start, or from now on."""
+        """Move nodes along these waypoints, from the start or from now on."""
         self.mobility_plan.ways |= ways
         if self.lab:
             self.lab.go(ways)
@@ -121,7 +121,7 @@ class Mininet_wifi(Mininet):
     # Motion
 
     def plotGraph(self, **said: Any) -> None:
-        """The run is to have a film, film.html, and a picture of how it begins, graph.svg."""
+        """Have the host make a film of the run, film.html, and a picture of its start, graph.svg."""
         check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
         self.filmed = True
         if self.lab:
@@ -141,8 +141,8 @@ class Mininet_wifi(Mininet):
 
 
 def each(what: str, said: Any, number: int, many: int) -> Any:
-    """What of a keyword is for the radio of this number: of several, one may be said for each, with commas. Raises
-    Misuse for more than there are radios."""
+    """Return the part of a keyword for the radio of this number; commas separate the radios. Raises Misuse if there are
+    more parts than radios."""
     parts = said.split(",") if isinstance(said, str) and (many > 1 or what.endswith(" ssid")) else said
     if isinstance(parts, list | tuple):
         if any(parts[many:]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of a word that a script says and this lab does not have: it is refused by its name, with what to do; or,
-where what the script is about stays the same without it, that is said once. Nothing is passed over in silence."""
+"""Errors and notes for names and keywords that dcflab lacks. One that changes what the script measures raises an error
+that names it and says what to do instead. Any other causes a note, once. None is ignored silently."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PAGE = "docs/mininet-wifi.md"
 
 
 class UnknownName(Misuse, AttributeError):
-    """An attribute that is not there; to `hasattr`, too."""
+    """A missing attribute, also for `hasattr`."""
 
 
 class UnknownParameter(Misuse, KeyError):
-    """The same of an item that is not there."""
+    """A missing item."""
 
     __str__ = Misuse.__str__
 
@@ -26,7 +26,7 @@ _said: set[str] = set()
 
 
 def note(sentence: str) -> None:
-    """Say, once, what is otherwise than a script may think."""
+    """Print a note once."""
     if sentence not in _said:
         _said.add(sentence)
         print(f"*** dcflab: {sentence}", flush=True)
@@ -36,8 +36,8 @@ def check(
     call: str, given: Mapping[str, Any], taken: Collection[str], noted: Mapping[str, str] | None = None,
     refused: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """Keywords of a call: those `taken` have their meaning, of those `noted` it is said why they have none, and the
-    others are refused; one that is None, False or 0 asks for nothing. Raises Misuse."""
+    """Check the keywords of a call: `taken` ones are valid, `noted` ones cause a note why they have no effect, and
+    others raise Misuse. None, False and 0 are always accepted."""
     for name, value in given.items():
         if name in taken or not value:
             continue
@@ -50,7 +50,7 @@ def check(
 
 
 def numeric(what: str, value: Any) -> float:
-    """A number, or one that is written as text. Raises Misuse."""
+    """Convert a number, which may be text. Raises Misuse."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -63,14 +63,14 @@ def refuse(what: str, instead: str) -> NoReturn:
 
 
 def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
-    """An object's `__getattr__`: raises UnknownName."""
+    """Raise UnknownName; for an object's `__getattr__`."""
     if name.startswith("__"):
         raise AttributeError(name)
     raise UnknownName(f"{what}.{name} is not there: {why.get(name, f'{PAGE} has what there is')}")
 
 
 def absent(face: str, why: Mapping[str, str]) -> Any:
-    """A face's `__getattr__`: names that it does not have are refused, by their names; `why` says more of some."""
+    """Return a module's `__getattr__`, which raises an error for missing names; `why` has details on some."""
 
     def unknown(name: str) -> NoReturn:
         if name.startswith("__"):

@@ -43,7 +43,7 @@ WORDS = [
 NOTHING = [
     Option([flag], is_flag=True, expose_value=False, hidden=True)
     for flag in ("--position", "--innamespace", "--nolistenport", "--wait")
-]  # positions are the topology's, all nodes are in namespaces, nobody listens, and everybody is waited for
+]  # without effect here
 OTHERWISE = {
     "--switch": "switches are bridges", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
     "--station": "stations are namespaces", "--nat": "a lane has no network outside",

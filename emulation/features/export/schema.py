@@ -69,10 +69,9 @@ ROWS = {
 
 def rows(of: str, text: str) -> list[Column]:
     """Return the columns with the numbers of frames of each kind, in `of`."""
-    called = {row: said for row, said in ROWS.items() if (of, row) != ("fail", "mac_ack")}
+    names = (name for name in ROWS if (of, name) != ("fail", "mac_ack"))
     return [
-        Column(f"{of}_{row}".replace(".", "_"), INTEGER, text.format(said), f"{of}.{row}")
-        for row, said in called.items()
+        Column(f"{of.replace('.', '_')}_{name}", INTEGER, text.format(ROWS[name]), f"{of}.{name}") for name in names
     ]
 
 

@@ -12,7 +12,7 @@ from analysis.traces.trace import Array, Kind, Outcome
 from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
 from labs.quantities import sent
 
-STA4, STA5, STA6 = 3, 4, 5
+STA4, STA5 = 3, 4
 
 
 def arrivals_s(run: Recorded) -> Array:
@@ -49,13 +49,6 @@ def in_vain(run: Recorded) -> Array:
     air = run.air
     found: Array = sent(run, Kind.UDP, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.BELOW_THRESHOLD)
     return found
-
-
-def control_after(run: Recorded) -> int:
-    """How many control packets were sent after the link was gone."""
-    air = run.air
-    gone = run.lane["started_ns"] + 1e9 * last_by_sta4_s(run)
-    return int((sent(run, Kind.ROUTING) & (air.start_ns > gone)).sum())
 
 
 def noticed_s(run: Recorded) -> float:

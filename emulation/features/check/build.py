@@ -40,7 +40,7 @@ OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
 STYLED = re.compile(PLACE + r"(?P<text>.*)")
 ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make does not pass LC_ALL to the compiler
 SYMBOLS = "others.symvers"
-LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
+LANE, DEBUG = "uml", "debug"  # kernels that this program boots
 ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
 # The debug kernel's modules call ours at the start and end of their functions, except functions of the kernel's
 # headers.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed, as ratios measured side by side in one run; never in tests. `./dcflab bench` sets up and runs them."""
+"""Benchmarks: speed as ratios measured side by side in one run, never in tests. `./dcflab bench` sets up and runs
+them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import argparse
 
 
 def asked(what: str | None) -> tuple[bool, int]:
-    """What the command line of a benchmark says: print JSON, and how many repeats."""
+    """Parse the command line of a benchmark: whether to print JSON, and the number of repeats."""
     parser = argparse.ArgumentParser(
         prog="./dcflab bench", description=(what or "").partition(":")[2].partition(".")[0]
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`./dcflab bench aggregates`: saturated 802.11n, ac and ax, in the core alone and in ns-3.
 
-1, 5 and 20 stations send to a sink at three MCS of each format, without losses; then one station, of whose MPDUs the
-sink loses some. MPDUs acknowledged a second. The core goes by ns-3's durations (aggregates.c), and by the standard's.
-"""
+1, 5 and 20 stations send to a sink at three MCS of each format, without losses. Then one station sends, and the sink
+loses some of its MPDUs. The result is acknowledged MPDUs per second. The core runs with ns-3's durations
+(aggregates.c), and with the standard's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PEER, LIKE_IT, OURS = "ns-3", "dcflab, ns-3's durations", "dcflab"
 
 
 class Scenario(NamedTuple):
-    """The words of both programs."""
+    """The arguments of both programs."""
 
     format: str
     mcs: int
@@ -50,13 +50,13 @@ SCENARIOS = [Scenario(*mode, stations, seconds) for stations, seconds in SECONDS
 
 
 def played(program: Path, scenario: Scenario, seed: int, *more: str) -> float:
-    """MPDUs a second."""
+    """Return MPDUs per second."""
     words = {**scenario._asdict(), "seed": seed}
     return float(output(program, *(f"--{name}={value}" for name, value in words.items()), *more))
 
 
 def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
-    """By scenario and program, a value for each seed."""
+    """Return the values of all seeds, by scenario and program."""
     with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         folder = Path(name)
         core = build_core(folder, "aggregates")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench aodv`: why ns-2's AODV loses more datagrams, and sends more packets, than the preset `cmu` does.
+"""`./dcflab bench aodv`: why ns-2's AODV loses more datagrams, and sends more packets, than the preset `cmu`.
 
-The five movements and the light datagrams of `./dcflab bench manet`, with so many papers of random numbers for each
-movement, on both sides; ns-2 also without what is held to be the cause (peers/ns2_without.c), and this with its own.
+It runs the five movements and the light datagrams of `./dcflab bench manet`, each movement under several seeds, in both
+simulators. ns-2 also runs without the supposed cause (peers/ns2_without.c), and dcflab with its own equivalent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HERE_TOO = {
     "dcflab, TTLs as in ns-2": ",ttl_start=30,local_add_ttl=30",
     "dcflab, no local repair": ",local_repair=0",
 }  # fmt: skip
-Found = dict[str, list[list[manet.Row]]]  # by who played it and movement, a row for each paper
+Found = dict[str, list[list[manet.Row]]]  # by program and movement, a row for each seed
 
 
 def measure(papers: int) -> Found:
@@ -59,7 +59,7 @@ def measure(papers: int) -> Found:
 
 
 def cells(movements: list[list[manet.Row]]) -> list[str]:
-    """Means over the movements with 95 % confidence intervals, and what each movement lost."""
+    """Return means over the movements with 95 % confidence intervals, and the losses of each movement."""
     columns = ("lost", "control")
     means = {column: [sum(row[column] for row in rows) / len(rows) for rows in movements] for column in columns}
     lost, control = (statistics.mean(means[column]) for column in columns)

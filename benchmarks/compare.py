@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`./dcflab bench speed`: whole runs of dcflab, ns-2 and ns-3 side by side, and the core alone.
 
-What is timed is what a user waits for: the whole process, by the wall clock and in CPU time of it and its children.
-First the papers' study: a string of five under three RTS/CTS strategies, 120 s each; then 900 s of one of them; then
-meshes, which have no peer here. All write a trace unless said otherwise. They take turns, so that a slow moment of the
-machine hits all of them. Medians, and ratios of medians; nothing here is a test.
-"""
+It measures whole processes: wall time, and CPU time with children. First the papers' study: a string of five under
+three RTS/CTS strategies, 120 s each. Then 900 s of one strategy, and meshes, which have no peer here. All write a trace
+unless stated otherwise. The programs take turns, so a slow moment of the machine affects all. Results are medians and
+their ratios; nothing here is a test."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ AIR = HERE.parent / "emulation/dcf80211"
 
 
 class Took(NamedTuple):
-    """Seconds."""
+    """Times in seconds."""
 
     wall: float
     cpu: float
@@ -41,7 +40,7 @@ class Took(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Programs that do the same, by name, `air_s` of air time each; the first is what the others are held against."""
+    """Programs with the same task of `air_s` of air time, by name; the first is the reference."""
 
     title: str
     air_s: float
@@ -49,7 +48,7 @@ class Comparison:
 
 
 def timed(run: Callable[[], object]) -> Took:
-    """What a function took whose work is done by other processes, which it waits for."""
+    """Return the time of a function that waits for other processes."""
 
     def cpu() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -65,7 +64,7 @@ def output(*command: object) -> str:
 
 
 def dcflab(*arguments: object) -> None:
-    """A run as users have it, whose folder is gone afterwards."""
+    """Run dcflab as a user does, and remove the run folder."""
     with scratch("bench") as out:
         output(HERE.parent / "dcflab", "run", *arguments, "--out", out)
 
@@ -83,7 +82,7 @@ def ns3(program: Path) -> None:
 
 
 def comparisons(folder: Path) -> list[Comparison]:
-    """All that is compared. `folder` is for what is built and written."""
+    """Return all comparisons. `folder` is for built programs and their output."""
     peer, trace = build_peer(folder), folder / "ns2.tr"
     long = ("string", "--stations", STATIONS, "--rts", "full", "--seconds", LONG_S)
     study = {
@@ -114,26 +113,26 @@ def comparisons(folder: Path) -> list[Comparison]:
 
 
 def build_peer(folder: Path, name: str = "string", *more: str) -> Path:
-    """A peer in ns-3, the same string if nothing else is said; `more`: the libraries of it that it needs besides."""
+    """Build a peer in ns-3, by default the same string. `more` are further libraries of ns-3."""
     peer = folder / f"{name}-ns3"
     output("g++", "-O2", "-o", peer, HERE / f"peers/{name}.cc", *(f"-lns3-{name}" for name in (*more, *NS3)))
     return peer
 
 
 def build_without(folder: Path) -> Path:
-    """What ns-2 is preloaded with."""
+    """Build the library that ns-2 is preloaded with."""
     library = folder / "ns2_without.so"
     output("gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, HERE / "peers/ns2_without.c")
     return library
 
 
 def preload(library: Path, without: str) -> tuple[str, ...]:
-    """What comes before a command of ns-2's."""
+    """Return the prefix of an ns-2 command that preloads the library."""
     return ("env", f"LD_PRELOAD={library}", f"NS2_WITHOUT={without}") if without else ()
 
 
 def build_core(folder: Path, name: str = "core") -> Path:
-    """The core alone, playing a saturated string, or what `name` plays."""
+    """Build a program of the core alone: a saturated string, or that of `name`."""
     core = folder / name
     sources = (HERE / f"{name}.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
     output("gcc", "-O2", f"-I{AIR}/core", "-o", core, *sources, "-lm")
@@ -155,7 +154,7 @@ def measure(repeats: int) -> dict[str, Any]:
 
 
 def take_turns(comparisons: Sequence[Comparison], repeats: int) -> list[dict[str, Any]]:
-    """Time all programs, so many times; what each took, as `summary` has it."""
+    """Time all programs `repeats` times, and return their `summary`."""
     took: dict[tuple[str, str], list[Took]] = {}
     for _ in range(repeats):
         for comparison in comparisons:
@@ -170,14 +169,14 @@ def take_turns(comparisons: Sequence[Comparison], repeats: int) -> list[dict[str
 
 
 def summary(took: list[list[Took]], air_s: float) -> dict[str, float]:
-    """Of dcflab and another program: what the other took, in the middle, and how often as long that is."""
+    """Return the medians of a program, and their ratios to the reference."""
     ours, theirs = (statistics.median(each.wall for each in times) for times in took)
     cpu = statistics.median(each.cpu for each in took[1])
     return {"wall_s": theirs, "cpu_s": cpu, "times_real_time": air_s / theirs, "times_dcflab": theirs / ours}
 
 
 def show(comparisons: Iterable[Mapping[str, Any]], repeats: int) -> None:
-    """Print what `take_turns` found."""
+    """Print the results of `take_turns`."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench like-ns2`: goodput of strings under `--like ns2` against ns-2 itself, with the same traffic.
+"""`./dcflab bench like-ns2`: goodput of strings under `--like ns2` and in ns-2, with the same traffic.
 
-A saturated source of datagrams, and TCP: NewReno, a window limit of 64 segments, an ACK for each. Frames have the same
-length in both. TCP is Linux's in one and ns-2's agent in the other, so that the datagrams are the proof, and TCP says
-what the agents make of it.
+The traffic is a saturated source of datagrams, or TCP: NewReno, a window limit of 64 segments, and an ACK for each
+segment. Frames have the same length in both. TCP is Linux's in one and ns-2's agent in the other. So the datagrams
+compare the MACs, and TCP also the agents.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ PEER = Path(__file__).parent / "peers/string.tcl"
 STATIONS, SECONDS = (4, 5, 6, 7, 8, 9, 10, 11, 12), 120
 CASES = (("cbr", "full"), ("cbr", "none"), ("tcp", "full"), ("tcp", "partial"), ("tcp", "none"))
 AIRS: dict[str, dict[str, str]] = {"dcflab --like ns2": {"like": "ns2"}, "dcflab": {}}
-HEADERS = 24  # what ns-2's agents count for TCP and IP, so that frames are as long as Linux's
+HEADERS = 24  # of TCP and IP in ns-2's agents, so that frames are as long as Linux's
 
 Key = tuple[str, str, int]
-Found = dict[str, dict[Key, list[float]]]  # packets that arrived, by who played it, and by seed
+Found = dict[str, dict[Key, list[float]]]  # delivered packets by program, a value for each seed
 
 
 def in_ns2(traffic: str, rts: str, stations: int, seed: int) -> float:
@@ -42,7 +42,7 @@ def in_ns2(traffic: str, rts: str, stations: int, seed: int) -> float:
         for line in Path(trace.name).read_text().splitlines():
             field = line.split()
             if field[0] == "r" and field[2:4] == [last, "AGT"] and field[6] in ("tcp", "cbr"):
-                arrived.add(line.rsplit("[", 1)[1].split()[0])  # its sequence number
+                arrived.add(line.rsplit("[", 1)[1].split()[0])  # the sequence number
     return float(len(arrived))
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench manet`: what arrives between stations that move, beside ns-2 and ns-3 with the same movement files.
+"""`./dcflab bench manet`: delivery between moving stations, beside ns-2 and ns-3 with the same movement files.
 
-50 stations in a strip, 120 s, a movement of its own for each seed. Twice: with light datagrams between five pairs,
-which do not adapt, so that delivery, hops and what routing sends are the protocol's; and with one NewReno flow. Both
-begin at 20 s, by when a proactive protocol knows its ways.
-Beside ns-2, over its own AODV and DSR, stand the presets `cmu`, under ns-2's rules and with RTS/CTS before all; beside
-ns-3, over its AODV, DSR and OLSR, the presets `rfc`, with receptions by SINR, and without RTS, which ns-3 never gives
-up, so that a link with it would never fail (peers/string.cc).
-"""
+50 stations move in a strip for 120 s, with a movement for each seed. The traffic is light datagrams between five pairs,
+which do not adapt, so delivery, hops and routing packets depend on the protocol; or one NewReno flow. Both begin at
+20 s, when a proactive protocol knows its routes.
+
+ns-2 runs its own AODV and DSR beside the presets `cmu`, under ns-2's rules and with RTS/CTS before all frames. ns-3
+runs its AODV, DSR and OLSR beside the presets `rfc`, with receptions by SINR and without RTS: ns-3 never gives an RTS
+up, so a link with RTS would never fail (peers/string.cc)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ Row = dict[str, float]
 
 
 class Light(NamedTuple):
-    """Datagrams that were sent and that arrived, and their hops in all; what routing sent meanwhile, each hop for
-    itself, with IP headers."""
+    """Sent and delivered datagrams, and the sum of their hops; routing packets and bytes, counted per hop and with IP
+    headers."""
 
     sent: int
     arrived: int
@@ -69,7 +69,7 @@ class Light(NamedTuple):
 
 
 def light_in_ns2(lines: Iterable[str]) -> Light:
-    """From a trace of agents and routing: who sends, forwards and receives what, by its number."""
+    """Return the counts of a trace of agents and routing, by packet number."""
     sent, frames, size = 0, 0, 0
     hops: dict[str, int] = {}
     for line in lines:
@@ -107,7 +107,7 @@ def in_ns3(program: Path, movement: Path, routing: str, traffic: str, seed: int)
 
 
 def specification(beside: str, routing: str, traffic: str, seed: int, movement: Path | None = None) -> Specification:
-    """`routing` may have parameters after it; the movement is the seed's if it is not said."""
+    """Return the specification; `routing` may have parameters. Without `movement`, the seed makes one."""
     air = dict(BESIDE[beside])
     protocol, comma, more = routing.partition(",")
     options: dict[str, Any] = {
@@ -140,7 +140,7 @@ def here(outcome: Outcome, traffic: str) -> Row:
 
 
 def movement(folder: Path, seed: int) -> Path:
-    """A movement file of ns-2."""
+    """Write a movement file for ns-2."""
     file = folder / f"{seed}.setdest"
     moving = ("--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
     until = ("--seconds", SECONDS, "--seed", seed, "--out", file)
@@ -149,7 +149,7 @@ def movement(folder: Path, seed: int) -> Path:
 
 
 def measure(seeds: int) -> dict[str, list[Row]]:
-    """By routing and program, a row for each seed."""
+    """Return a row for each seed, by routing and program."""
     keys = [(beside, routing, traffic, seed) for beside, routings in ROUTINGS.items() for routing in routings
             for traffic in TRAFFIC for seed in range(1, seeds + 1)]  # fmt: skip
     with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -174,7 +174,7 @@ def measure(seeds: int) -> dict[str, list[Row]]:
 
 
 def cells(rows: list[Row]) -> list[str]:
-    """Means over the seeds with 95 % confidence intervals."""
+    """Return means over the seeds with 95 % confidence intervals."""
     of = (statistics.mean([row[column] for row in rows]) for column in COLUMNS)
     digits = (1, 2, 2, 0, 0)
     return [

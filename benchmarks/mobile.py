@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench mobile`: what stations that move, and routing, cost; beside ns-2 with the same movement file.
+"""`./dcflab bench mobile`: the cost of motion and routing, beside ns-2 with the same movement file.
 
-50 stations in a strip, DSR, one flow, 900 s: without end, of which ns-2 delivers a third as much, unless its ARP, which
-loses packets, is taken out (docs/routing-studies.md); and of as many segments in both, which is the same work. A string
-under static routes, in the kernel's table and in routing interfaces; and 25 to 200 stations as dense as each other,
-which shows whether work grows with neighbours or with all.
+50 stations in a strip, DSR, one flow, 900 s. An unlimited flow, of which ns-2 delivers a third as much unless its ARP,
+which loses packets, is taken out (docs/routing-studies.md); and one with the same number of segments, which is the same
+work. Then a string under static routes, in the kernel's table and in routing interfaces. Then 25 to 200 stations at the
+same density, which shows whether work grows with neighbours or with all stations.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
 STATIONS, AREA, VMAX, LONG_S, STRING_S, GROWING_S = 50, (1500, 300), 10, 900, 300, 60
-SEGMENTS, MSS = 15_000, 1460  # what ns-2's flow can just deliver in LONG_S
+SEGMENTS, MSS = 15_000, 1460  # what ns-2's flow delivers in LONG_S
 SIZES = (25, 50, 100, 200)
 
 
 def comparisons(folder: Path) -> list[Comparison]:
-    """All that is compared. `folder` is for the movement file."""
+    """Return all comparisons. `folder` is for the movement file."""
     movement = folder / "mobile.setdest"
     moving = ("mobile", "--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
     output(HERE.parent / "dcflab", "motion", *moving, "--seconds", LONG_S, "--out", movement)

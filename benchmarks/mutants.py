@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the module bench is: our own modules with one mistake each, and how many of the mistakes are found.
+"""Mutation tests of `module check`: our own modules with one mistake each, and how many mistakes are found.
 
     python -m benchmarks.mutants --out FOLDER [--count 100] [--seed 1] [--minutes 5]
 
-A mutant is one line changed as people forget or slip: a free, a lock, a bound or a check is gone, a comparison is off
-by one, memory is asked for where that may sleep. Which ones are tried follows from the seed; what no compiler takes is
-no mutant, nor is what compiles to the same code. Each goes through what `module check` does, as far as its first
-finding: build, workout in the debug kernel, comparison with Reno; of all seeds and strings, one. What came of each is a
-line of mutants.jsonl, to which the same command adds where the last one ended. Of one that was not found it says
-whether its line ran in the workout, and whether it came out otherwise than the sound module beside Reno: if not, it
-may do the same as that always, and nobody can find it; if so, it may be as sound, and keep to another policy.
-"""
+A mutant has one line changed by a typical mistake: a free, a lock, a bound or a check is missing, a comparison is off
+by one, or an allocation may sleep in atomic context. The seed selects the mutants. Code that does not compile, or
+compiles to the same code, is no mutant. Each mutant goes through the stages of `module check` up to its first finding:
+build, workout in the debug kernel, comparison with Reno; under one seed, on one string. Each result is a line of
+mutants.jsonl; the same command continues after the last one. For a mutant that was not found, the line says whether its
+line ran in the workout, and whether the comparison differs from that of the unchanged module. If not, the mutant may be
+equivalent. If so, it may be a sound module with another policy."""
 
 from __future__ import annotations
 
@@ -42,12 +41,12 @@ MODULES = {
     "sch_ackthin": tuple(f"ackthin/{part}.c" for part in ("qdisc", "flow", "probe", "configuration", "proc")),
 }
 CYCLES = 30
-LIMIT_S = 60  # of CPU time, which is three times what a workout takes
+LIMIT_S = 60  # of CPU time, three times that of a workout
 HOPS, SEED = 4, 1
 NO_C, SAME_CODE = "no C", "same code"
 PLAIN = "plain"
 LEFT_OUT = r"\1/* gone */;"
-# What is done to a line; each place where the pattern fits is a mutant.
+# Changes of a line; each match of a pattern is a mutant.
 MISTAKES = tuple((what, re.compile(pattern), change) for what, pattern, change in (
     ("a free is gone", r"^(\s+)(?:\w*free\w*|consume_skb|netdev_put|\w*put_net|module_put)\(.*\);$", LEFT_OUT),
     ("a lock is gone", r"^(\s+)(?:spin_(?:un)?lock\w*|rcu_read_(?:un)?lock\w*|mutex_(?:un)?lock)\(.*\);$", LEFT_OUT),
@@ -74,7 +73,7 @@ DECLARES = re.compile(r"^\s*(//|\*|/\*|#)")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module with one line changed."""
+    """A module with one changed line."""
 
     module: str
     file: str
@@ -88,7 +87,7 @@ class Mutant:
 
 
 def mutants() -> Iterator[Mutant]:
-    """All there are."""
+    """Return all mutants."""
     for module, files in MODULES.items():
         for file in files:
             for number, line in enumerate((HERE / file).read_text().splitlines(), 1):
@@ -101,7 +100,7 @@ def mutants() -> Iterator[Mutant]:
 
 
 def folder_of(mutant: Mutant, folder: Path) -> subject.Subject:
-    """Its sources, and nothing but its module to build."""
+    """Write a mutant's sources, with only its module to build."""
     found = only(subject.find(HERE, mutant.module), mutant.module, folder)
     lines = (folder / mutant.file).read_text().splitlines()
     lines[mutant.line - 1] = mutant.text
@@ -110,7 +109,7 @@ def folder_of(mutant: Mutant, folder: Path) -> subject.Subject:
 
 
 def only(whole: subject.Subject, module: str, folder: Path) -> subject.Subject:
-    """A copy that builds one of the modules."""
+    """Return a copy that builds one of the modules."""
     whole.copy(folder)
     kbuild = (folder / "Kbuild").read_text()
     (folder / "Kbuild").write_text(re.sub(r"(?m)^obj-m := .*$", f"obj-m := {module}.o", kbuild))
@@ -119,8 +118,8 @@ def only(whole: subject.Subject, module: str, folder: Path) -> subject.Subject:
 
 @dataclass(frozen=True)
 class Bench:
-    """What mutants are tried on; `plain` is the debug kernel's code without what watches or counts in it, from which
-    one sees whether two modules are the same, and what the tools warn of."""
+    """The environment for mutants. `plain` is the target without instrumentation: it shows whether two modules have the
+    same code, and gives the tools' warnings."""
 
     debug: Prepared
     lab: Lab
@@ -132,7 +131,7 @@ class Bench:
         return build.Target(PLAIN, self.debug.kernel.folder, without)
 
     def try_out(self, mutant: Mutant, scratch: Path) -> dict[str, Any]:
-        """What came of it: why it is `no` mutant; or what was `found`, and in which `stage`."""
+        """Return the result: why it is `no` mutant; or what was `found`, and in which `stage`."""
         sources = folder_of(mutant, scratch / "sources")
         report = build.build(sources, [self.plain], scratch / PLAIN)
         if mutant.module not in report.data["modules"][PLAIN]:
@@ -149,11 +148,11 @@ class Bench:
             return {"found": str(Name.HANG) if hang else f"lane: {error.reason.name}", "stage": str(Stage.WORKOUT)}
 
     def put_to_work(self, mutant: Mutant, sources: subject.Subject, scratch: Path) -> dict[str, Any]:
-        """In both kernels. Raises LaneError."""
+        """Run the workout and the comparison. Raises LaneError."""
         module = self.build(sources, mutant.module, build.debug_target(self.debug.kernel), scratch)
         run = scratch / "run"
         run.mkdir()
-        limit = resource.getrusage(resource.RUSAGE_SELF).ru_utime + LIMIT_S  # of CPU time: others may be at work, too
+        limit = resource.getrusage(resource.RUSAGE_SELF).ru_utime + LIMIT_S  # of CPU time, as other processes may run
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), resource.getrlimit(resource.RLIMIT_CPU)[1]))
         reports = exercise.exercise(
             self.debug, module, run, seed=SEED, cycles=CYCLES, wall_limit_s=30 * LIMIT_S, one_is_enough=True
@@ -174,14 +173,14 @@ class Bench:
         return subject.examine(Path(report.data["modules"][target.name][name]), sources.files)
 
     def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[Report, object]:
-        """How it did beside Reno, and what is to be said of that."""
+        """Compare a module with Reno, and return findings and results."""
         module = self.build(sources, name, build.lane_target(kernel.Kernel(self.lab.kernel.parent)), scratch)
         report = compare.compare(self.lab, module, [], "reno", [HOPS], [SEED], scratch / "compare")
         runs = [[run["case"], run["variant"], run["goodput_kbps"]] for run in report.data.get("runs", ())]
         return report, [*runs, report.data.get("bottleneck")]
 
     def sound(self, name: str) -> dict[str, Any]:
-        """What the module is and does without a mistake, which is kept with the kernel's name."""
+        """Return code and results of the unchanged module, cached under the kernel's name."""
         kept = self.out / f"{name}-{self.debug.kernel.folder.name}.json"
         if not kept.exists():
             with tempfile.TemporaryDirectory(prefix="dcflab-sound-") as folder:
@@ -199,21 +198,21 @@ def told(finding: Finding) -> dict[str, Any]:
 
 
 def code_of(module: Path) -> str:
-    """The SHA-256 of a module without what is for debuggers."""
+    """Return the SHA-256 of a module without debugging sections."""
     stripped = module.with_suffix(".stripped")
     subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", str(module), str(stripped)], check=True)
     return hashlib.sha256(stripped.read_bytes()).hexdigest()
 
 
 def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None]) -> None:
-    """Try so many mutants, going on where an earlier campaign ended, for so many minutes."""
+    """Try `count` mutants for at most `minutes`, continuing an earlier campaign."""
     ends = time.monotonic() + 60 * minutes
     log = bench.out / "mutants.jsonl"
     everything = list(mutants())
     random.Random(seed).shuffle(everything)
     done = 0
     for mutant in everything:
-        known = {one["mutant"]: one for one in entries(log)}  # which another process may have gone on with
+        known = {one["mutant"]: one for one in entries(log)}  # another process may have added entries
         if mutant.name not in known and time.monotonic() < ends:
             began = cpu_s()
             with tempfile.TemporaryDirectory(prefix="dcflab-mutant-") as scratch:
@@ -231,19 +230,19 @@ def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable
 
 
 def entries(log: Path) -> list[dict[str, Any]]:
-    """What came of each mutant, the last time it was tried."""
+    """Return the latest result of each mutant."""
     lines = map(json.loads, log.read_text().splitlines() if log.exists() else ())
     return list({one["mutant"]: one for one in lines}.values())
 
 
 def cpu_s() -> float:
-    """What this process and its children have used."""
+    """Return the CPU time of this process and its children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def summary(entries: list[dict[str, Any]]) -> str:
-    """How many of each kind of mistake were found, and where; and what of the others."""
+    """Summarise how many mistakes of each kind were found, and in which stage; and the others."""
     tried = [one for one in entries if "found" in one]
     all_, found = Counter(one["what"] for one in tried), Counter(one["what"] for one in tried if one["found"])
     lines = [f"{what}: {found[what]} of {count}" for what, count in all_.most_common()]

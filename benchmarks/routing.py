@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench routing`: what slow congestion avoidance gains, by the routing under it.
+"""`./dcflab bench routing`: the gain of slow congestion avoidance under different routings.
 
-Paper 003 finds that SCA(4) carries 32 to 71 % more than NewReno over a string (claims C46, C47); dcflab, under static
-routes, finds no gain. This tells why, in the papers' own simulator: the same string in ns-2 under static routes, AODV
-and DSR, and dcflab beside it. An on-demand protocol takes each frame that the MAC gives up for a broken link.
-"""
+Paper 003 finds that SCA(4) carries 32 to 71 % more than NewReno over a string (claims C46, C47). Under static routes,
+dcflab finds no gain. This benchmark shows why, in the papers' own simulator: the same string in ns-2 under static
+routes, AODV and DSR, beside dcflab. An on-demand protocol takes each frame that the MAC gives up for a broken link."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench scale`: how what a run takes grows with its network: square meshes of 25 to 961 stations.
+"""`./dcflab bench scale`: how the cost of a run grows with its network: square meshes of 25 to 961 stations.
 
-Each has a flow along every other row, ten at most, for ten seconds, with its trace and without figures. What is timed
-is what a user waits for; the memory is that of the largest process, which is the lane's kernel; the folder is what is
-left. The exponent is that of N in the wall time, between one size and the one before. ns-3 plays the same networks,
-without a trace.
+Each mesh has a flow along every other row, at most ten, for ten seconds, with trace and without figures. The time is
+that of the whole command. The memory is that of the largest process, the lane's kernel. The exponent is that of N in
+the wall time, between a size and the one before. ns-3 plays the same networks without a trace.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Took(NamedTuple):
 
 
 def took(*command: object) -> Took:
-    """What a program takes. Raises ChildProcessError."""
+    """Return time and memory of a program. Raises ChildProcessError."""
     began = time.monotonic()
     child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -47,7 +46,7 @@ def took(*command: object) -> Took:
 
 
 def here(side: int) -> tuple[Took, float]:
-    """A mesh of this side, as users have it, and the MB of its folder, which is gone afterwards."""
+    """Run a mesh of this side as a user does. Return the cost and the size of the run folder (MB), and remove it."""
     with scratch("bench") as out:
         words = ("--size", f"{side}x{side}", "--flows", flows(side), "--seconds", SECONDS, "--no-figures")
         of = took(HERE.parent / "dcflab", "run", "mesh", *words, "--out", out)
@@ -63,7 +62,7 @@ def flows(side: int) -> int:
 
 
 def measure(repeats: int) -> list[dict[str, float]]:
-    """A row for each size, with medians; the two programs take turns."""
+    """Return a row of medians for each size; the two programs take turns."""
     provide()
     rows: list[dict[str, float]] = []
     with scratch("bench") as folder:

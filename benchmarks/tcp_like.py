@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench tcp-like`: TCP under `--tcp-like ns2` against the agents of ns-2, under the same air.
+"""`./dcflab bench tcp-like`: TCP under `--tcp-like ns2` and the agents of ns-2, over the same air.
 
-First a string of five, 120 s of one flow with a window limit of 64 segments; then the transfer of paper 004, 10 MB over
-an access point whose stations try each frame once, so that TCP recovers from all losses. ns-2 plays NewReno, which is
-Linux's, and plain Reno, which Linux has not; each with a least timeout of 0.2 s, as paper 003, and of 1 s, which was
-ns-2's own in the year of paper 004.
+First a string of five, 120 s of one flow with a window limit of 64 segments. Then the transfer of paper 004: 10 MB over
+an access point whose stations try each frame once, so TCP recovers from all losses. ns-2 plays NewReno, as Linux does,
+and plain Reno, which Linux lacks. Each has a minimum RTO of 0.2 s, as in paper 003, and of 1 s, ns-2's default in the
+year of paper 004.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ OURS: dict[str, dict[str, Any]] = {
 QUANTITIES = {"kbps": "kb/s", "timeouts": "timeouts", "data": "DATA in flight", "ack": "ACKs in flight"}
 
 Values = Mapping[str, float]
-Found = dict[tuple[str, str], list[Values]]  # scenario, and who played it: by seed
+Found = dict[tuple[str, str], list[Values]]  # by scenario and program, a value for each seed
 
 
 def in_ns2(scenario: str, agent: str, least: float, seed: int) -> Values:
-    """QUANTITIES, as far as they can be had."""
+    """Return QUANTITIES, as far as ns-2 has them."""
     if scenario == "wlan":
         said = output("ns", HERE / "peers/wlan.tcl", agent, least, BYTES, "no", seed)
         took = re.search(r"seconds ([\d.]+) timeouts (\d+)", said)

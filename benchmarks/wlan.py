@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench wlan`: who gets how much of a saturated WLAN, beside ns-3's infrastructure mode.
+"""`./dcflab bench wlan`: the shares of a saturated WLAN, beside ns-3's infrastructure mode.
 
-Datagrams of 1472 bytes at 11 Mb/s from, to, or from and to stations around an access point: what one link carries at
-most, that all clients get the same, that up-links together leave the access point one share of many, and that one
-station at 1 Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2. What survives a collision is
-decided twice: by capture at 10 dB, which is the default, and by bit errors, as in ns-3.
+Datagrams of 1472 bytes at 11 Mb/s go from, to, or from and to stations around an access point. The scenarios show the
+capacity of one link, equal shares of clients, the access point's share beside many uplinks, and how one station at 1
+Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2. Collisions are resolved by capture at 10 dB, the
+default, and by bit errors, as in ns-3.
 
-Then two such cells on one channel, 60 m apart, with 802.11a at 24 Mb/s, where ns-3 receives and senses from -82 dBm
-on (its RssiMin and CcaSensitivity): about as much arrives from the other cell.
+Then two such cells on one channel, 60 m apart, with 802.11a at 24 Mb/s. ns-3 receives and senses from -82 dBm on (its
+RssiMin and CcaSensitivity), which is about the power from the other cell.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from emulation.specification import Specification, specify
 from topologies import Application, Network, Node, wlan
 
 PEER = "ns-3"
-SECONDS, DATAGRAM_BYTES, OFFERED_BPS = 20, 1472, 18e6  # of the last, each flow one of stations + 1 parts
+SECONDS, DATAGRAM_BYTES, OFFERED_BPS = 20, 1472, 18e6  # the last is split among stations + 1 flows
 RECEPTIONS = ("capture", "sinr")
 CELL_M, APART_M = 20.0, 60.0
 CELLS: dict[str, Any] = {
@@ -44,7 +44,7 @@ OPTIONS: dict[str, Any] = {"rate": 11, "basic_rates": (1, 2), "seconds": SECONDS
 
 
 class Scenario(NamedTuple):
-    """So many stations, of which some are slow; whom datagrams go to."""
+    """A number of stations, some of them slow, and the direction of datagrams."""
 
     stations: int
     direction: str
@@ -64,7 +64,7 @@ SCENARIOS = (
 
 
 def groups(scenario: Scenario, kbps: Sequence[float]) -> dict[str, float]:
-    """What flows of one kind have each, in kb/s, in the mean; and how equal all of them are (Jain's index)."""
+    """Return the mean goodput of each kind of flow in kb/s, and Jain's index over all flows."""
     up = kbps[: scenario.cells * scenario.stations] if scenario.direction != "down" else []
     kinds = {"slow": up[: scenario.slow], "up": up[scenario.slow :], "down": kbps[len(up) :]}
     found = {f"each {kind}": sum(rates) / len(rates) for kind, rates in kinds.items() if len(rates)}
@@ -73,7 +73,7 @@ def groups(scenario: Scenario, kbps: Sequence[float]) -> dict[str, float]:
 
 
 def cell(network: Network, number: int) -> Network:
-    """A network whose names and places are those of cell `number`."""
+    """Return a network with the names and positions of cell `number`."""
 
     def named(name: str) -> str:
         return f"{name}-{number}"
@@ -138,7 +138,7 @@ def here(scenario: Scenario, run: Run) -> dict[str, float]:
 
 
 def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
-    """By scenario and program, a row for each seed."""
+    """Return a row for each seed, by scenario and program."""
     keys = [(scenario, seed) for scenario in SCENARIOS for seed in range(1, seeds + 1)]
     with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         folder = Path(name)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an ns-2 wireless trace (old format) says of one flow: the same JSON object that string.cc prints.
+"""Count one flow in an ns-2 wireless trace (old format); print the same JSON object as string.cc.
 
 usage: count.py TRACE STATIONS SECONDS
 
 goodput     distinct TCP segments that reached the last station
-col         `D … MAC COL`: frames spoilt at the station that they were for (ns-2 logs no others)
-fail        `D … MAC RET`: the MAC gave a frame up; one for the RTS is followed by one for the segment that it cost
+col         `D … MAC COL`: frames corrupted at their receiver (ns-2 logs no others)
+fail        `D … MAC RET`: frames that the MAC gave up; an RTS is followed by the segment that it was for
 queue_drops `D … IFQ`: the interface queue was full
 in_flight   means over time of segments between the source's agent and the destination's. A segment that the MAC gave
-            up stays in flight if the next station had received it, and only the MAC's acknowledgement was lost.
+            up stays in flight if the next station received it, and only the MAC's acknowledgement was lost.
 """
 
 import collections.abc
@@ -20,7 +20,7 @@ FLIGHT = ("data", "ack")
 
 
 class InFlight:
-    """How many segments are on the path, averaged over time."""
+    """The mean over time of the number of segments on the path."""
 
     def __init__(self) -> None:
         self.where: dict[str, tuple[str, str]] = {}

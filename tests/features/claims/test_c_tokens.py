@@ -54,7 +54,7 @@ def test_all_else_counts(source: str) -> None:
 
 
 def left_by_compiler(source: str) -> str:
-    """What a C compiler leaves of a source that it takes for preprocessed, without white space. It joins no lines."""
+    """Return what a C compiler leaves of preprocessed source, without white space. It joins no lines."""
     command = ["cc", "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", "-"]
     done = subprocess.run(command, input=source.replace("\\\n", ""), capture_output=True, text=True, check=True)
     return re.sub(r"\s", "", done.stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`claims`: what it lists, runs and refuses."""
+"""`claims`: its lists, its runs, and misuse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_all_are_listed() -> None:
-    """For people with their texts, for programs with all that is known."""
+    """The list has texts; the JSON has all that is known."""
     people = CliRunner().invoke(cli, ["claims"], prog_name="./dcflab").output
     programs = json.loads(CliRunner().invoke(cli, ["claims", "--json"], prog_name="./dcflab").output)
     assert [one["number"] for one in programs] == list(experiments.numbered())
@@ -55,7 +55,8 @@ def claims(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.lane
 def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
-    """It says beforehand what is to be run, and runs what its checks name; another claim on the same finds it there."""
+    """The command first prints the planned runs, and runs what the checks name. Another claim on the same study reuses
+    the results."""
     done = claims(tmp_path, "c1", "--json")
     assert done.returncode == 0, done.stderr
     assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 to run, 1,080 s of air" in done.stderr
@@ -75,7 +76,7 @@ def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
 @pytest.mark.quick
 @pytest.mark.lane
 def test_nothing_is_lost_when_it_is_stopped(tmp_path: Path) -> None:
-    """Neither by Ctrl-C nor when the time is up, which here it is at once."""
+    """Neither at Ctrl-C nor when the time is up, which is at once here."""
     command = [*PROGRAM, "C1", "--seeds", "1..40", "--jobs", "1", "--store", "store"]
     with subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as running:
         while not (found := len(list(tmp_path.glob("store/*/*.json.gz")))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of claims, as JUnit's XML."""
+"""Claims as JUnit XML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.features.claims import record
 
 
 def test_claims_are_cases_in_the_papers_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A case for each column; those that are skipped are open, and those that fail are not reproduced."""
+    """Each column has a case. Open ones are skipped, and ones that are not reproduced fail."""
     file = tmp_path / "claims.xml"
     monkeypatch.setattr("emulation.features.claims.commands.claims.listing", lambda claims: None)
     assert CliRunner().invoke(cli, ["claims", "--junit", str(file)]).exit_code == 0

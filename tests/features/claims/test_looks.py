@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many seeds a claim needs."""
+"""The number of seeds that a claim needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_next_look_is_the_first_that_may_decide() -> None:
 
 
 def test_what_would_take_too_many_is_given_up() -> None:
-    """But not after three seeds, which say too little of how values spread."""
+    """But not after three seeds, as their spread is too uncertain."""
     hopeless = found([0.9, 1.1, 1.0, 0.95, 1.05, 1.001])
     assert hopeless.needs > LOOKS[-1]
     assert next_look([hopeless], 6) is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What people read of claims: the page, its figures, and all of it as one file."""
+"""The pages on claims: the page, its figures, and the HTML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.features.claims.report import page_of
 
 
 def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
-    """If a study or a claim has changed, what was found of it may count no more."""
+    """After a change of a study or claim, its old results may not count."""
     filed = record.read()
     now = Claims(filed.model_copy(deep=True))
     now.record.claims = page.standings(now)
@@ -36,7 +36,7 @@ def test_each_claim_is_a_clause_on_the_page() -> None:
 
 
 def test_each_paper_has_a_figure_of_what_is_known() -> None:
-    """As a new one would have its rows."""
+    """A new figure would have the same rows."""
     claims = Claims(read())
     for paper in page.PAPERS:
         found = pictures.rows(claims, paper)
@@ -46,7 +46,7 @@ def test_each_paper_has_a_figure_of_what_is_known() -> None:
 
 
 def test_a_figure_is_the_same_file_each_time(tmp_path: Path) -> None:
-    """One that lies far beyond what was published is an arrow at the edge."""
+    """A value far outside the published range is an arrow at the edge."""
     rows = [Row("one", (1.1, 1.2), {"as published": (1.15, 1.1, 1.2), "today": (0.9, 0.8, 1.0)}),
             Row("another", (0.5, 0.5), {"today": (40.0, 1.0, 1600.0)})]  # fmt: skip
     for name in ("a", "b"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/claims.json: how results add up, what counts no more, and that the file is what the code makes of it."""
+"""docs/claims.json: how results add up, which results no longer count, and that the code makes this file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TODAY = Column.TODAY.value
 
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of these made-up runs a few are enough for a verdict."""
+    """Let few of these synthetic runs suffice for a verdict."""
     monkeypatch.setattr(verdicts, "FEWEST", 1)
 
 
@@ -67,7 +67,7 @@ def filled(seeds: range, made: str = "now", into: Claims | None = None, **more: 
 
 
 def test_seeds_of_one_version_add_up() -> None:
-    """In order, each once; and only what a numbered claim compares is kept."""
+    """Seeds are in order, each once. Only what a numbered claim compares is stored."""
     found = filled(range(4, 6), into=filled(range(1, 4)))
     found.add(STUDY, run("full", 2, 7), "now")
     cell = found.record.cells["rts-cts"][""]["full"]
@@ -83,7 +83,7 @@ def test_another_version_stands_instead() -> None:
 
 
 def test_two_records_add_up() -> None:
-    """Of one version and the same options; else what is there stands."""
+    """If they have the same version and options; else the existing results stay."""
     found = filled(range(1, 4))
     found.merge(filled(range(3, 6)).record)
     found.merge(filled(range(7, 9), "then").record)
@@ -103,7 +103,7 @@ def test_two_records_add_up() -> None:
 
 
 def test_a_comment_makes_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But code does, of routing and of congestion controls, and so do golden traces."""
+    """But code of routing and of congestion controls does, and so do golden traces."""
     for name, file in (("GOLDEN", tmp_path / "golden.json"), ("NOT_GOLDEN", (tmp_path,))):
         monkeypatch.setattr(record, name, file)
 
@@ -143,7 +143,7 @@ def test_what_is_known_of_a_claim() -> None:
 
 
 def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By runs with the one change that makes the difference."""
+    """Runs with one changed option show the cause."""
     found = filled(range(1, 4), queue_drops=2)
     known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("open", "")
@@ -165,7 +165,7 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
 
 
 def test_each_column_has_its_runs() -> None:
-    """A study counts for one, and with other options for another; as a control for none."""
+    """A study counts for one column, with other options for another, and as a control for none."""
     study = STUDY.but(also={Column.PUBLISHED: {"like": "ns2"}})
     found = claims(study)
     found.studies = study.columns()
@@ -182,7 +182,7 @@ def test_each_column_has_its_runs() -> None:
 
 
 def columns(**as_published: Any) -> Claims:
-    """A study of both columns, of which the claim that there are no drops comes out as published only."""
+    """A study of both columns. Its claim, that there are no drops, holds as published only."""
     study = STUDY.but(also={Column.PUBLISHED: as_published})
     found = claims(study)
     found.studies = study.columns()
@@ -208,7 +208,7 @@ def test_one_option_between_the_columns_is_the_cause_and_is_not_run_again() -> N
      ({"like ns2": 2, "tcp_like ns2": 2}, ["like ns2", "tcp_like ns2"], "all that is as published")],
 )  # fmt: skip
 def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int], played: list[str], cause: str) -> None:
-    """In a fixed order, up to the first that brings it about; then it is all of them."""
+    """In a fixed order, up to the first that makes the claim hold; then all together."""
     found = columns(tcp_like="ns2", like="ns2")
     schedule = Schedule(found, "now", lambda study, cells, seeds: [])
     for name in played:
@@ -228,7 +228,7 @@ def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int],
 
 
 def test_the_way_back_takes_options_away() -> None:
-    """What comes out today, and not as published."""
+    """A claim that holds today, and not as published."""
     study = STUDY.but(also={Column.PUBLISHED: {"rto_min_ms": 1000, "like": "ns2"}})
     found = claims(study)
     found.studies = study.columns()
@@ -251,7 +251,7 @@ def test_the_way_back_takes_options_away() -> None:
 
 
 def test_what_is_missing_is_said() -> None:
-    """Of a claim of which one study was run, and another was not."""
+    """One study of the claim ran, and another did not."""
     found = filled(range(1, 4))
     found.studies = [
         STUDY,
@@ -276,7 +276,7 @@ def test_with_some_of_the_seeds() -> None:
 def test_all_that_is_told_of_a_look_is_of_that_look(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict and its seeds, for people, for programs and for a CI; what is written is of all."""
+    """Verdict and seeds in text, JSON and JUnit are those of the look; files have all seeds."""
     found = filled(range(1, 13))
     found.look = Look([2, 3, 77], 0.95)
     known = page.standing_of(found, "C1").columns[TODAY]
@@ -302,7 +302,7 @@ def test_all_that_is_told_of_a_look_is_of_that_look(
      replace(STUDY, variants={"full": {"rts": "full"}, "none": {"rts": "none"}})],
 )  # fmt: skip
 def test_other_options_count_no_more(other: Study) -> None:
-    """But other checks do not make runs stale."""
+    """But other checks do not invalidate runs."""
     changed = claims(other, filled(range(1, 4)).record)
     known = page.standing_of(changed, "C4").columns[TODAY]
     assert (known.verdict, known.why) == ("open", f"{other.name}: its study has changed since it was run")
@@ -314,7 +314,7 @@ def test_other_options_count_no_more(other: Study) -> None:
 
 
 def test_the_file_says_all(tmp_path: Path) -> None:
-    """What is written is read again, and written the same."""
+    """A written record reads back, and is written the same."""
     found = filled(range(1, 4))
     found.record.made["now"] = record.Made(kernel="6.12.1", behaviour="abc")
     found.record.made["then"] = record.Made(kernel="6.12.0", behaviour="abc")
@@ -334,7 +334,7 @@ def test_numbers_are_rounded_and_what_is_unknown_is_null() -> None:
 
 
 def test_what_is_missing_for_a_claim() -> None:
-    """Its own variants, and of these the seeds that are not there; of a decided one nothing."""
+    """A claim needs its own variants, and of these the missing seeds; a decided one needs nothing."""
     asked: list[tuple[list[tuple[str, str]], list[int]]] = []
 
     def tasks_for(study: Study, cells: Any, seeds: Any) -> list[Task]:
@@ -393,7 +393,7 @@ def test_a_cause_is_sought_first_where_one_is_likely() -> None:
 
 
 def test_means_of_many_count_for_what_the_paper_took() -> None:
-    """A first look at what the paper ran fifty times is likely to be one of several."""
+    """The first look at what the paper ran fifty times is probably one of several."""
     first = Schedule(claims(), "now", lambda study, cells, seeds: [])
     again = Schedule(claims(replace(STUDY, repetition=(900, 50))), "now", lambda study, cells, seeds: [])
     [one], [other] = first.claims.of("C1"), again.claims.of("C1")
@@ -401,7 +401,7 @@ def test_means_of_many_count_for_what_the_paper_took() -> None:
 
 
 def test_what_follows_from_tasks_is_not_played() -> None:
-    """How far apart stations are; in a look as all else."""
+    """Such as distances of stations; in a look as everywhere."""
     claim = Claim("C68", "close", [Check(Of("none", "their number"), "<", Of("full", "their number"))])
     study = STUDY.but(
         variants={"full": {"stations": 5}, "none": {}}, claims=[claim],
@@ -428,7 +428,7 @@ def test_looks_go_on_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> 
     order: list[tuple[str, int]] = []
 
     def play(wanted: list[tuple[tuple[Study, Claim], list[int]]]) -> bool:
-        """Goodput is alike, whatever the variant."""
+        """Goodput is the same for all variants."""
         [((study, _), seeds)] = wanted
         order.append((study.name, len(seeds)))
         for seed in seeds:

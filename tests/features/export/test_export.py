@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs as tables: what pandas and files get is what the results say, typed, and docs/columns.md has each column."""
+"""Runs as tables: pandas and files get the results with their types, and docs/columns.md has each column."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def result() -> Result:
 
 
 def folder_of(result: Result, folder: Path) -> Path:
-    """As a sweep leaves it: without the runs' traces."""
+    """Return a folder as a sweep leaves it: without the runs' traces."""
     folder.mkdir(exist_ok=True)
     (folder / "result.json").write_text(result.model_dump_json())
     return folder
@@ -142,7 +142,7 @@ def test_pieces_become_one_file(to: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [Damaged, KeyboardInterrupt])
 @pytest.mark.parametrize("to", WRITERS)
 def test_files_are_all_whole_or_those_before(to: str, error: type[BaseException], tmp_path: Path) -> None:
-    """Also the first, when the second cannot be written; and no folder is left that was not there."""
+    """Also the first file, if the second cannot be written. No new folder stays."""
 
     def cut_short() -> Iterator[pandas.DataFrame]:
         yield piece(1, 3)
@@ -169,7 +169,7 @@ def test_a_folder_is_in_a_files_place(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_named() -> None:
-    """And not what it was to have for a while."""
+    """Not the temporary folder's name."""
     with pytest.raises(OSError, match=r"'/proc'$"), at_once(Path("/proc")):
         pytest.fail("nobody can make a folder there")
 
@@ -237,7 +237,7 @@ def test_what_cannot_be_exported(
 def test_damage_is_told_of_the_run_that_has_it(
     table: str, file: str, text: str | None, said: str, tmp_path: Path
 ) -> None:
-    """And of no other, though names are those of all runs; with its place once."""
+    """Only that run is named, once, though names come from all runs."""
     first, second = result().runs[:2]
     folder_of(result().model_copy(update={"runs": [first, second]}), tmp_path)
     for run in (first, second):
@@ -254,7 +254,7 @@ def test_damage_is_told_of_the_run_that_has_it(
 
 
 def test_flents_sum_mean_and_fairness() -> None:
-    """Of the flows that have a rate in a step; Jain's index of one is 1."""
+    """Over the flows that have a rate in a step; Jain's index of one flow is 1."""
     found = _together([np.array([1.0, 3.0, np.nan]), np.array([3.0, np.nan, np.nan])])
     assert found == {
         "TCP upload sum": [4.0, 3.0, None], "TCP upload avg": [2.0, 3.0, None],

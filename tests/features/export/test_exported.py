@@ -61,7 +61,7 @@ def test_frames_are_counted_as_the_air_counts_them(found: Tables) -> None:
 
 
 def test_culprits_were_on_the_air_meanwhile(found: Tables) -> None:
-    """And were sent by who is named, as attempts before were of the same sender."""
+    """They were sent by the named station; earlier attempts have the same sender."""
     frames = found.frames.set_index(["run", "frame"])
     spoilt = frames[frames.culprit_frame.notna()].reset_index()
     by = frames.loc[list(zip(spoilt.run, spoilt.culprit_frame, strict=True))].reset_index()
@@ -119,7 +119,7 @@ def test_in_many_pieces_it_is_the_same(found: Tables, monkeypatch: pytest.Monkey
 
 
 def test_polars_reads_the_same(found: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By Parquet; who reads it here is another reader, as polars is not among dcflab's packages."""
+    """From Parquet. The test uses another reader, as polars is not among dcflab's packages."""
 
     def read_parquet(file: Path, memory_map: bool) -> pandas.DataFrame:
         return fastparquet.ParquetFile(str(file)).to_pandas()
@@ -131,7 +131,7 @@ def test_polars_reads_the_same(found: Tables, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
-    """The program itself: its summary has our goodput, and its plot of windows is drawn."""
+    """flent itself prints our goodput, and draws its plot of windows."""
     said = json.loads(dcflab(place, "export", "run", "--to", "flent", "--json"))
     files = [place / file["file"] for file in said["files"]]
     assert [file.name for file in files] == ["rts-none-1.flent.gz", "rts-full-1.flent.gz"]

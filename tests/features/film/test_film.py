@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Films: their data is what the run says, they ask nobody for anything, and a browser shows the same."""
+"""Films: their data is that of the run, they load nothing from elsewhere, and a browser shows the same."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ AT_S = (0.0, 0.7, 1.0, 2.5, 3.999, 6.0)
 
 
 def plan(sample: Sample, **more: Any) -> dict[str, Any]:
-    """The sample's, with a flow; sta2 goes from 200 m to 600 m within 4 s, and comes back by a script."""
+    """The sample's plan with a flow; sta2 goes from 200 m to 600 m within 4 s, and a script sends it back."""
     made = sample.air.plan()
     nodes = [node | {"position": [200.0 * n, 0, 0]} for n, node in enumerate(made["nodes"])]
     ways = {f"sta{n + 1}": [[0, 200_000 * n, 0, 0]] for n in range(4)}
@@ -44,7 +44,7 @@ def lane(sample: Sample) -> dict[str, Any]:
 
 
 def told(sample: Sample) -> Any:
-    """Link and route lost, and found again; and what is not shown."""
+    """Records of a lost and found link and route, and of events that are not shown."""
     rows = [
         (Event.LINK_LOST, 2, 3),
         (Event.LOST_ROUTE, 1, 4),
@@ -66,7 +66,7 @@ def made(sample: Sample) -> Film:
 
 
 def test_positions_and_links(made: Film) -> None:
-    """On its way, from where a script turned it around, and where it stays then."""
+    """On the way, at the point where a script turned it around, and at the end."""
     where = [tuple(round(v, 6) for v in made.positions(at)[1]) for at in (0, 2, 3, 4, 6, 9)]
     assert where == [(200, 0, 0), (400, 50, 0), (500, 75, 0), (400, 75, 0), (200, 75, 0), (200, 75, 0)]
     assert made.links(0) == [(0, 1), (1, 2)]  # sta4 is not there
@@ -84,7 +84,7 @@ def test_a_jump_and_a_move_before_the_start(sample: Sample) -> None:
 
 
 def test_links_that_distance_does_not_say(sample: Sample) -> None:
-    """As the plan's powers have it, from step to step."""
+    """They follow the plan's powers, from step to step."""
     steps = [
         {"at_s": 2.0, "power_mdbm": {"0": [None] * 4}},
         {"at_s": 3.0, "power_mdbm": {"0": [None, -60_000, -60_000, None]}},
@@ -98,7 +98,7 @@ def test_links_that_distance_does_not_say(sample: Sample) -> None:
 
 
 def test_the_data_is_what_the_run_says(sample: Sample, made: Film) -> None:
-    """Frames, paths, what arrived, and events, read back from the file."""
+    """Frames, paths, receptions and events, read back from the file."""
     head, columns = unpack(page(made))
     trace = sample.trace
     assert (head["title"], head["seconds"], head["stations"]) == ("a <film>", 6.0, [f"sta{n}" for n in range(1, 5)])
@@ -145,7 +145,7 @@ def test_a_film_is_one_file_and_the_same_again(made: Film) -> None:
 
 
 def test_many_frames_take_little_room(made: Film) -> None:
-    """900 s of 50 stations are a million frames, and shall stay below 10 MB: as these, six seconds over and over."""
+    """900 s of 50 stations are a million frames, which must stay below 10 MB; here six seconds are repeated."""
     frames = made.frames
     times = np.concatenate([frames.start_us + n * 6_000_000 for n in range(100)])
     rest = (np.tile(column, 100) for column in (frames.took_us, frames.kind, frames.outcome, frames.station,
@@ -158,7 +158,7 @@ def test_many_frames_take_little_room(made: Film) -> None:
 
 @pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_a_still(form: str, magic: bytes, made: Film, tmp_path: Path) -> None:
-    """Of one moment; the same bytes again, others at another time or without ranges."""
+    """A picture of one moment is the same file each time; other moments, or no ranges, give another."""
     drawn = []
     for at_s, ranges in ((2.0, None), (2.0, None), (4.0, None), (2.0, False)):
         (tmp_path / f"film.{form}").unlink(missing_ok=True)
@@ -191,7 +191,7 @@ SHOWS = """
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_the_same(made: Film, tmp_path: Path) -> None:
-    """Without network: positions, links and paths; keys and the scrub bar move through time."""
+    """Without network: positions, links and paths. Keys and the scrub bar move through time."""
     said = look(page(made), SHOWS.replace("AT_S", str(list(AT_S))), tmp_path, "#theme=light")
     for at_s, seen in zip(AT_S, said["at"], strict=True):
         assert seen["positions"] == [pytest.approx(list(each)) for each in made.positions(at_s)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Films from run folders: how far stations reach, which run is meant, and what cannot be had."""
+"""Films from run folders: ranges of stations, the choice of the run, and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topologies import Network
 
 
 def test_how_far_stations_reach() -> None:
-    """ns-2's 250 m; with more power as two-ray ground has it; a disc's radius; a matrix says no distance."""
+    """250 m of ns-2; farther with more power under two-ray ground; a disc's radius; none under a matrix."""
     assert film.reach_m(specify("string", {"stations": 3})) == [pytest.approx(250, abs=0.02)] * 3
     own = Network.model_validate({"nodes": {"a": {"settings": {"tx_power_dbm": NS2_POWER_DBM + 10}}, "b": {}}})
     strong, usual = film.reach_m(specify(own, {})) or ()
@@ -68,7 +68,7 @@ def test_a_moment_that_is_not_in_it(at_s: float, out: str, said: str) -> None:
 
 
 def test_the_report_links_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was written before; a picture changes nothing."""
+    """A report that was written before gets the link; a picture changes nothing."""
     run_in(tmp_path, "full-1")
     report = tmp_path / "report.html"
     data = pack({"runs": [{"folder": "full-1", "left": ["."]}]}, {})

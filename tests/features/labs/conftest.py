@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each lab is run once, for one student; answers are compared with these runs."""
+"""Each lab runs once, for one student; tests compare answers with these runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the fixture `played` is: of a lab's name, the lab, a student, and that student's runs."""
+"""The value of the fixture `played`: by a lab's name, the lab, a student, and that student's runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers: right ones pass, wrong ones are told where to look, and no hint has the answer in it."""
+"""Answers: right ones pass, wrong ones get a hint where to look, and no hint contains the answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = "carrier sense listens at the sender and yet it is the receiver where fr
 
 
 def judged(lab: Lab, found: Found, who: Student, runs: Runs, answers: dict[str, Any], place: Path) -> list[Answer]:
-    """All answers but those of programs, of which none is there."""
+    """Judge all answers except programs, of which there are none."""
     marked = compare(lab, found, Sheet(who, answers, place), runs, place)
     return [
         answer
@@ -41,7 +41,7 @@ def test_what_is_right_passes(name: str, lab: Lab, played: Played, tmp_path: Pat
 
 
 def wrong(question: Question, who: Student, runs: Runs) -> str:
-    """An answer that is not right."""
+    """Return a wrong answer."""
     match question:
         case Number():
             return f"{question.of(runs) * 1.37 + 1:.6g}"

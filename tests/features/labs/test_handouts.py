@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Handouts: their commands run, as they stand there; their drawings can be seen, by day and by night."""
+"""Handouts: their commands run as written, and their drawings are visible in both themes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_handout_is_one_page_with_its_idea_drawn(name: str) -> None:
 
 
 def test_labs_leave_their_runs_apart() -> None:
-    """All are done in one folder, and a run folder is made once."""
+    """All labs run in one folder, and each run folder is made once."""
     made = [shlex.split(command) for name in labs.names() for command, _ in commands(handout(labs.find(name)))]
     names = [words[words.index("--out") + 1] for words in made if "--out" in words]
     assert len(names) > 10 and len(set(names)) == len(names)
@@ -68,7 +68,7 @@ def test_a_students_copy_leads_to_nothing_that_is_not_there(name: str, tmp_path:
 
 
 def test_the_arithmetic_of_handouts_is_that_of_the_air(played: Played) -> None:
-    """What a student adds up is, to the microsecond, what a frame takes."""
+    """A student's sums give the airtime of a frame to the microsecond."""
     asked = {"hidden-terminal": ("hidden", Kind.UDP, 28), "exposed-terminal": ("exposed", Kind.UDP, 28),
              "ack-thinning": ("plain", Kind.TCP_DATA, 40)}  # fmt: skip
     for name, (run, kind, inside) in asked.items():
@@ -83,14 +83,14 @@ def test_the_arithmetic_of_handouts_is_that_of_the_air(played: Played) -> None:
 
 
 def some(vary: str) -> str:
-    """Of many values the first two and the last."""
+    """Return the first two and the last of many values."""
     between = ";" if ";" in vary else ","
     values = vary.split(between)
     return between.join([*values[:2], *values[2:][-1:]])
 
 
 def quickly(words: list[str]) -> list[str]:
-    """A command, but for how long and how often something is run, who begins, and what would be opened."""
+    """Return a command with another duration, number of repeats and start, that opens nothing."""
     if words[0] == "run":
         several = {at + 1 for at, word in enumerate(words) if word == "--vary"}
         words = [some(word) if at in several else word for at, word in enumerate(words)]
@@ -100,7 +100,7 @@ def quickly(words: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The one folder in which a student does all labs, one after the other."""
+    """The one folder in which a student does all labs in turn."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "labs").symlink_to(ROOT / "labs")
     return folder
@@ -109,7 +109,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @ALL
 @pytest.mark.lane
 def test_the_commands_of_a_handout_run(name: str, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a student types them, one after the other; and what they run is what is judged."""
+    """As a student types them, in order; and they run what is judged."""
     monkeypatch.chdir(desk)
     found, own = labs.find(name), desk / f"{name}-name"
     begins, *_ = commands(handout(found))
@@ -131,13 +131,13 @@ def test_the_commands_of_a_handout_run(name: str, desk: Path, monkeypatch: pytes
 
 
 def typed(command: str, lines: list[str]) -> Result:
-    """What becomes of a command, and of what is typed at its prompt."""
+    """Run a command and the lines typed at its prompt, and return the output."""
     words = [found for word in shlex.split(command)[1:] for found in (sorted(glob.glob(word)) or [word])[:1]]
     return CliRunner().invoke(cli, quickly(words), input="".join(f"{line}\n" for line in lines))
 
 
 def tried(command: str) -> None:
-    """The same of Python, which takes the process's place; and of judging, which the other tests do."""
+    """Run Python commands, which replace the process; skip judging, which other tests do."""
     _, verb, *words = [(sorted(glob.glob(word)) or [word])[0] for word in shlex.split(command)]
     if verb == "python":
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=PYTHON)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What students write is tried in lanes: what is right passes; what fails, hangs or breaks out is told in words."""
+"""Students' programs run in lanes: right ones pass; failure, a hang or an escape gives a message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(Counter(frame.addr2 for frame in frames(sys.argv[1]) if frame.outcome is O
 
 
 def tried(lab: Lab, played: Played, place: Path, text: str) -> tuple[State, str]:
-    """What is said of a tap."""
+    """Return the message about a tap."""
     found, who, runs = played("hidden-terminal")
     (place / "tap.py").write_text(text)
     marked = compare(lab, found, Sheet(who, {}, place), runs, place / "tried")

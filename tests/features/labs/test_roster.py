@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A class from a list of names: folders with a handout of each student's own numbers, without answers; and marks as a
-table."""
+"""A class from a list of names: folders with each student's own numbers and no answers; and a table of marks."""
 
 from __future__ import annotations
 
@@ -90,7 +89,7 @@ def test_names_that_only_a_folder_confuses_have_one_each(tmp_path: Path) -> None
 
 
 def test_marks_are_a_table(tmp_path: Path) -> None:
-    """Whatever students call themselves: no cell is a formula."""
+    """No cell is a formula, whatever a student's name."""
     answers = [Answer(question="airtime", state=State.RIGHT, points=1, of=1),
                Answer(question="why", state=State.TEACHER)]  # fmt: skip
     marked = Marked(lab="hidden-terminal", student="=HYPERLINK(1)", seed=7, answers=answers)

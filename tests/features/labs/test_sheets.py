@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sheets and the command: what is none is said in a sentence, and a folder of them is marked and gone on with."""
+"""Sheets and the command: malformed ones give a message; a folder of them is marked, and marking continues."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_is_no_sheet_is_said(content: bytes, said: str, tmp_path: Path) -> 
 
 
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
-    """Neither a pipe, which would wait for ever, nor a link, nor a device."""
+    """Neither a pipe, which would block, nor a link or a device."""
     found = labs.find("hidden-terminal")
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "link.toml").symlink_to("/etc/passwd")
@@ -103,7 +103,7 @@ def test_a_students_handout_has_the_students_numbers_where_they_are_to_be() -> N
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The documentation's example of a lab, somewhere else."""
+    """The documentation's example of a lab, in another folder."""
     folder = tmp_path / "two-rates"
     folder.mkdir()
     (folder / "lab.py").write_text(DOCUMENTED)
@@ -113,7 +113,7 @@ def own(tmp_path: Path) -> Path:
 
 @pytest.mark.lane
 def test_a_lab_of_ones_own_is_a_folder(own: Path, tmp_path: Path, lab: Lab) -> None:
-    """The documented one: begun, answered, judged; one answer right, the other its usual slip."""
+    """The documented lab is begun, answered and judged: one right answer, and one usual mistake."""
     assert run("lab", own, "--student", "ada", "--out", tmp_path / "ada").exit_code == 0
     found = labs.find(str(own))
     sheet = read(found, tmp_path / "ada")
@@ -132,7 +132,7 @@ def test_a_lab_of_ones_own_is_a_folder(own: Path, tmp_path: Path, lab: Lab) -> N
 def test_a_folder_of_sheets_is_marked_and_gone_on_with(
     own: Path, tmp_path: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A broken one is said; what was judged is not judged again, unless it changed; copied numbers show."""
+    """A broken sheet is reported. Unchanged sheets are not judged again. Copied numbers are shown."""
     found, sheets = labs.find(str(own)), tmp_path / "sheets"
     (sheets / "cy").mkdir(parents=True)
     (sheets / "ada.toml").write_text('student = "ada"\ngain = 5.5\n')

@@ -17,7 +17,7 @@ from table import Table
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One for all, a window for each."""
+    """One browser for all tests, with a window for each."""
     if not CHROMIUM:
         pytest.skip("no browser: chromium")
     with chromium(tmp_path_factory.mktemp("browser")) as address:
@@ -26,5 +26,5 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def table(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Table]:
-    """A network of a topology, with options, to sit at; each in a run folder of its own."""
+    """Make a network of a topology with options, and a user at its page; each in its own run folder."""
     return lambda topology="string", **options: Table(prepared, tmp_path_factory.mktemp("run"), topology, options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program in the page of a live network has at hand: the mouse on the map, and controls."""
+"""Functions for programs in the page: the mouse on the map, and controls."""
 
 HAND = """
   const canvas = element("map");

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lane's program that is none: it does what a session asks it to do, and says so, in no time. For tests of what is on
-the host alone."""
+"""A fake of the lane's program: it carries out requests at once. For tests of the host's side alone."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ IDLE = [0, 0, 0, 31, 0xFFFF, 0]
 
 
 class Puppet:
-    """The program of a network's lane; `asked` is all that it was asked for, it refuses what is in `refuses`, and the
-    script of what was done is in the file `kept`."""
+    """The lane's program; `asked` has all requests, those in `refuses` fail, and `kept` is the file of the script."""
 
     def __init__(self, session: Session, kept: Path) -> None:
         self.session, self.kept, self.asked, self.refuses = session, kept, list[dict[str, Any]](), dict[str, str]()
@@ -39,7 +37,7 @@ class Puppet:
                            "air": [IDLE] * len(nodes)})  # fmt: skip
 
     def run(self) -> None:
-        """Until it is to end, as often as the session goes back."""
+        """Run to the end, as often as the session goes back."""
         while True:
             with contextlib.suppress(BackError):
                 return self.serve()
@@ -61,7 +59,7 @@ class Puppet:
 
 @contextlib.contextmanager
 def puppet(folder: Path) -> Iterator[Puppet]:
-    """A session of three stations that is paused, and its program."""
+    """A paused session of three stations, and its program."""
     asked = specify("string", {"stations": 3})
     kept = folder / "script.py"
     session = Session("string", asked, plan(asked), folder / "air.trace", kept)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network in a lane, and somebody at its page, who is a thread of the test."""
+"""A network in a lane, with a user at its page, who is a thread of the test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WALL_LIMIT_S = 120.0
 
 
 class Table:
-    """A network, and who sits at its page."""
+    """A network, and the user at its page."""
 
     def __init__(self, prepared: Prepared, folder: Path, topology: str, options: dict[str, Any]) -> None:
         self.prepared, self.folder, self.failed = prepared, folder, list[BaseException]()
@@ -35,20 +35,20 @@ class Table:
         self.session.do(verbs.ADAPTER.validate_python({"do": verb, **what}))
 
     def wait(self, holds: Callable[[Session], bool]) -> None:
-        """Until this holds of the session, or it has ended."""
+        """Wait until this holds for the session, or it has ended."""
         with self.session.changed:
             self.session.changed.wait_for(lambda: holds(self.session) or bool(self.session.ended), WALL_LIMIT_S)
         assert holds(self.session)
 
     def until(self, t_ns: int) -> None:
-        """Let time pass as fast as it goes, to this moment."""
+        """Advance to this time at full speed."""
         while self.session.t_ns < t_ns:
             here = min(t_ns, self.session.t_ns + LONGEST_NS)
             self.do("step", to="ns", ns=here - self.session.t_ns)
             self.wait(lambda session, here=here: session.t_ns >= here)
 
     def run(self, program: str) -> None:
-        """This program, as a script, in a lane, without anybody at the page."""
+        """Run this program as a script in a lane, without a page."""
         (self.folder / SCRIPT_COPY).write_text(program)
         self.boot(virtual.LANE)
 
@@ -58,7 +58,7 @@ class Table:
         assert lane.run(kernel, modules, self.folder, command, wall_limit_s=WALL_LIMIT_S).status == 0
 
     def play(self, played: Callable[[Table], None]) -> None:
-        """Let somebody do this at the page, from when it is there; then the network ends."""
+        """Let a user do this at the page; then end the network."""
 
         def sit() -> None:
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames that are read while the trace grows: the same whatever the pieces, and counted as the air itself counts."""
+"""Frames of a growing trace: the same for any pieces, and with the air's own counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST, SECOND = 10**9, 1_000_000_000
 
 @pytest.fixture(scope="module")
 def played(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Table:
-    """Two seconds of four stations, two flows against each other."""
+    """Two seconds of four stations with two opposite flows."""
     made = Table(prepared, tmp_path_factory.mktemp("run"), "string", {"stations": 4, "flows": 2, "rts": "partial"})
 
     def play(page: Table) -> None:
@@ -53,7 +53,7 @@ def test_it_counts_as_the_air_does(played: Table) -> None:
 
 
 def test_each_frame_is_told_of_once_whatever_the_pieces(played: Table) -> None:
-    """And before, when it has begun, to who looks slowly."""
+    """In slow motion, also once when it begins."""
     data, whole, piecewise = played.trace(), new_air(played), new_air(played)
     rows = whole.feed(data, 2 * SECOND, MOST, False)
     began_ns, draw = whole.began_ns, random.Random(1)

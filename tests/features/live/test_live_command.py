@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab live`, as a program: what it leaves however it ends, and what it refuses."""
+"""`./dcflab live` as a program: what it leaves at any end, and misuse."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Live:
             answer.read()
 
     def state(self, **wanted: Any) -> dict[str, Any]:
-        """The next one that has this."""
+        """Return the next state with these values."""
         for line in self.events:
             event = json.loads(line.removeprefix(b"data: ")) if line.startswith(b"data: ") else {}
             if event.get("event") == "state" and wanted.items() <= event.items():
@@ -53,7 +53,7 @@ class Live:
         return self.process.returncode, said
 
     def lanes(self) -> list[int]:
-        """Its child processes."""
+        """Return its child processes."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in children.split()]
 
@@ -111,7 +111,7 @@ def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tm
 
 @pytest.mark.parametrize("back", [False, True], ids=["where it is", "on its way back"])
 def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
-    """On the page and on the terminal; as a script, which does it again."""
+    """On the page and the terminal; the script repeats what was done."""
     with started(tmp_path / "run") as live:
         there_ns = moved(live)
         if back:  # it dies on the way to where all of this was done already
@@ -145,7 +145,7 @@ def test_a_program_that_is_killed_leaves_what_was_done(prepared: Prepared, tmp_p
 
 
 def moved(live: Live) -> int:
-    """Pause, move a station, let some time pass, and save that moment: when it is, in ns."""
+    """Pause, move a station, let time pass, and save the moment. Return its time in ns."""
     live.do("pause")
     live.state(running=False)
     live.do("move", node="sta2", position=[120, 0])
@@ -157,7 +157,7 @@ def moved(live: Live) -> int:
 
 
 def does_it_again(script: Path, folder: Path) -> None:
-    """What was moved is, when this script runs."""
+    """Check that this script moves what was moved."""
     assert "net['sta2'].position = (120.0, 0.0, 0.0)" in script.read_text()
     command = [sys.executable, "-m", "emulation", "run", str(script), "--out", str(folder)]
     again = subprocess.run(command, capture_output=True, text=True)

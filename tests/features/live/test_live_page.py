@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page, in a real browser, of a network in a lane: what one does there is done there, and seen."""
+"""The page in a real browser, with a network in a lane: actions on the page reach the network, and are visible."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from emulation.features.live.server import Server
 
 
 def look(live: Table, browser: str, what: str) -> dict[str, Any]:
-    """What a program at its page said."""
+    """Return the output of a program in the page."""
     said: list[dict[str, Any]] = []
 
     def sit(page: Table) -> None:
@@ -25,7 +25,7 @@ def look(live: Table, browser: str, what: str) -> dict[str, Any]:
 
 
 def test_a_station_is_dragged_out_of_range_and_its_flow_dies(table: Callable[..., Table], browser: str) -> None:
-    """And what was done is the script that the page hands out, which makes the same trace."""
+    """The script from the page makes the same trace."""
     live = table(stations=3)
     said = look(live, browser, """
       const flow = () => live.air.latest.flows.flow1, read = () => document.querySelector(".flow b").textContent;
@@ -69,7 +69,7 @@ def test_a_station_that_is_switched_off_carries_nothing_until_it_is_on_again(
 
 
 def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[..., Table], browser: str) -> None:
-    """A station that was brought near is a neighbour only then."""
+    """A station that was moved near is a neighbour only then."""
     said = look(table(stations=3), browser, """
       const way = () => live.air.latest.routes.flow1.join();
       await when(() => way() === "sta1,sta2,sta3");
@@ -87,7 +87,7 @@ def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[...,
 
 @pytest.mark.quick
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:
-    """Of two stations that are hidden from each other and send to the one between them."""
+    """Two hidden stations send to the one between them."""
     ranges = {"transmission_m": 250, "carrier_sense_m": 300}
     said = look(table(stations=3, ranges=ranges), browser, """
       element("congestion").value = "cubic";
@@ -110,7 +110,7 @@ def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Tabl
 
 
 def test_time_stands_goes_by_frames_and_back(table: Callable[..., Table], browser: str) -> None:
-    """Frames are on the air from when they start; a moment that one goes back to is that moment."""
+    """Frames are on the air from their start. Going back to a moment restores it."""
     said = look(table(stations=3), browser, """
       const { air } = live, at = () => air.latest.t_ns, there = () => air.now === at();
       await when(() => at() > 5e8);
@@ -153,7 +153,7 @@ def test_time_stands_goes_by_frames_and_back(table: Callable[..., Table], browse
 
 
 def test_25_stations_are_drawn_with_each_animation_frame(table: Callable[..., Table], browser: str) -> None:
-    """The page counts itself: what was drawn of all animation frames, and what that took."""
+    """The page counts its drawings, all animation frames, and the time of drawing."""
     said = look(table("mesh", size="5x5", flows=6), browser, """
       const { counts, air } = live;
       await when(() => counts.frames > 1000);

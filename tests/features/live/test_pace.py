@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the network's time follows the wall clock's: exactly in the long run, and no faster than the lane can."""
+"""The pace of the network's time: exact in the long run, and no faster than the lane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from emulation.features.live.pace import FASTEST, FIRST_PER_S, FRAME_S, LONGEST_
 
 
 def played(pace: Pace, frames: int, per_s: float) -> tuple[int, float]:
-    """So many frames with a lane that can do so many ns a second of the wall's: how much passed, in how long."""
+    """Play frames with a lane of this speed in ns per second of wall time. Return the time that passed, and how long it
+    took."""
     now_s = passed_ns = 0.0
     for _ in range(frames):
         now_s += pace.due_s(now_s)
@@ -23,7 +24,7 @@ def played(pace: Pace, frames: int, per_s: float) -> tuple[int, float]:
 
 @given(st.floats(SLOWEST, 20))
 def test_a_lane_that_can_goes_at_its_pace(asked: float) -> None:
-    """To the nanosecond, less what is owed, though a stride be shorter than one."""
+    """To the nanosecond, except for the rest below 1 ns, even if a stride is shorter."""
     passed_ns, took_s = played(Pace(asked), 3000, 40e9)
     assert abs(passed_ns - asked * 1e9 * took_s) <= 2 * FRAME_S * asked * 1e9 + 2
 
@@ -45,7 +46,7 @@ def test_slow_motion_says_nothing_of_what_the_lane_can() -> None:
 
 
 def test_what_was_missed_is_not_made_up_for() -> None:
-    """A lane that stood still, or a viewer who paused."""
+    """After a slow lane, or a pause."""
     pace = Pace(1.0)
     played(pace, 100, 40e9)
     assert pace.stride((pace.last_s or 0) + 60) < 0.2e9

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a live network, in a real browser, with a toy for a network: what it shows, asks and says."""
+"""The page in a real browser, with a toy network: what it shows, requests and reports."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ def page(toy: Toy, what: str, browser: str) -> dict[str, Any]:
 
 
 def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
-    """It stays where it was left, and what follows is seen: no way, no links, nothing that arrives."""
+    """The station stays there; the page shows no path, no links, and no receptions."""
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       await when(() => live.air.latest.flows.flow1.kbps > 0 && element("flows").textContent.includes("75 kb/s"));
@@ -42,7 +42,7 @@ def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
 
 
 def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
-    """Not on the way there, between two reports, however near."""
+    """Not on the way there, between two reports, even if near."""
     said = page(Toy(STRING, [(0, 3)]), """
       const { air, stage } = live, told = (t_ns, x) => {
         const state = Object.assign(structuredClone(air.latest), { t_ns });
@@ -64,7 +64,7 @@ def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
 
 
 def test_settings_of_one_and_of_all(browser: str) -> None:
-    """RTS for all, and collisions fall; a rate for one, and those of all differ; what is refused is taken back."""
+    """RTS for all reduces collisions; a rate for one makes the rates differ; a failed setting is reverted."""
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const lost = () => live.air.latest.rates.COL_DATA;
@@ -118,7 +118,7 @@ def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) ->
 
 
 def test_time_by_keys(browser: str) -> None:
-    """Pause, step, slower, a moment kept and gone back to; what is shown trails what is known, and gets there."""
+    """Pause, step, slower, save a moment and go back. The picture follows the state."""
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       press(" ");
@@ -213,7 +213,7 @@ def test_the_map_fits_again_when_a_station_moves_out(browser: str) -> None:
 
 
 def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
-    """First told without an outcome, then with; drawn by its own times: how much of it was sent, then how it ended."""
+    """It is reported first without an outcome, then with. Its drawing shows how much was sent, then the outcome."""
     toy = Toy(STRING, [(0, 3)], running=False)
     frame = [1_000_000, 2_000_000, "data", "sta1", "sta2"]
     said = page(toy, f"""
@@ -237,7 +237,7 @@ def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
 
 
 def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str) -> None:
-    """What goes with the pace, until one is asked for; each lane knows what its station did, and its NAV."""
+    """The pace selects one of them, until the user does. Each lane shows its station's activity and NAV."""
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const seen = () => ["curves", "strip"].filter((id) => !element(id).hidden).join();
@@ -261,7 +261,7 @@ def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str
 
 @pytest.mark.slow
 def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_grow(browser: str) -> None:
-    """Whatever was drawn before: frames looked at and kept, points of curves, and elements of the page."""
+    """Neither frames that are kept, points of curves, nor elements of the page grow with time."""
     grid = [(150.0 * (n % 5), 150.0 * (n // 5)) for n in range(25)]
     toy = Toy(grid, [(0, 24), (4, 20), (2, 22), (10, 14)], pace=10.0)
     said = page(toy, """
@@ -302,7 +302,7 @@ def test_a_lost_connection_and_an_end_are_said(browser: str) -> None:
 
 
 def test_everything_has_a_name_and_fits(browser: str) -> None:
-    """At 1280 x 720: what the hand uses has a label, nothing is wider than the page, and both themes are drawn."""
+    """At 1280 x 720: controls have labels, nothing is wider than the page, and both themes are drawn."""
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const named = (each) => each.tagName === "BUTTON" && each.textContent.trim() || each.getAttribute("aria-label") ||

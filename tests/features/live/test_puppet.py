@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a session asks of a lane, and when, with a lane's program that is none."""
+"""The requests of a session to its lane, and their times, with a fake lane's program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wait(lane: Puppet, holds: Callable[[], bool]) -> None:
 
 
 def test_time_stands_when_pause_has_been_answered(lane: Puppet) -> None:
-    """Though it was passing when it was asked for."""
+    """Even if time was passing when pause was requested."""
     do(lane, "run")
     assert lane.at_until.wait(60)
     lane.may_go.clear()
@@ -55,7 +55,7 @@ def test_time_stands_when_pause_has_been_answered(lane: Puppet) -> None:
 
 
 def test_of_a_station_that_is_dragged_only_the_latest_place_counts(lane: Puppet) -> None:
-    """While the lane is busy; what was asked of others in between is done."""
+    """While the lane is busy. Requests for others in between are carried out."""
     lane.may_go.clear()
     do(lane, "step", to="ns", ns=1000)
     assert lane.at_until.wait(60)
@@ -92,7 +92,7 @@ def test_steps_are_done_one_after_the_other_and_dropped_by_pause(lane: Puppet) -
 
 
 def test_steps_begin_where_those_before_end(lane: Puppet) -> None:
-    """And where time stands, if it was passing."""
+    """Or at the current time, if it was passing."""
     lane.may_go.clear()
     for _ in range(3):
         do(lane, "step", to="ns", ns=1000)
@@ -133,7 +133,7 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
 
 
 def test_a_deed_is_in_the_script_once_it_is_done(lane: Puppet) -> None:
-    """With those before it, and none that was gone back on: it can be run at any moment."""
+    """With all actions before it, and none that was undone; the script can run at any time."""
 
     def moved() -> list[str]:
         compile(script := lane.kept.read_text(), "script.py", "exec")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nobody gets anything without the token, whatever he asks for; who has it gets what there is, and no more."""
+"""The server answers requests with the token, and only those."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Client:
         self.host = f"127.0.0.1:{server.server_port}"
 
     def raw(self, request: bytes) -> bytes:
-        """All that is answered to these bytes, after which nothing more is sent."""
+        """Return all that the server answers to these bytes; nothing more is sent."""
         with socket.create_connection(("127.0.0.1", self.server.server_port), 20) as made:
             with contextlib.suppress(OSError):  # it may have heard enough
                 made.sendall(request)
@@ -42,7 +42,7 @@ class Client:
     def ask(
         self, path: str, method: str = "GET", body: bytes = b"", **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body; `path` is below the token unless it begins with a /."""
+        """Return status, headers and body. `path` is below the token unless it begins with /."""
         path = path if path.startswith("/") else f"/{self.token}/{path}"
         said = {"Host": self.host, "Content-Length": str(len(body)), "Connection": "close"}
         said |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -98,7 +98,7 @@ def test_events_come_to_all_who_listen(client: Client) -> None:
 @pytest.mark.parametrize("path", ["", "events", "script", "page/main.js", "do", "nothing", "../", "page/../../x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "OPTIONS", "TRACE"])
 def test_nobody_gets_anything_without_the_token(client: Client, method: str, path: str) -> None:
-    """Nor with it, if the name of the machine is another, or another site asks."""
+    """Nor with it, if the Host is another, or another site asks."""
     wrong = f"{client.token[:-1]}{'A' if client.token[-1] != 'A' else 'B'}"
     body = b'{"do": "pause"}'
     for place in (f"/{path}", f"/{wrong}/{path}", f"/{client.token[:-1]}/{path}", f"/x/{client.token}/{path}"):
@@ -192,7 +192,7 @@ def test_whatever_verbs_are_asked_for_it_stays_there(client: Client, verb: str, 
 @given(st.binary(max_size=300), st.booleans())
 @NOTHING
 def test_whatever_bytes_come_nothing_is_given_away(client: Client, junk: bytes, with_token: bool) -> None:
-    """Of a request that is none, or of bytes after one."""
+    """After a malformed request, or bytes after a request."""
     begin = f"POST /{client.token}/do HTTP/1.1\r\nHost: {client.host}\r\n".encode() if with_token else b""
     answer = client.raw(begin + junk)
     assert client.token.encode() not in answer and b"Traceback" not in answer and b"500" not in answer[:20]

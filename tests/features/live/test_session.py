@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is done at a page happens, is repeated by its script to the byte, and can be gone back on, to the byte."""
+"""Actions on the page take effect, their script repeats them to the byte, and going back restores a moment to the
+byte."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def state(table: Table) -> dict[str, Any]:
 
 
 def test_a_script_repeats_to_the_byte_what_was_done(table: Callable[..., Table]) -> None:
-    """However it was looked at meanwhile: in strides of whatever length, by frames, from a moment gone back to."""
+    """Whether seen in strides of any length, by frames, or after going back."""
     live = table(stations=4)
 
     def play(page: Table) -> None:
@@ -62,7 +63,7 @@ def test_a_script_repeats_to_the_byte_what_was_done(table: Callable[..., Table])
 
 
 def test_however_much_is_done_at_one_moment_its_script_repeats_it(table: Callable[..., Table]) -> None:
-    """Who asks for the time often without waiting is let on in steps: it is the same for both."""
+    """A program that reads the clock often without waiting advances in steps; both runs see the same."""
     live = table("mesh", size="4x4", flows=2)
 
     def play(page: Table) -> None:
@@ -113,7 +114,7 @@ def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[.
 
 
 def test_whoever_sees_a_moment_finds_all_in_the_trace_that_was_until_then(table: Callable[..., Table]) -> None:
-    """A look brings the air up to date: what the first one finds must not come with the second."""
+    """Reading the state brings the air up to date: the first read must have all frames, not only the second."""
     seen: list[tuple[int, int]] = []
 
     def play(page: Table) -> None:
@@ -188,7 +189,7 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
 
 
 def test_a_rate_is_changed_under_way(table: Callable[..., Table]) -> None:
-    """And back, of one station; minstrel takes 50 ms to know."""
+    """And changed back, for one station; minstrel takes 50 ms to notice."""
     live = table(stations=3)
     changes = ((500 * MS, 11), (1_000 * MS, 2), (1_500 * MS, 5.5))
 
@@ -236,7 +237,7 @@ def test_who_moves_by_itself_does_so_and_can_be_taken_elsewhere(table: Callable[
 
 
 def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Table]) -> None:
-    """A way is closed by dragging a station away, and found again over one that was dragged there."""
+    """Moving a station away breaks a path; moving another there restores it."""
     live = table(stations=4)
 
     def play(page: Table) -> None:
@@ -262,7 +263,7 @@ def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Tabl
 
 
 def test_another_routing_does_the_same_from_the_start(table: Callable[..., Table]) -> None:
-    """What was done is done again under it; moments remain those of the routing that they were of."""
+    """The actions are repeated under it; moments keep their routing."""
     live = table(stations=3)
 
     def play(page: Table) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where steps end."""
+"""The ends of steps."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ EXCHANGING = {"send", "sifs", "wait_cts", "wait_ack"}
 
 
 def test_a_step_ends_with_a_frame_or_an_exchange(table: Callable[..., Table]) -> None:
-    """Also after frames that nobody answered; of frames, with the next that ends."""
+    """Also after unanswered frames; for frames, at the next end of one."""
     live = table(stations=3)
     frames_ns, doings = list[int](), list[set[str]]()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A toy that speaks to the page of a live network as the engine does, so that the page can be looked at by itself. Its
-air is a script: one exchange after another, over the hops of each flow that has a way; some collide without RTS/CTS."""
+"""A toy that sends the page the same events as a session, to test the page alone. Its air is scripted: one exchange
+after another, over the hops of each flow with a path; some collide without RTS/CTS."""
 
 import contextlib
 import json
@@ -92,7 +92,7 @@ class Toy:
     # Its air.
 
     def way(self, source: str, destination: str) -> list[str]:
-        """The fewest hops within range; empty if there is no way."""
+        """Return the path with the fewest hops within range; empty if there is none."""
         ways, seen = deque([[source]]), {source}
         while ways:
             way = ways.popleft()
@@ -108,7 +108,7 @@ class Toy:
         return sum((p - q) ** 2 for p, q in zip(self.at[a], self.at[b], strict=True)) <= RANGE**2
 
     def exchange(self, begin: int) -> Iterator[Frame]:
-        """The next one: a hop of a flow, after DIFS and some slots."""
+        """Return the next exchange: one hop of a flow, after DIFS and some slots."""
         ways = {name: self.way(f["source"], f["destination"]) for name, f in self.flows.items() if f["running"]}
         hops = [(name, hop) for name, way in ways.items() for hop in pairwise(way)]
         at = begin + DIFS + self.random.randrange(16) * SLOT
@@ -132,7 +132,7 @@ class Toy:
             self.flows[name]["bytes"] += 1460
 
     def go(self, ns: int) -> list[Frame]:
-        """So much further; what is on the air by then, also what is not over."""
+        """Advance time; return the frames on the air so far, including unfinished ones."""
         self.t, told = self.t + ns, []
         while not self.coming or self.coming[-1][0] <= self.t:
             begin = max(self.coming[-1][0] + self.coming[-1][1] if self.coming else 0, self.t - 300_000_000)
@@ -145,7 +145,7 @@ class Toy:
         return told[-200:]
 
     def frames_until_now(self, told: list[Frame]) -> list[Frame]:
-        """With outcomes, where these are known; again those that had none."""
+        """Return frames with outcomes, if known; those without one are repeated later."""
         open_ = [frame for frame in self.told if frame[0] + frame[1] > self.t - EVERY_S * self.pace * 1e9 * 2]
         self.told.extend(told)
         return [f if f[0] + f[1] <= self.t else [*f[:5], None, None, f[7]] for f in [*open_, *told]]
@@ -257,7 +257,7 @@ def handler(toy: Toy) -> type[BaseHTTPRequestHandler]:
 
 @contextlib.contextmanager
 def served(toy: Toy) -> Iterator[str]:
-    """The address of its page."""
+    """Serve the toy, and return the address of its page."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(toy))
     server.daemon_threads = True
     over = threading.Event()

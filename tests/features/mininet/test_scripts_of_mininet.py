@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts in the style of Mininet-WiFi's users, unmodified: what comes out of them."""
+"""Unmodified scripts in the style of Mininet-WiFi's users, and their results."""
 
 import importlib
 import re
@@ -28,7 +28,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 
 @pytest.fixture(scope="module")
 def lab():
-    """The lane's; who asks for it boots lanes."""
+    """The lab of the lane; a test that uses it boots lanes."""
     made = prepare()
     return Lab(made.kernel.linux, made.modules)
 
@@ -38,7 +38,7 @@ class Stage:
         self.lab, self.folder = lab, folder / "run"
 
     def play(self, name, *arguments, typed=(), kept=False):
-        """Run a script of the folder, or these lines, and return what it printed; `kept`: with all that a run has."""
+        """Run a script of the folder, or these lines, and return its output; with `kept`, also the run."""
         path = SCRIPTS / f"{name}.py"
         if "\n" in name:
             path = self.folder.with_name("mine.py")
@@ -65,7 +65,7 @@ def stage(lab, tmp_path):
 
 
 def after(lines, begin):
-    """The rest of the lines that begin so."""
+    """Return the rest of the lines with this prefix."""
     return [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
 
 
@@ -110,7 +110,7 @@ def test_handover(stage, same):
 
 
 def test_a_cell_that_a_station_has_left_keeps_nothing_for_it(stage):
-    """The access point drops a station when the distribution system says that it is elsewhere."""
+    """An access point drops a station when the distribution system reports it elsewhere."""
     here, *there = after(stage.play("left_cell"), "lost ")
     assert here == "0 at ['sta1', 'sta2'] []"
     assert there == ["0 at ['sta2'] ['sta1']"] * 2
@@ -130,7 +130,7 @@ def test_wpa2(stage):
 
 
 def test_channels(stage, lab, tmp_path):
-    """On one channel two cells get no more than one; on two, each gets that."""
+    """On one channel, two cells share the goodput of one; on two channels, each has it."""
     both = []
     for channel in ("1", "6"):
         lines = Stage(lab, tmp_path / channel) if (tmp_path / channel).mkdir() is None else None
@@ -140,7 +140,7 @@ def test_channels(stage, lab, tmp_path):
 
 
 def test_several_radios(stage):
-    """The air agrees with what the taps count, and a film is made of all of them."""
+    """The air's counters agree with the taps, and a film has all radios."""
     lines = stage.play("radios", kept=True)
     assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
     assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
@@ -150,7 +150,7 @@ def test_several_radios(stage):
 
 @pytest.mark.lane
 def test_a_film_of_nodes_with_several_radios(tmp_path):
-    """Each radio has the range of its node, which the result says."""
+    """Each radio has its node's range, from the result."""
     done = CliRunner().invoke(cli, ["run", str(SCRIPTS / "radios.py"), "--out", str(tmp_path / "run")])
     assert done.exit_code == 0, done.output
     made = of_run(tmp_path / "run" / "session1-1")
@@ -171,7 +171,7 @@ def test_a_routing_protocol(stage):
 
 @pytest.mark.lane
 def test_mn_in_a_line(tmp_path):
-    """Mininet's own program: a rate of the wires, and a test; and what it does not know."""
+    """Mininet's `mn`: rates of wires, a test, and unknown options."""
     line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]
     done = subprocess.run([*line, "--topo", "linear,2", "--link", "tc,bw=10", "--test", "all"], cwd=CHECKOUT,
                           capture_output=True, text=True, check=True)  # fmt: skip
@@ -266,7 +266,7 @@ def test_ranges(stage):
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Mininet's packages can be imported, as in a lane."""
+    """Make Mininet's packages importable, as in a lane."""
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     faces.install()
 
@@ -283,7 +283,7 @@ REMOTE = "from mininet.node import RemoteController\nnet.addController('c', cont
 
 
 def test_a_program_that_is_not_there_is_said(stage):
-    """Also where its output and the shell's message are redirected; in time, and before the network is there; once."""
+    """Also if its output and the shell's message are redirected, before the network is built, in time, and once."""
     lines = stage.play(
         BEGIN + "print(repr(sta1.cmd('early >/dev/null 2>&1')))\nnet.build()\n"
         "sta1.cmd('one > /dev/null')\nsta1.cmd('(two) 2>/dev/null | cat; one; echo x: not found')\n"
@@ -380,7 +380,7 @@ def test_isolated_clients_and_a_bridge_that_stops(stage):
 
 
 def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage):
-    """And asks whoever types."""
+    """`input` asks the user."""
     stage.folder.with_name("beside.py").write_text("print('beside')\n")
     lines = stage.play(
         "from mininet.net import Mininet\nnet = Mininet()\nfor name in ('h1', 's1'):\n"
@@ -395,7 +395,7 @@ def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage
 
 
 def test_modes_b_and_g_in_one_network(stage):
-    """An access point of mode g has an association of mode b's rates, and protects it."""
+    """An access point of mode g has a station with mode b's rates, and protects it."""
     lines = stage.play("mixed")
     old = "02 04 0b 16"
     assert "lost 0.0" in lines and after(lines, "sta1 has") == [f"{old} 0c 12 18 24 30 48 60 6c"]

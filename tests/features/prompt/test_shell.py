@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt, as a user sees it: verbs in, lines out."""
+"""The prompt as a user sees it: verbs in, lines out."""
 
 import functools
 import json
@@ -40,7 +40,7 @@ def test_nothing_said_is_answered_with_help(here: Path) -> None:
 
 
 def session(bench, *typed, **options):
-    """What a session printed after its greeting."""
+    """Return the output of a session after its greeting."""
     asked = specify("string", {"stations": 3, **options}).model_dump_json()
     bench.answers = iter(typed)
     assert bench.prompt(NETWORK.format(asked=asked)).status == 0
@@ -49,13 +49,13 @@ def session(bench, *typed, **options):
 
 
 def told_to_end():
-    """Who types nothing more."""
+    """A listener that types nothing more."""
     os.kill(os.getpid(), signal.SIGTERM)
     yield ""
 
 
 def test_stations_move_while_the_prompt_waits(bench):
-    """As in a run, until its verbs put them elsewhere."""
+    """As in a run, until a verb moves them."""
     where = "py tuple(map(round, net['sta3'].position))"
     typed = [where, "wait 20", where, "links", "move sta3 400,50", "wait 100", where]
     start, later, *between, end = session(bench, *typed, motion="line,node=sta3,speed=5", seconds=30)
@@ -64,7 +64,7 @@ def test_stations_move_while_the_prompt_waits(bench):
 
 
 def test_what_ends_a_program_ends_the_prompt(bench):
-    """Ctrl-C there ends a command only."""
+    """But Ctrl-C ends only a command."""
     bench.answers = told_to_end()
     with pytest.raises(LaneError) as caught:
         bench.prompt(NETWORK.format(asked=specify("string", {"stations": 2}).model_dump_json()))
@@ -72,7 +72,7 @@ def test_what_ends_a_program_ends_the_prompt(bench):
 
 
 def press(bench, *lines):
-    """Ctrl-C, the first time that each of these is printed: the host is then busy with what it hears."""
+    """Press Ctrl-C the first time that each of these lines is printed, while the host handles it."""
 
     def at(line):
         bench.at.pop(line)
@@ -87,7 +87,7 @@ VERB = "py import time; print('verb', flush=True); any(time.sleep(1) for _ in it
 
 @pytest.mark.parametrize(("command", "said"), [("sta1 yes", "y"), (DEAF, "deaf"), (VERB, "verb")])
 def test_ctrl_c_ends_what_runs_and_nothing_else(command, said, bench):
-    """What runs in the background goes on, the network does, and all that was printed comes before the next line."""
+    """Background programs and the network continue; all output precedes the next line."""
     press(bench, said)
     lines = session(bench, "sta2 sleep 1000 &", command, "sh pgrep -fxc 'sleep 1000'", "sta1 ping -c 1 sta3")
     assert bench.at == {} and lines.index("interrupted") == lines.index("1") - 1
@@ -104,7 +104,7 @@ def test_ctrl_c_leaves_programs_that_a_network_needs(bench):
 
 
 def test_ctrl_c_in_a_prompt_of_mininets(bench):
-    """There, too, it ends a node's program, and not its shell."""
+    """It ends a node's program, but not its shell."""
     text = """
         from mininet.cli import CLI
         from mininet.net import Mininet
@@ -144,7 +144,7 @@ def test_programs_in_stations_and_names_for_addresses(bench):
 
 
 def test_the_clock_stands_while_the_prompt_waits(bench):
-    """Between two prompts no virtual time passes, but what `wait` asks for does."""
+    """Between two prompts no virtual time passes, except in `wait`."""
     lines = session(bench, "py import time; t = time.monotonic()", "py time.monotonic() - t < 1e-3", "time wait 60")
     assert lines[0] == "True"
     assert re.fullmatch(r"\*\*\* Elapsed time: 60\.000\d+ s", lines[-1])
@@ -157,7 +157,7 @@ def test_iperf(bench):
 
 
 def test_flows_of_any_kinds_side_by_side(bench):
-    """Each has its line, its place in the session and its samples; its own start and stop count from now."""
+    """Each has its line, its place in the session and its samples. Start and stop count from now."""
     lines = session(bench, "wait 2", "flow 3 sta1 sta3 voice,codec=g729,start_s=1,stop_s=2 sta3 sta1 web,think_s=0.1",
                     "flow soon sta1 sta3 voice", "flow 3", "flow 1 sta1 sta3", "flow 1 sta1 sta9 udp",
                     "flow 1 sta1 sta1 udp", "flow 1 sta1 sta3 ftp", "flow 1 sta1 sta3 voice,codec=g728")  # fmt: skip
@@ -194,7 +194,7 @@ def test_mistakes_are_answered(bench):
 
 
 def test_the_network_survives_every_mistake(bench):
-    """And answers the next verb."""
+    """The next verb works."""
     typed = ["iperf sta1 sta2 soon", "iperf sta1 sta2 -1", "wait nan", "wait 1e9", "iperf x", "py raise SystemError()",
              "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0",
              "py raise SystemExit", "power sta1 loud", "power sta9 1", "move sta1", "move sta1 here", "rts often",
@@ -209,7 +209,7 @@ def test_the_network_survives_every_mistake(bench):
 
 
 def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench):
-    """Its settings are at the ends of the flow, whichever these are."""
+    """Its settings apply at both ends of the flow."""
     lines = session(
         bench, *["iperf sta1 sta3 2"] * 2, "iperf sta2 sta1 1", "sta2 sysctl -n net.ipv4.tcp_sack", tcp="vegas"
     )
@@ -218,7 +218,7 @@ def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench)
 
 
 def test_the_air_says_what_stations_are_doing(bench):
-    """Now, when nothing is going on, and in the middle of a flow."""
+    """When idle, and in the middle of a flow."""
     lines = session(bench, "air", "iperf sta1 sta3 1", "air", "air sta2", "air sta9")
     assert lines[0].split() == ["does", "for,", "us", "holds", "NAV,", "us", "CW", "slots"]
     assert [line.split() for line in lines[1:4]] == [[f"sta{n}", "idle", "-", "0", "-", "31", "-"] for n in (1, 2, 3)]
@@ -255,7 +255,7 @@ def test_things_are_changed_and_seen_at_work(bench):
 
 
 def test_ears_and_patience_are_changed_and_the_taps_follow(bench):
-    """Limits and thresholds hold from when they were set on; the records say so, and what is counted agrees."""
+    """Retry limits and thresholds take effect at once; records have them, and counters agree."""
     lines = session(bench, "retry sta2", "iperf sta1 sta3 2", "retry sta2 1", "iperf sta1 sta3 2", "retry sta2 5 3",
                     "thresholds sta3 -85 -95", "iperf sta1 sta3 2", "thresholds sta3 -60", "thresholds sta1 0 1",
                     "retry sta2 0", "retry sta1 a", "net", rts="partial")  # fmt: skip
@@ -277,7 +277,7 @@ def test_ears_and_patience_are_changed_and_the_taps_follow(bench):
 
 
 def test_what_happened_is_kept_as_a_run_is(bench):
-    """Its trace can be looked at meanwhile, and there is a folder that may be written to."""
+    """The trace is readable meanwhile, and a folder is writable."""
     lines = session(
         bench, "iperf sta1 sta3 2", "capture now.pcapng", "wait 5", "counters sta1", "sh echo mine > note; ls"
     )
@@ -310,7 +310,7 @@ def test_help_tells_of_each_verb_with_an_example(bench):
 
 
 def test_a_script_has_prompts_too(bench):
-    """Where it asks for one, and under `shell` where its network would be stopped, however it ends."""
+    """At CLI(), and under `shell` before its network stops, however it ends."""
     text = """
         from emulation.net import CLI, Net
         net = Net()

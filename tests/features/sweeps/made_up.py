@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of sweeps share: runs that could be, a lab that is never booted, a place that plays nothing."""
+"""What tests of sweeps share: synthetic runs, a lab that is never booted, a place that plays nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def task(seed: int = 1, variant: str = "", **options: Any) -> Task:
 
 
 def found(seed: int = 1, made_of: Mapping[str, str] | None = None, **more: Any) -> Run:
-    """What a run could have found."""
+    """Return a possible result of a run."""
     none = {"rtscts": 0, "data": 0, "ack": 0}
     return Run.model_validate({
         "seed": seed, "made_of": made_of or {"plan": str(seed)}, "goodput_segments": 5, "goodput_kbps": 1.5,
@@ -47,7 +47,7 @@ def found(seed: int = 1, made_of: Mapping[str, str] | None = None, **more: Any) 
 
 
 class Elsewhere:
-    """A place that plays nothing: a seed of `bad` fails, and after so many it is interrupted."""
+    """A place that plays nothing: seeds in `bad` fail, and it is interrupted after a number of runs."""
 
     jobs = 2
 

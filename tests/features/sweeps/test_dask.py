@@ -26,7 +26,7 @@ from emulation.play.tasks import specification_for
 
 @contextlib.contextmanager
 def program(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Dask's side, as long as the block."""
+    """Run a program of Dask during the block."""
     command = [sys.executable, "-P", "-m", "emulation", "dask", *arguments]
     with open(log, "wb") as out, subprocess.Popen(command, env=ENVIRONMENT, stderr=out) as running:
         try:
@@ -36,7 +36,7 @@ def program(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def wait_for(log: Path, word: str) -> str:
-    """The rest of the line that has the word, as soon as it is there."""
+    """Return the rest of the first line that has the word."""
     while not (lines := [line for line in log.read_text().splitlines(True) if word in line and line.endswith("\n")]):
         time.sleep(0.01)
     return lines[0].partition(word)[2].strip()
@@ -44,8 +44,8 @@ def wait_for(log: Path, word: str) -> str:
 
 @pytest.mark.lane
 def test_workers_are_killed(tmp_path: Path) -> None:
-    """One of three at once and one that may end in order, in the middle of a sweep: all results are there, and they are
-    what this machine finds."""
+    """One is killed, and one may end in order, in the middle of a sweep: all results are there, and equal this
+    machine's."""
     store = tmp_path / "store"
     written(tmp_path, GRID.replace("1..2", "1..10").replace("stations = [2, 3]", "queue = [9]"))
     with contextlib.ExitStack() as stack:
@@ -81,7 +81,7 @@ def test_workers_are_killed(tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_kernel_refuses(lab: Lab, tmp_path: Path) -> None:
-    """Its results would not be what was asked for."""
+    """Its results would be those of another kernel."""
     from emulation.features.sweeps.workers import play_for_threads
     from emulation.play.processes import Child, Message
 

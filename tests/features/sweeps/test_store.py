@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store: a result is found by what it is made of, and goes when it was not used for longest."""
+"""The store: results are found by their inputs, and the least recently used are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.play.store import Store, key
 
 
 def test_a_result_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
-    """Without its traces, which are not kept; what is made otherwise, or hangs on no seed, is not known."""
+    """Without traces, which are not stored. Results of other inputs, or that no seed determines, are not found."""
     store = Store(tmp_path / "store")
     assert store.get({"plan": "1"}) is None
     store.put(found(1))
@@ -27,7 +27,7 @@ def test_a_result_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
 
 
 def test_a_damaged_result_is_not_there(tmp_path: Path) -> None:
-    """Cut short, or something else."""
+    """Truncated, or with other content."""
     store = Store(tmp_path)
     store.put(found(1))
     [file] = tmp_path.glob("*/*.json.gz")
@@ -39,7 +39,7 @@ def test_a_damaged_result_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_one_who_is_stopped_at_a_file_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-    """Just before it is in place or just after; and nothing is left behind."""
+    """Just before it is in place or just after; nothing else stays."""
     real = os.replace
 
     def stopped(*names: str) -> None:
@@ -78,7 +78,7 @@ def test_a_store_is_made_smaller(tmp_path: Path) -> None:
 
 
 def test_what_runs_took_is_remembered(tmp_path: Path) -> None:
-    """By their options, whatever the seed and the duration; else by their size."""
+    """By their options, for any seed and duration; else by their size."""
     store, one = Store(tmp_path), task()
     assert store.cost(one) is None
     store.record_costs([(one, found(1))])  # 2 s for 10 s of air

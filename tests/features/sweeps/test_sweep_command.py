@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`sweep`: what its files say, what it refuses, and what it leaves."""
+"""`sweep`: its files, misuse, and output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from emulation.lane.errors import Misuse
 
 
 def test_a_file_is_a_study(tmp_path: Path) -> None:
-    """The first of its grid are the columns, the others, each with each, the rows."""
+    """The first option of its grid gives the columns; combinations of the others give the rows."""
     study, seeds = read(written(tmp_path, GRID + "queue = [5, 9]\n"))
     assert (study.name, study.topology, seeds) == ("my", "string", [1, 2])
     assert study.variants == {"rts full": {"rts": "full"}, "rts none": {"rts": "none"}}
@@ -28,7 +28,7 @@ def test_a_file_is_a_study(tmp_path: Path) -> None:
 
 
 def test_points_are_the_columns(tmp_path: Path) -> None:
-    """By their names, or by what they set; and each is run with each row of the grid."""
+    """By name, or by their settings; each runs with each row of the grid."""
     points = (
         'show = ["goodput_kbps"]\n'
         + GRID.replace('rts = ["full", "none"]', "")
@@ -61,7 +61,7 @@ tcp = "vegas"
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_starts(tmp_path: Path, wrong: str, said: str, meant: str | None) -> None:
-    """Also of the last point; and what may have been meant."""
+    """Also in the last point; with what may have been meant."""
     file = written(tmp_path, f'topology = "string"\n{wrong}')
     with pytest.raises(click.UsageError, match=r"my\.toml|rts|stations") as caught:
         cli.main(["sweep", str(file)], prog_name="./dcflab", standalone_mode=False)
@@ -78,7 +78,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_a_sweep_by_its_command(tmp_path: Path) -> None:
-    """It says beforehand what it is, and the second time that there is nothing to do; both leave the same."""
+    """It prints its size first, and the second time that nothing is left to do; both write the same."""
     written(tmp_path, GRID)
     said, results = [], []
     for where in ("one", "two"):
@@ -112,8 +112,7 @@ LANE = Moody()
 
 @pytest.mark.lane
 def test_what_failed_is_filed_and_the_rest_is_shown(tmp_path: Path) -> None:
-    """The tables are of the seeds that all have, result.json of all that was found; where it does not rain, the same
-    command has the rest."""
+    """Tables have the seeds that all variants have, result.json has all results. The same command runs the rest."""
     written(tmp_path, GRID)
     (tmp_path / "moody.py").write_text(MOODY)
     command = [sys.executable, "-P", "-m", "emulation", "sweep", "my.toml", "--store", "store", "--out"]

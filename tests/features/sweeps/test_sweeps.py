@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sweeps: what is known is not run again, what fails does not stop the others, and nothing that was found is lost."""
+"""Sweeps: known runs are not repeated, a failed one does not stop others, and no result is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from emulation.play.store import Store
 
 @pytest.mark.quick
 def test_what_is_known_is_not_run_again(lab: Lab, tmp_path: Path) -> None:
-    """Nor is what is made of the same run twice; each has its own name in the end."""
+    """Nor are equal runs; each has its own name in the end."""
     tasks = [task(1, "a"), task(2, "a"), task(1, "b"), task(1, "c", rts="full")]
     sweep, place = Sweep(lab, tasks, Store(tmp_path / "store")), Elsewhere()
     assert len(sweep.missing) == 3
@@ -54,7 +54,7 @@ def test_nothing_is_lost_when_it_is_stopped(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_what_it_may_take_is_known_from_its_like(lab: Lab, tmp_path: Path) -> None:
-    """And it says of how many runs that is a guess."""
+    """The estimate says for how many runs it is a guess."""
     store = Store(tmp_path / "store")
     sweep = Sweep(lab, [task(seed, seconds=10) for seed in range(1, 9)], store)
     assert sweep.estimate(2)[1] == 8
@@ -84,7 +84,7 @@ class Moody:
 
 @pytest.mark.lane
 def test_what_fails_does_not_stop_the_others(tmp_path: Path) -> None:
-    """In a lane, and by its process; what is found is in the store, and is what a run by itself finds."""
+    """Whether a lane or its process fails. The results are in the store, and equal those of single runs."""
     well = provide()
     store, tasks = Store(tmp_path / "store"), [task(seed) for seed in (1, 2, 3, 4)]
     sweep = Sweep(replace(well, lane=Moody(well.lane)), tasks, store)

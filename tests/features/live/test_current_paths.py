@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which way a flow goes, where a routing finds it: what the routing did is in the air."""
+"""The current path of a flow under a routing protocol, from frames on the air."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ S = 1_000_000_000
 
 
 def test_the_way_of_a_flow_is_that_of_its_frames_and_changes_with_it(table: Callable[..., Table]) -> None:
-    """Over another station; then, as the one is near and the other far, straight; then there is none."""
+    """First over another station; then direct, as one is near and the other far; then none."""
     live = table(stations=3, routing="aodv")
     seen: list[list[str]] = []
 

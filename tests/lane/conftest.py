@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""End-to-end tests: each boots a virtual lane, runs a few lines of Python in it, and looks at what they printed."""
+"""End-to-end tests: each boots a virtual lane, runs some Python in it, and checks the output."""
 
 from pathlib import Path
 

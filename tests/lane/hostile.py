@@ -52,12 +52,12 @@ Deed = Callable[[Path], str]  # done in a folder; says what it was
 
 
 class Hang(BaseException):
-    """The host was not through."""
+    """The host took too long."""
 
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Raises Hang in this block if it takes far too long."""
+    """Raises Hang if the block takes far too long."""
 
     def hang(_: int, __: FrameType | None) -> None:
         raise Hang
@@ -72,7 +72,7 @@ def watched() -> Iterator[None]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[Any, ...]]:
-    """All that is in a folder: whose, which mode, what content."""
+    """Return all files of a folder with owners, modes and content."""
     found = {}
     for path in [folder, *sorted(folder.rglob("*"))]:
         is_ = path.lstat()
@@ -82,7 +82,7 @@ def snapshot(folder: Path) -> dict[str, tuple[Any, ...]]:
 
 
 def prey(folder: Path) -> None:
-    """What a guest would like to change: files of all kinds that are the host's."""
+    """Make files of all kinds on the host, for a guest to attack."""
     folder.mkdir()
     (folder / "precious").write_text("mine")
     (folder / "precious").chmod(0o644)
@@ -98,14 +98,14 @@ def prey(folder: Path) -> None:
 
 @dataclass
 class Ways:
-    """Deeds that are drawn: `outside` is the folder of the prey."""
+    """Draws actions of a guest; `outside` is the folder of the host's files."""
 
     random: random.Random
     outside: Path
     said: list[str] = field(default_factory=list)
 
     def do(self, folder: Path) -> None:
-        """A few of them, in a folder or one below it."""
+        """Carry out a few actions in a folder or its subfolders."""
         for _ in range(self.random.choice((1, 1, 2, 3))):
             within = [folder, *(each for each in sorted(folder.iterdir()) if each.is_dir() and not each.is_symlink())]
             where = self.random.choice(within[:5])
@@ -114,7 +114,7 @@ class Ways:
                 self.said.append(f"{where.name}: {deed(where)}")
 
     def place(self, where: Path) -> Path:
-        """A name to be taken: one that is there, one that the host is about to write, or another."""
+        """Return a name: an existing one, one that the host is about to write, or another."""
         there = sorted(each.name for each in where.iterdir())
         name = self.random.choice((*there, *HOST_WRITES, *HOST_WRITES, *NAMES))
         path = where / name
@@ -126,7 +126,7 @@ class Ways:
         return path
 
     def trap(self, where: Path) -> str:
-        """Something that leads elsewhere, that blocks, or that is none of what belongs there."""
+        """Make something that leads elsewhere, blocks, or is of an unexpected type."""
         path = self.place(where)
         kind = self.random.choice(KINDS)
         if kind == "link":
@@ -152,7 +152,7 @@ class Ways:
         return f"{path.name} is {kind}"
 
     def deep(self, path: Path, depth: int) -> None:
-        """Folders in each other; in the last one, ways out."""
+        """Make nested folders; the last one has links out."""
         at = os.open(path, tree.FOLDER)
         for _ in range(depth):
             os.mkdir("d", dir_fd=at)
@@ -164,7 +164,7 @@ class Ways:
         os.close(at)
 
     def file(self, where: Path, suffix: str = "") -> Path:
-        """One of the files there. Raises ValueError if there is none."""
+        """Return one of the files. Raises ValueError if there is none."""
         there = [each for each in sorted(where.iterdir()) if each.is_file() and not each.is_symlink()]
         found = [each for each in there if each.name.endswith(suffix) and each.stat().st_size < LARGE]
         if not found:
@@ -172,7 +172,7 @@ class Ways:
         return self.random.choice(found)
 
     def bytes(self, where: Path) -> str:
-        """Other bytes in a file: some changed, cut, twice, none, or endlessly many zeros; another mode."""
+        """Change a file's bytes: some, cut, doubled, none, or endless zeros; or its mode."""
         path = self.file(where)
         data = bytearray(path.read_bytes())
         how = self.random.choice(("flip", "flip", "flip", "cut", "twice", "empty", "sparse", "mode", "noise"))
@@ -196,7 +196,7 @@ class Ways:
         return f"{path.name} {how}"
 
     def json(self, where: Path) -> str:
-        """Other values in a JSON file; or JSON that is nested too deeply."""
+        """Change values in a JSON file, or nest it too deeply."""
         path = self.file(where, ".json")
         if self.random.random() < 0.1:
             path.write_text(self.random.choice(("[" * 200_000, '{"a":' * 50_000, "null", "[]", "7", '"\\ud800"')))
@@ -209,7 +209,7 @@ class Ways:
         return f"{path.name}: {', '.join(said)}"
 
     def change(self, made: Any) -> str:
-        """Another value somewhere in it; or a program of one's own, where a specification names one."""
+        """Change a value; where a specification names a program, put another one there."""
         way, evil = "", str(self.outside / "evil.py")
         if isinstance(made, dict) and "specification" in made and self.random.random() < 0.5:
             section, name, value = self.random.choice(PROGRAMS)
@@ -232,7 +232,7 @@ class Ways:
             return f"{way} = {str(made[key])[:60]}"
 
     def value(self, before: Any) -> Any:
-        """Of another kind, too large, or the name of something that is not the guest's."""
+        """Return a value of another type, too large, or naming something that is not the guest's."""
         evil = str(self.outside / "evil.py")
         choices: Sequence[Any] = (
             None, True, 0, -1, 1, 2**63, -(2**63) - 1, 10**400, 1e308, math.nan, math.inf, "", "x", "\ud800", "\0",
@@ -243,7 +243,7 @@ class Ways:
         return self.random.choice(choices)
 
     def lump(self, where: Path) -> str:
-        """A folder in the place of a run's, or a run that was never there."""
+        """Put a folder in the place of a run's, or make a run that never existed."""
         path = where / self.random.choice(("run1-1", "run2-1", "run1-1.moved", ".lane-x"))
         if path.is_dir() and not path.is_symlink():
             path.rename(where / "elsewhere")
@@ -253,7 +253,7 @@ class Ways:
 
 @dataclass
 class Kept:
-    """A lane that keeps a copy of what it leaves, before the host has read it."""
+    """A lane that copies what it leaves before the host reads it."""
 
     lane: Any
     left: Path
@@ -267,7 +267,7 @@ class Kept:
 
 @dataclass
 class Lane:
-    """A lane that leaves what another has left, in which then a hostile guest was."""
+    """A lane that leaves another's files, changed by a hostile guest."""
 
     left: Path
     nobodys: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run folder, and virtual lanes that run in it: a few lines of Python each, and what they printed."""
+"""A run folder, and virtual lanes that run in it: some Python each, and its output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bench:
         self.at.get(line, lambda: None)()
 
     def run(self, *command: str, air: bool = True, **options: Any) -> LaneResult:
-        """Run a lane's command; what it prints is in `lines` then. Without `air` all radios hear each other."""
+        """Run a lane's command; `lines` then has its output. Without `air`, all radios receive each other."""
         self.lines.clear()
         listener = Listener(self.heard, ask=lambda prompt: next(self.answers, None), words=self.words.update)
         modules = {name: path for name, path in self.prepared.modules.items() if air or name != AIR_MODULE}
@@ -43,13 +43,13 @@ class Bench:
         return virtual.run(kernel, modules, self.folder, command, listener=listener, **limited)
 
     def script(self, text: str, **options: Any) -> list[str]:
-        """Run lines of Python and return what they printed."""
+        """Run lines of Python and return their output."""
         (self.folder / "script.py").write_text(textwrap.dedent(text))
         assert self.run("script", str(self.folder / "script.py"), **options).status == 0
         return self.lines
 
     def prompt(self, text: str, **options: Any) -> LaneResult:
-        """The same with a prompt, at which `answers` are typed."""
+        """Run them with a prompt, at which `answers` are typed."""
         (self.folder / "script.py").write_text(textwrap.dedent(text))
         return self.run("shell", str(self.folder / "script.py"), **options)
 
@@ -60,5 +60,5 @@ class Bench:
         return made
 
     def result(self) -> Any:
-        """lane.json."""
+        """Return the content of lane.json."""
         return json.loads((self.folder / "lane.json").read_text())

@@ -62,7 +62,7 @@ def test_no_control_message_harms_the_kernel(bench, seed: int) -> None:  # type:
 
 
 def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
-    """Each refusal carries a sentence."""
+    """Each error has a message."""
     plan = bench.plan(stations=2)
     lines = bench.script(f"""
         import copy, json, os
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type: ignore[no-untyped-def]
-    """Tear-down and unloading while a flow runs: no crash, the radios are without a medium, and a new air works."""
+    """Tear-down and unloading during a flow: no crash, the radios have no medium, and a new air works."""
     bench.plan(stations=3, seconds=5)
     lines = bench.script("""
         import ctypes, json, os
@@ -122,7 +122,7 @@ def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type:
 
 
 def test_rates_left_to_the_kernel_are_all_modelled(bench) -> None:  # type: ignore[no-untyped-def]
-    """Stations whose rates nobody fixed: these networks have no HT, so every frame is at a rate that the air knows."""
+    """Without HT, rate control only chooses rates that the air has."""
     plan = bench.plan(stations=2, seconds=1)
     for node in plan["nodes"]:
         node["interfaces"][0]["rates"] = []
@@ -151,7 +151,7 @@ def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], obj
 
 
 def test_a_full_queue_breaks_no_link(bench) -> None:  # type: ignore[no-untyped-def]
-    """Slow start overflows the sender's queue of 50: a mesh takes dozens of lost frames for a broken link."""
+    """Slow start overflows the sender's queue of 50; a mesh takes dozens of lost frames for a broken link."""
     play(bench, stations=2, seconds=3, rate=54, link="mesh")
     (flow,), stations = bench.result()["applications"], bench.result()["air"]["stations"]
     assert stations[0]["counters"]["end"]["tcp_data"]["QUEUE_FULL"] > 24
@@ -195,7 +195,7 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     counters = [station["counters"] for station in bench.result()["air"]["stations"]]
 
     def tshark(path: Path, *filters: str) -> list[int]:
-        """How many frames pass each of these filters."""
+        """Return how many frames pass each of these filters."""
         counted = ["-q", "-z", ",".join(["io,stat,0", *filters])]
         command = ["tshark", "-o", "wlan.check_checksum:TRUE", "-r", str(path), *counted]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -222,7 +222,7 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_the_air_goes_with_whoever_made_it(bench) -> None:  # type: ignore[no-untyped-def]
-    """However that ends."""
+    """However its process ends."""
     plan = bench.plan(stations=2)
     assert bench.script(f"""
         import json, os, signal, time
@@ -251,7 +251,7 @@ def test_the_air_goes_with_whoever_made_it(bench) -> None:  # type: ignore[no-un
 
 
 def test_what_is_refused_changes_nothing(bench) -> None:  # type: ignore[no-untyped-def]
-    """Neither of a station nor of a row of powers, also if only the last of it is wrong."""
+    """Neither a station nor a row of powers, even if only the last value is invalid."""
     bench.plan(stations=3, seconds=5)
     lines = bench.script("""
         import json, os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts and modules that try to get out of a lane, under each of the barriers that a machine may grant."""
+"""Scripts and modules that try to escape from a lane, under each of the barriers that a machine may grant."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ os.mkfifo(run + "/blocks")
 
 @pytest.fixture
 def prey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """A folder that all may write to, and a file of this user's own, where all may go."""
+    """A world-writable folder, and a file of this user's own in a folder open to all."""
     folder = tmp_path_factory.mktemp("prey")
     for up in (folder, *folder.parents[:2]):
         if up.stat().st_uid == os.geteuid():
@@ -85,7 +85,7 @@ def refused(name: str) -> Callable[..., None]:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Let this machine lack these barriers."""
+    """Remove these barriers from this machine."""
     for name in names:
         monkeypatch.setattr(barriers, name, refused(name))
 
@@ -109,7 +109,7 @@ def test_a_script_changes_nothing_outside_and_reads_what_anybody_may(bench, prey
 
 @LANDLOCK
 def test_landlock_alone_keeps_it(bench, prey, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """It does not know of modes: those of files that are the user's own."""
+    """Landlock does not cover modes: those of the user's own files can change."""
     without(monkeypatch, "mount_read_only")
     done = {line for line in tried(bench, (prey[0], prey[1])) if line.endswith("done")}
     prey[1].chmod(0o644)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many frames of which kind collided or were given up: each place that shows it shows the same number, in a network
-where two that are hidden from each other send datagrams, beside TCP."""
+"""Counts of collisions and of frames given up are the same everywhere, in a network where two hidden stations send
+datagrams, beside TCP."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without RTS/CTS and with it; what was printed is in `printed`."""
+    """Runs without RTS/CTS and with it; `printed` has the output."""
     where = tmp_path_factory.mktemp("counts") / "run"
     asked = [
         "run",
@@ -66,7 +66,7 @@ def runs(folder: Path) -> list[Run]:
 
 
 def shown(run: Run) -> dict[str, int]:
-    """The rows of a table, by their names."""
+    """Return the rows of a table, by name."""
     counts = {"col": run.col, "col.any": run.col.any, "fail": run.fail}
     return {counted(of, row): getattr(each, row) for of, each in counts.items() for row in (*ROWS, "total", *APART)}
 
@@ -82,7 +82,7 @@ def cells(table: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list[Run]) -> None:
-    """As printed, and in the report; and none for the others."""
+    """In the output and in the report; and none for other kinds."""
     reported = cells(content(report_again(folder))[0]["tables"][0])
     printed = {line.split()[1]: line for line in (folder / "printed").read_text().splitlines() if "│" in line}
     none, full = map(shown, runs)
@@ -96,7 +96,7 @@ def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list
 
 
 def test_without_tcp_nothing_is_said_of_segments_in_flight(tmp_path: Path) -> None:
-    """Neither drawn nor in a row."""
+    """Neither in a figure nor in a row."""
     where = tmp_path / "run"
     with contextlib.redirect_stdout(io.StringIO()) as out:
         words = ["run", "string", "--stations", "3", "--seconds", "1", "--traffic", "udp", "--out", str(where)]
@@ -107,7 +107,7 @@ def test_without_tcp_nothing_is_said_of_segments_in_flight(tmp_path: Path) -> No
 
 
 def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
-    """The report's, and those of collisions.png: the parts are the total's."""
+    """In the report and in collisions.png; the parts add up to the total."""
     made = report_again(folder)
     [lost] = [values[0] for what, _, values in drawings(made) if what is figures.collisions]
     [bars] = [each for each in content(made)[0]["charts"] if "collisions" in each["title"]]
@@ -157,7 +157,7 @@ def test_the_timeline(folder: Path, runs: list[Run]) -> None:
 
 @needs("prompt")
 def test_rates_at_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
-    """Of flows one after the other, and of one that begins late: over the time in which they ran."""
+    """Of flows in turn, and of one that begins late: over the time in which they ran."""
     asked = specify("string", {"stations": 2}).model_dump_json()
     bench.answers = iter(["iperf sta1 sta2 2", "wait 5", "flow 4 sta1 sta2 bulk,start_s=1,stop_s=3"])
     assert bench.prompt(f"from emulation.net import Net\nwith Net.of({asked!r}) as net:\n    net.start()\n").status == 0
@@ -170,7 +170,7 @@ def test_rates_at_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
 
 
 def left(folder: Path) -> Run:
-    """What a session left."""
+    """Return what a session left."""
     [lane] = [json.loads(path.read_text()) for path in folder.rglob("lane.json")]
     [plan] = [json.loads(path.read_text()) for path in folder.rglob("plan.json")]
     return from_lane(plan, lane, wall_s=1)

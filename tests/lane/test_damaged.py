@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run folders that are damaged in many ways: whatever reads them says so in a sentence, and comes to an end."""
+"""Damaged run folders: each reader reports the damage in one message, and ends."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""EDCA in a lane: whose parameters reach the air, and which category a packet gets."""
+"""EDCA in a lane: which parameters reach the air, and which category a packet gets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QOS = {"VO": [2, 3, 7, 1504], "VI": [2, 7, 15, 3008], "BE": [3, 15, 1023, 0], "B
     ],
 )  # fmt: skip
 def test_whose_parameters_are_in_force(bench, options: str, expected: dict[str, list[int]]) -> None:  # type: ignore[no-untyped-def]
-    """mac80211's, of the kind of interface; or the standard's; and a node's own before both."""
+    """mac80211's for the kind of interface, or the standard's; a node's own override both."""
     (line,) = bench.script(f"""
         import json
         from emulation.net import Net
@@ -42,7 +42,7 @@ def test_whose_parameters_are_in_force(bench, options: str, expected: dict[str, 
 
 
 def test_what_hostapd_tells_its_clients_reaches_the_air(bench) -> None:  # type: ignore[no-untyped-def]
-    """hostapd has sets of its own for itself, which favour it, and tells clients the standard's."""
+    """hostapd uses parameters of its own, which favour it, and sends clients the standard's."""
     (line,) = bench.script(f"""
         import json
         from emulation.net import Net
@@ -60,7 +60,7 @@ def test_what_hostapd_tells_its_clients_reaches_the_air(bench) -> None:  # type:
 
 
 def test_dscp_says_which_category_a_packet_has(bench) -> None:  # type: ignore[no-untyped-def]
-    """mac80211 sorts by DSCP what is for a station with QoS, which those of an IBSS are that have met."""
+    """mac80211 sorts packets by DSCP for stations with QoS, which peers of an IBSS have once they have met."""
     (line,) = bench.script("""
         import json, socket
         from emulation.net import Net
@@ -101,7 +101,7 @@ def test_a_run_says_which_category_sent(bench) -> None:  # type: ignore[no-untyp
 
 
 def test_voice_goes_before_tcp(bench) -> None:  # type: ignore[no-untyped-def]
-    """Its packets are EF: with the standard's parameters they wait for half as long, in a cell that TCP fills."""
+    """Its packets have EF: under the standard's parameters they wait half as long in a cell that TCP fills."""
     ends = [("voice", "sta3", "sta2"), ("bulk", "sta1", "sta2"), ("bulk", "sta2", "sta1")]
     application = [f"{kind},from={source},to={destination}" for kind, source, destination in ends]
     delay = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows of all kinds in a lane: side by side and again the same, from start to stop, and those that come to nothing."""
+"""Flows of all kinds in a lane: in parallel, repeated, with start and stop, and failing ones."""
 
 import csv
 import hashlib
@@ -32,7 +32,7 @@ def written(bench, planned):
 
 
 def left(folder):
-    """What a lane left, by name, but for its console."""
+    """Return what a lane left, by name, except its console."""
     files = (file for file in folder.iterdir() if file.is_file() and file.name != "console.log")
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
@@ -77,7 +77,7 @@ def check_transactions(flows, folder):
 
 
 def check_series(series, flows):
-    """They end with what the flows had in the end, and their goodputs add up to it; those that stop, stop."""
+    """Check that samples end with the flows' totals, that goodputs add up, and that flows stop when told."""
     assert set(series) == {flow.name for flow in flows[:10]}
     for flow in flows[:10]:
         of = series[flow.name]
@@ -92,14 +92,14 @@ def check_series(series, flows):
 
 
 def check_frames(folder):
-    """What is sent with the priorities that were asked for, at their source: EF, CS1, and none."""
+    """Check the priorities of frames at their source: EF, CS1, and none."""
     seen = trace.read(folder / "air.trace")
     at = seen.frame[(seen.tx["kind"] == trace.Kind.UDP) & (seen.tx["caplen"] > 80)] + 26 + 8 + 1
     assert set(seen.data[at].tolist()) == {46 << 2, 32, 0}
 
 
 def test_what_is_offered_hangs_on_seed_and_name_alone(new_bench):
-    """Not on the TCP: sizes and thinking are the same, and so are a Poisson process's times, to the nanosecond."""
+    """Not on TCP: sizes and think times are the same, and a Poisson process's times, to the nanosecond."""
     offered, poisson = [], []
     for tcp in ("newreno", "cubic"):
         bench = new_bench()
@@ -115,7 +115,7 @@ def test_what_is_offered_hangs_on_seed_and_name_alone(new_bench):
 
 
 def test_iperf3_with_datagrams(bench):
-    """What its server said when time was up; and the whole, of one that was done before."""
+    """The server's report when time was up, and the whole report of a flow that ended before."""
     unended, ended = written(bench, bench.plan(
         stations=2, seconds=3, traffic="iperf3,protocol=udp,rate_kbps=400",
         application="iperf3,from=sta2,to=sta1,protocol=udp,rate_kbps=200,bytes=14480",
@@ -131,7 +131,7 @@ def test_iperf3_with_datagrams(bench):
     ("iperf3", "No route to host"),
 ])  # fmt: skip
 def test_a_flow_that_never_starts_says_why(bench, kind, why):
-    """There is no way to its other end, as ARP finds out after 3 s; of datagrams nobody is told that."""
+    """There is no route to its other end, which ARP finds after 3 s; datagrams get no error."""
     (found,) = written(bench, bench.plan(stations=2, seconds=4, spacing=600, unreachable=True, traffic=kind))
     assert (found["outcome"], found["delivered_bytes"]) == ("never started", 0)
     assert why in found["why"]
@@ -142,7 +142,7 @@ def test_a_flow_that_never_starts_says_why(bench, kind, why):
 
 
 def test_a_flow_that_falls_silent_says_when(bench):
-    """The station on its way is switched off at 3 s; one that passes it by goes on, and one that was done is done."""
+    """A station on its path is switched off at 3 s. A flow beside it continues, and a finished one stays finished."""
     made = bench.plan(
         stations=4, seconds=9, flows=0, rate=11,
         application=["bulk,from=sta1,to=sta3", "voice,from=sta3,to=sta1", "request,from=sta1,to=sta3",
@@ -157,7 +157,7 @@ def test_a_flow_that_falls_silent_says_when(bench):
 
 
 def test_a_killed_kinds_flow_leaves_the_others_alone(bench):
-    """iperf3's time may be over before that of the run."""
+    """iperf3's time may end before that of the run."""
     stopped, other = written(bench, bench.plan(
         stations=2, seconds=4, traffic="iperf3,stop_s=1.5", application="voice,from=sta2,to=sta1"
     ))  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_killed_kinds_flow_leaves_the_others_alone(bench):
 
 
 def test_flows_in_a_plan():
-    """Those of the topology come first; each has a port of its own, and only those that have TCP need its settings."""
+    """Those of the topology come first. Each has its own port, and only flows with TCP need its settings."""
     made = plan(
         specify(
             "string", {"stations": 3, "tcp": "vegas", "application": "voice,from=sta3,to=sta1;udp,from=sta2,to=sta1"}

@@ -66,7 +66,7 @@ def trace_of(bench: Bench, name: str) -> str:
 
 
 def hold(release: str, name: str, found: str, golden: dict[str, dict[str, str]]) -> None:
-    """A kernel of another release has no golden traces, which is no reason to pass."""
+    """Fail for a kernel of another release, which has no golden traces."""
     if release not in golden:
         same = [known for known, traces in golden.items() if traces[name] == found]
         pytest.fail(
@@ -103,7 +103,7 @@ def test_a_kernel_without_golden_traces_fails_and_says_what_to_do() -> None:
 
 @pytest.fixture(scope="session")
 def debug_kernel() -> Prepared:
-    """The kernel in which modules are checked: it has none of the patches that only make the lab's kernel faster."""
+    """The kernel in which modules are checked, without the patches that only save time."""
     return prepare(configuration=kernel.DEBUG)
 
 

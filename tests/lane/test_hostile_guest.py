@@ -59,14 +59,14 @@ Host = Callable[[Path], object]  # the host's half, in a folder
 
 @pytest.fixture(autouse=True)
 def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Notes of what is lent are these tests' own, and a trace is read as often as it can be."""
+    """Use separate notes of lent folders, and read traces often."""
     monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
     monkeypatch.setattr(analysis.growing, "Growing", partial(GrowingTrace, part=1))
 
 
 @pytest.fixture
 def at() -> Iterator[Path]:
-    """In memory, if that can be: folders are made by the hundred thousand."""
+    """A folder in memory if possible, as hundreds of thousands are made."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(dir=memory)
     os.chmod(folder, 0o755)  # lanes of root's are nobody's
@@ -76,7 +76,7 @@ def at() -> Iterator[Path]:
 
 
 def tried(at: Path, kind: str, share: float, way: Callable[[Ways, Path], object]) -> None:
-    """Try so many ways, each in a folder of its own. What ended well, and what did not, must both be there."""
+    """Try this many ways, each in its own folder. Both good and bad ends must occur."""
     before, ended = snapshot(at / "outside"), set[str]()
     for number in range(FIRST, FIRST + max(10, int(share * WAYS))):
         ways = Ways(random.Random(f"{kind} {number}"), at / "outside")
@@ -98,7 +98,7 @@ def tried(at: Path, kind: str, share: float, way: Callable[[Ways, Path], object]
 
 
 def test_what_is_left_of_a_run(at: Path, prepared: Prepared) -> None:
-    """A plan's: the trace is read while it grows, and run.json is written."""
+    """Of a plan: the trace is read while it grows, and run.json is written."""
     play(Lab(prepared.kernel.linux, prepared.modules, Kept(virtual, at / "left")), TASK, at / "base")
     lane = Lane(at / "left", ROOT)
     lab = Lab(prepared.kernel.linux, prepared.modules, lane)
@@ -111,7 +111,7 @@ def test_what_is_left_of_a_run(at: Path, prepared: Prepared) -> None:
 
 
 def test_what_is_left_of_a_run_that_was_killed(at: Path, prepared: Prepared) -> None:
-    """It is to be taken, if it is finished, and played again if not."""
+    """A finished run is taken, and another is played again."""
     play(Lab(prepared.kernel.linux, prepared.modules, Kept(virtual, at / "left")), TASK, at / "base")
     (finished,) = (at / "base").iterdir()
     lane = Lane(at / "left", ROOT)
@@ -127,7 +127,7 @@ def test_what_is_left_of_a_run_that_was_killed(at: Path, prepared: Prepared) -> 
 
 
 def test_what_a_script_leaves(at: Path, prepared: Prepared) -> None:
-    """Its runs are taken, and result.json is written; meanwhile it asks for captures."""
+    """Its runs are taken, and result.json is written; meanwhile it requests captures."""
     (at / "mine.py").write_text(SCRIPT)
     script = Script(path=str(at / "mine.py"), seeds=[1])
     (at / "base").mkdir()
@@ -144,7 +144,7 @@ def test_what_a_script_leaves(at: Path, prepared: Prepared) -> None:
 
 
 def test_what_is_in_a_scratch_folder(at: Path) -> None:
-    """Of a program that was killed: the next one sweeps it, and its own goes."""
+    """Of a killed program: the next one removes it, and its own."""
 
     def way(ways: Ways, folder: Path) -> None:
         left = folder / ".dcflab-lane-left"
@@ -164,7 +164,7 @@ def test_what_is_in_a_scratch_folder(at: Path) -> None:
 
 
 def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
-    """Reports with other values, of other verbs, and what are none."""
+    """Reports with other values, of other commands, and malformed ones."""
     said: list[dict[str, Any]] = [
         {"barriers": ["seccomp"]}, {"boot": "done"}, {"progress": 0.5, "air_s": 1.0}, {"error": "no", "errno": 28},
         {"error": "no", "misuse": True}, {"prompt": "> "}, {"words": {"": ["help"], "help": ["exit"]}},
@@ -200,7 +200,7 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
 
 @needs("live")
 def test_what_a_lane_asks_that_somebody_watches_live(at: Path, prepared: Prepared) -> None:
-    """Its questions say how all is."""
+    """Its questions carry the state."""
     from emulation.features.live import actions
     from emulation.features.live.play import trace_of
     from emulation.features.live.session import END, Session
@@ -247,7 +247,7 @@ def test_what_cannot_be_taken_back_is_neither_read_nor_written(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     class Left:
-        """What is in it is not to be touched."""
+        """A folder whose content must not be touched."""
 
         name = "virtual"
 
@@ -324,7 +324,7 @@ virtual.run(Path(sys.argv[1]), {}, at / "run", ["script", str(at / "mine.py")])
 
 
 def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
-    """In a lane: it has the host look at traps, and leaves some where the host is about to write."""
+    """In a lane: it makes the host read traps, and puts some where the host is about to write."""
     before, lines = snapshot(at / "outside"), list[str]()
     (at / "mine.py").write_text(SCRIPT + DEEDS.format(outside=str(at / "outside")) + WHILE_IT_RUNS)
     (at / "run").mkdir()
@@ -340,7 +340,7 @@ def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
 
 
 def test_a_guest_whose_host_is_killed(at: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it has put into its scratch folder is believed by nobody, and goes."""
+    """The content of its scratch folder is not trusted, and is removed."""
     monkeypatch.setattr(ownership, "NOTES", at / "notes")
     before = snapshot(at / "outside")
     (at / "mine.py").write_text(DEEDS.format(outside=str(at / "outside")) + IN_ITS_SCRATCH)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks beyond what a kernel allows without being asked: hops, open files, memory."""
+"""Networks beyond a kernel's default limits: hops, open files, memory."""
 
 from __future__ import annotations
 

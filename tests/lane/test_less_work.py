@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the lane's kernel does not do, or not as often, no program misses: its FPU, its files, the time."""
+"""Work that the lane's kernel skips changes nothing for programs: the FPU, files, the time."""
 
 import hashlib
 import shutil
@@ -71,7 +71,7 @@ int main(void)
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 def test_the_fpu_is_everyones_own(bench):  # type: ignore[no-untyped-def]
-    """Over system calls, page faults and signals, of threads and processes that take turns."""
+    """Across system calls, page faults and signals, of threads and processes that take turns."""
     (bench.folder / "keeper.c").write_text(KEEPER)
     subprocess.run(["cc", "-O1", "-pthread", "-o", "keeper", "keeper.c"], cwd=bench.folder, check=True)
     lines = bench.script("""
@@ -82,7 +82,7 @@ def test_the_fpu_is_everyones_own(bench):  # type: ignore[no-untyped-def]
 
 
 def test_large_writes_are_where_they_belong(bench):  # type: ignore[no-untyped-def]
-    """Written in pieces of all sizes, at odd places and through a map, a file is the same inside and on the host."""
+    """A file written in pieces of all sizes, at odd offsets and through a map is the same inside and on the host."""
     lines = bench.script("""
         import hashlib, mmap, os
         path = os.environ["DCFLAB_RUN"] + "/file"
@@ -106,7 +106,7 @@ def test_large_writes_are_where_they_belong(bench):  # type: ignore[no-untyped-d
 
 
 def test_the_clock_that_programs_see_is_the_kernels(bench):  # type: ignore[no-untyped-def]
-    """It stands still while they run, in each of them, and moves on as soon as one waits; or asks and asks."""
+    """It stands still while a program computes, and advances when one waits or reads it very often."""
     lines = bench.script("""
         import ctypes, os, time
         libc, moment, MONOTONIC, GETTIME = ctypes.CDLL(None), (ctypes.c_long * 2)(), 1, 228

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""manet.ko in a running kernel: its feedback is the air's word, to the unit; what users can see and set; and it can be
-taken away, or its radio, under traffic, and be told anything."""
+"""manet.ko in a running kernel: its feedback is that of the air, to the unit; its interface to users; and unloading,
+loss of the radio and hostile packets under traffic."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SENDING = """
 @pytest.mark.quick
 @pytest.mark.parametrize("rts", ["none", "full"])
 def test_the_failures_that_it_learns_of_are_those_that_the_air_gave_up(bench, rts):
-    """Hidden terminals lose frames; and no answer is missing."""
+    """Hidden stations lose frames; each frame has its report."""
     plan = bench.plan(stations=6, routing="manet_static", rts=rts, seconds=20)
     assert bench.run("plan").status == 0
     told = bench.result()["recorders"]["manet_trace"]["nodes"]
@@ -51,7 +51,7 @@ def test_the_failures_that_it_learns_of_are_those_that_the_air_gave_up(bench, rt
 
 
 def test_a_full_queue_is_no_failure(bench):
-    """A queue of one at the station, and of one in the air's: frames are dropped before, and no link is called lost."""
+    """With a queue of one at the station, and in the air, frames are dropped without a broken link."""
     lines = bench.script(
         SENDING
         + """
@@ -71,7 +71,7 @@ def test_a_full_queue_is_no_failure(bench):
 
 
 def test_a_neighbour_of_whom_the_radio_knows_no_more_is_a_lost_link(bench):
-    """mac80211 forgets in 60 s whom it does not hear, and then drops what is for him without a word."""
+    """mac80211 forgets a silent station after 60 s, and then drops its frames silently."""
     lines = bench.script(
         SENDING
         + """
@@ -95,8 +95,8 @@ def test_a_neighbour_of_whom_the_radio_knows_no_more_is_a_lost_link(bench):
 
 
 def test_tcp_that_is_told_goes_on_at_once(bench):
-    """A relay is away from 6 to 40 s. TCP doubles its timeout until then, and goes on when the next is over; told that
-    there is no way, it does not (RFC 6069), and goes on as soon as there is one again, after OLSR's HELLOs."""
+    """A relay is away from 6 to 40 s. TCP doubles its timeout, and continues after the next one. If routing reports the
+    missing route (RFC 6069), it does not double it, and continues as soon as OLSR's HELLOs restore the route."""
     went_on = []
     for tell in (0, 1):
         plan = bench.plan(stations=3, routing=f"olsr,preset=thesis,tell={tell}", seconds=70, rts="full")
@@ -111,7 +111,7 @@ def test_tcp_that_is_told_goes_on_at_once(bench):
 
 
 def test_it_is_an_interface_like_others(bench, tmp_path):
-    """iproute2 shows it, and makes it, with the plug-in; what cannot be is refused with a sentence."""
+    """iproute2 shows and makes it, with the plug-in; errors have a message."""
     subprocess.run(["make", "-s", "-C", ROOT / "emulation/manet/ip", f"CURDIR={tmp_path}"], check=True)
     plugin = ROOT / "emulation/manet/ip"
     lines = bench.script(
@@ -152,7 +152,7 @@ def test_it_is_an_interface_like_others(bench, tmp_path):
 
 @pytest.mark.parametrize("protocol", ["manet_static", "aodv", "dsr", "olsr", "dsdv"])
 def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
-    """A station disappears and comes back in mid-flow, and then the module is unloaded."""
+    """A station disappears and returns during a flow; then the module is unloaded."""
     lines = bench.script(
         SENDING
         + f"""
@@ -191,8 +191,8 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
 
 
 def test_a_monitor_may_go_and_the_interface_goes_on(bench):
-    """Whoever holds a device lets it go: else its end waits for ever. Outside a BSS the monitor is there for strangers
-    only, and the two have met."""
+    """The interface releases a device that disappears; else its removal would block. Outside a BSS the monitor is only
+    for unknown stations, and these two know each other."""
     lines = bench.script(
         SENDING
         + """
@@ -214,8 +214,8 @@ def test_a_monitor_may_go_and_the_interface_goes_on(bench):
 
 
 def test_an_answer_from_before_the_address_changed_is_not_the_next_frames(bench):
-    """The radio refuses a frame, and before the interface's timer has told so, the address goes and comes back, and the
-    next frame is with the radio: if that one were taken for refused, it would be sent twice."""
+    """The radio refuses a frame. Before the interface's timer reports it, the address is removed and set again, and the
+    radio has the next frame. If that one were taken for refused, it would be sent twice."""
     lines = bench.script(
         """
     import socket, time
@@ -252,8 +252,8 @@ def test_an_answer_from_before_the_address_changed_is_not_the_next_frames(bench)
 
 @pytest.mark.parametrize("protocol", ["aodv", "dsr", "olsr", "dsdv"])
 def test_no_packet_harms_the_kernel(bench, protocol):
-    """Whatever a station sends by a raw socket: bytes at random, most of them behind headers that are right; and what
-    it has heard of others, with a few bytes changed, cut or prolonged."""
+    """Random bytes by a raw socket, mostly behind valid headers; and packets of others with bytes changed, cut or
+    added."""
     lines = bench.script(
         f"""
     import random, socket, struct, subprocess, time
@@ -347,7 +347,7 @@ def test_the_prompt_shows_what_a_protocol_knows(bench):
 
 @pytest.mark.parametrize("routing", ["dsr", "aodv"])
 def test_outside_a_bss_a_strangers_first_packet_is_not_lost(bench, routing):
-    """mac80211 drops what comes first from a station, and here that is a route's reply, which is sent once."""
+    """mac80211 drops a station's first frame; here that is a route reply, which is sent once."""
     plan = bench.plan(stations=4, routing=routing, link="ocb", seconds=2)
     assert bench.run("plan").status == 0
     nodes = bench.result()["recorders"]["manet_trace"]["nodes"].values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes that move in a lane: on the ways of the plan, and where a script sends them."""
+"""Moving nodes in a lane: along the plan's waypoints, and by a script."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
 
 
 def arrived_s(bench):
-    """When each reception at a station began, in seconds of the measurement."""
+    """Return the start of each reception at a station, in seconds of the measurement."""
     found = trace.read(bench.folder / "air.trace")
     return (found.rx[found.rx["outcome"] == 0]["start_ns"] - found.start_ns) / 1e9
 
 
 def test_a_station_walks_out_of_range_and_back(bench):
-    """250 m are reached after 2.5 s and again after 5.5 s; nothing arrives in between, and TCP goes on."""
+    """It passes 250 m at 2.5 s and again at 5.5 s. Nothing arrives in between, and TCP continues."""
     way = (Waypoint(0, (200, 0, 0)), Waypoint(2, (200, 0, 0)), Waypoint(4, (400, 0, 0)), Waypoint(6, (200, 0, 0)))
     network = Network(
         nodes={"sta1": Node(), "sta2": Node(position=(200, 0, 0))},
@@ -49,7 +49,7 @@ def test_a_station_walks_out_of_range_and_back(bench):
 
 
 def test_the_airs_powers_are_the_formulas(bench):
-    """Of 12 stations at 20 moments, from the kernel; and each node knows where it is."""
+    """12 stations at 20 moments, from the kernel; and each node knows its position."""
     bench.plan(
         "random", stations=12, area="900x300", motion="random_waypoint,vmax=20", seconds=20, flows=1, unreachable=True
     )
@@ -85,7 +85,7 @@ print(json.dumps(said))
 
 
 def test_what_no_table_says_goes_in_steps(bench):
-    """For two of six seconds one is out of reach: nothing arrives meanwhile, and then the flow goes on."""
+    """One is out of range for two of six seconds: nothing arrives meanwhile, and the flow continues."""
     made = bench.plan(stations=2, seconds=6)
     air = made["air"]
     there = {"power_mdbm": dict(enumerate(air["power_mdbm"])), "delay_ns": dict(enumerate(air["delay_ns"]))}
@@ -114,7 +114,7 @@ with net:
 
 
 def test_a_script_moves_stations_while_it_runs(bench):
-    """They are on their way, heard as the distance says, and lane.json has what was moved."""
+    """They move, powers follow the distance, and lane.json has the moves."""
     lines = bench.script("""
 import json, time
 from emulation.net import Net
@@ -154,7 +154,7 @@ with net:
 
 
 def differing(folder, **otherwise):
-    """What the taps of a run count otherwise than the module, by a plan with these parts in place of its own."""
+    """Return where taps and module differ, for a plan with these parts replaced."""
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
     pcapng.write(trace.read(folder / "air.trace"), radios(plan), folder)
     told = {"changes": lane["changes"], **otherwise}
@@ -163,7 +163,7 @@ def differing(folder, **otherwise):
 
 
 def differing_without_views(folder):
-    """The same where nobody kept what stations received."""
+    """Return the same without records of receptions."""
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
     (folder / views.FILE).unlink()
     known = [station["counters"] for station in lane["air"]["stations"]]
@@ -173,7 +173,7 @@ def differing_without_views(folder):
 @pytest.mark.parametrize("reception", ["capture", "sinr"])
 @pytest.mark.parametrize("topology", ["string", "random"])
 def test_the_taps_know_who_heard_whom(bench, topology, reception):
-    """Of stations that move, the taps count what the module does, to the unit: what was a collision and what noise."""
+    """For moving stations the taps count the same as the module, to the unit, both collisions and noise."""
     ranges = {"transmission_m": 250, "carrier_sense_m": 350}
     usual = {"seconds": 20, "reception": reception, "ranges": ranges, "unreachable": True, "routing": "aodv"}
     network = {
@@ -188,7 +188,7 @@ def test_the_taps_know_who_heard_whom(bench, topology, reception):
 
 
 def test_the_taps_know_what_a_script_changed(bench):
-    """Jumps, moves and powers, before a run and while it lasts, of two whose flow spoils that of two others."""
+    """Jumps, moves and powers, before and during a run of two flows that interfere."""
     bench.script("""
 from emulation.net import Net
 net = Net(reception="capture", ranges={"transmission_m": 250, "carrier_sense_m": 350})
@@ -213,7 +213,7 @@ with net:
 
 
 def test_stations_come_and_go(bench):
-    """The one in the middle is off for two seconds, and then carries the flow on; the last one comes after three."""
+    """The middle one is off for two seconds and then relays again; the last one appears after three."""
     nodes = {f"sta{i}": Node(position=(200.0 * i, 0, 0)) for i in (1, 2, 3, 4)}
     flows = (Application(source="sta1", destination="sta3"), Application(source="sta4", destination="sta3",
                                                                          settings={"start_s": 3.5}))  # fmt: skip
@@ -242,7 +242,7 @@ def test_who_is_not_there_begins_no_flow():
 
 
 def test_what_is_wrong_is_said(bench):
-    """Each refusal of the kernel carries a sentence, and what was there before holds."""
+    """Each kernel error has a message, and the earlier state stays."""
     bench.plan(stations=2)
     lines = bench.script(
         FROM_PLAN

@@ -57,7 +57,7 @@ with net:
 
 @pytest.mark.parametrize("link", ["adhoc", "mesh"])
 def test_the_slot_is_the_kernels(bench, link):
-    """ERP's is short where mac80211 uses the short one: nl80211 says so of each station of the BSS."""
+    """ERP uses the short slot if mac80211 does, which nl80211 reports for each station of the BSS."""
     lines = bench.script(
         f"""
 from emulation.lane.interfaces.radio import DUMP, GET_STATION, IFINDEX, STATION_INFO, parse
@@ -90,7 +90,7 @@ def test_settings_are_read_back_with_their_defaults(bench):
 
 
 def test_everything_goes_away(bench):
-    """Radios, namespaces and their names, whether the network was stopped or failed half way."""
+    """Radios, namespaces and their names, after a stop and after a failure half way."""
     lines = bench.script(
         THREE
         + """
@@ -165,7 +165,7 @@ with net:
 
 
 def test_without_routing_a_node_reaches_those_it_hears(bench):
-    """By ARP; and one that hears nobody is no error."""
+    """By ARP; a node without neighbours is no error."""
     lines = bench.script("""
 from emulation.net import Net
 from traffic.ping import ping
@@ -180,7 +180,7 @@ with net:
 
 
 def test_what_a_node_knows_of_its_connections(bench):
-    """Of any program's, from the kernel."""
+    """Those of any program, from the kernel."""
     (line,) = bench.script("""
 import socket
 from emulation.net import Net
@@ -200,7 +200,7 @@ with net:
 
 
 def test_the_documentations_script(bench):
-    """As it stands there: the routes that it prints, and bytes that arrived."""
+    """As written: the printed routes, and delivered bytes."""
     text = (Path(__file__).parents[2] / "docs/scripts.md").read_text()
     (script,) = [block for part in text.split("```python\n")[1:] if "import Adhoc" in (block := part.split("```")[0])]
     lines = bench.script(script)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plug-ins of the user's own, end to end: a link, a routing, an application and a recorder from a folder of theirs."""
+"""Users' plug-ins, end to end: a link, a routing, an application and a recorder from a folder."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MINE = ROOT / "tests" / "plugins"
 
 
 def run(bench: Any, topology: str = "string", **options: Any) -> Any:
-    """What a plan with these plug-ins leaves in lane.json."""
+    """Return lane.json of a plan with these plug-ins."""
     bench.plan(topology, plugins=[str(MINE)], **options)
     assert bench.run("plan", plugins=[MINE]).status == 0
     return bench.result()
 
 
 def test_a_link_of_ones_own(bench: Any) -> None:
-    """Its stations pass on what IP routes over them, and nothing else."""
+    """Its stations forward what IP routes over them, and nothing else."""
     carried = {
         (link, routing): run(bench, stations=3, seconds=5, link=link, routing=routing)["applications"][0]
         for link, routing in (("one_hop", "static"), ("one_hop", "none"), ("mesh", "none"))
@@ -34,7 +34,7 @@ def test_a_link_of_ones_own(bench: Any) -> None:
 
 @pytest.mark.quick
 def test_a_routing_of_ones_own(bench: Any) -> None:
-    """Its neighbours are found by ARP, and each node forwards to the one beside."""
+    """ARP finds its neighbours, and each node forwards to the next."""
     lane = run(bench, stations=4, seconds=5, routing="row")
     assert lane["applications"][0]["delivered_bytes"] > 100_000
     assert any(station["counters"]["tx"].get("other", 0) for station in lane["air"]["stations"])
@@ -46,7 +46,7 @@ def test_a_routing_of_ones_own_says_who_cannot_be_reached(bench: Any) -> None:
 
 
 def test_an_application_of_ones_own(bench: Any) -> None:
-    """Its answers of 80 kb cross two hops of 2 Mb/s; it thinks for 0.2 s after each."""
+    """Its responses of 80 kb cross two hops of 2 Mb/s, with 0.2 s of think time after each."""
     (ask,) = run(bench, stations=3, seconds=5, traffic="ask", tcp="vegas")["applications"]
     assert 2 * 80 / 2000 < ask["answer_s"] < 0.5
     assert ask["answers"] * (0.2 + ask["answer_s"]) <= 5
@@ -87,7 +87,7 @@ with net:
 
 
 def test_plug_ins_in_a_script(bench: Any) -> None:
-    """By name, and as a class of the script's own; two links on two channels."""
+    """By name, and as a class of the script; two links on two channels."""
     lines = bench.script(SCRIPT.format(folder=str(MINE), cls="Mine"))
     assert lines[:2] == ["sta1-wlan0 joins mine", "sta2-wlan0 joins mine"]
     assert lines[2] == "['adhoc', 'adhoc', 'ocb', 'ocb'] ocb"
@@ -111,7 +111,7 @@ def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) 
 
 
 def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:
-    """Where a plan asks for one that is not there."""
+    """If a plan names one that does not exist."""
     plan = bench.plan(stations=2)
     plan["recorders"] = [{"kind": "warp"}]
     (bench.folder / "plan.json").write_text(json.dumps(plan))

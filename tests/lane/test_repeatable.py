@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One specification, one seed, one trace: wherever it runs, whoever runs it, whatever came before it in the lane."""
+"""One specification and one seed give one trace: on any machine, for any user, after any activity in the lane."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPECIFICATIONS = (
 
 
 def trace(checkout: Path, here: Path, *options: str, wrapper: list[str] | None = None, **environment: str) -> str:
-    """The hash of the trace that a run from a checkout leaves, started in the folder `here`."""
+    """Return the hash of the trace of a run from a checkout, started in the folder `here`."""
     env = {**os.environ, "PYTHONPATH": str(checkout), **environment}
     command = [*(wrapper or []), sys.executable, "-P", "-m", "emulation", *RUN, "--out", "run", *options]
     done = subprocess.run(command, cwd=here, env=env, capture_output=True, text=True)
@@ -40,13 +40,13 @@ def trace(checkout: Path, here: Path, *options: str, wrapper: list[str] | None =
 
 @pytest.fixture(scope="session")
 def expected(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """From this checkout."""
+    """The hash from this checkout."""
     return [trace(CHECKOUT, tmp_path_factory.mktemp("expected"), *options) for options in SPECIFICATIONS]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """That others may enter, too."""
+    """A folder that others can enter."""
     for parent in (tmp_path, *tmp_path.parents):
         if parent.stat().st_mode & 0o055 != 0o055:
             parent.chmod(0o755)
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def copied(to: Path) -> Path:
-    """The checkout, elsewhere."""
+    """A copy of the checkout."""
     for name in ("analysis", "emulation", "experiments", "topologies", "traffic", "tc_modules", "requirements.lock"):
         copy = shutil.copytree if (CHECKOUT / name).is_dir() else shutil.copy
         copy(CHECKOUT / name, to / name)  # type: ignore[operator]
@@ -75,7 +75,7 @@ def test_wherever_the_checkout_lies_and_whatever_it_is_called(name: str, expecte
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
 def test_whoever_runs_it(expected: list[str], folder: Path) -> None:
-    """Another user, with a checkout of another's, and no bytecode in it."""
+    """Another user, with a checkout of another owner, without bytecode."""
     checkout, here = folder / "checkout", folder / "here"
     checkout.mkdir()
     copied(checkout)
@@ -87,7 +87,7 @@ def test_whoever_runs_it(expected: list[str], folder: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root's lanes are nobody's")
 def test_where_only_root_may_go(expected: list[str], folder: Path) -> None:
-    """Checkout, working and run folder."""
+    """Checkout, working directory and run folder are root's alone."""
     checkout, here = folder / "closed" / "checkout", folder / "closed" / "here"
     checkout.mkdir(parents=True)
     copied(checkout)
@@ -151,7 +151,7 @@ with net:
 
 
 def test_whatever_a_script_did_before(new_bench: Callable[[], object]) -> None:
-    """Reading files, the clock and random numbers, sleeping, and starting programs do not move what is measured."""
+    """Reading files, the clock and random numbers, sleeping and starting programs do not change what follows."""
     seen = {}
     for name, text in BEFORE.items():
         bench = new_bench()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What routing did and which way packets went, of a run: trace, counters and what was delivered tell one story."""
+"""A run's routes and paths of packets: trace, counters and deliveries agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.traces import trace
 
 @pytest.mark.parametrize(("routing", "hops"), [("manet_static", [routes.UNKNOWN]), ("olsr", [routes.NO_ROUTE, 2])])
 def test_routes_of_a_run(bench: Any, routing: str, hops: list[int]) -> None:
-    """Static routes were there before, and nobody speaks of them; OLSR finds one of two hops, and all go that way."""
+    """Static routes exist before, and cause no events; OLSR finds a route of two hops, and all packets take it."""
     made = bench.plan("string", stations=3, seconds=12, routing=routing)
     assert bench.run("plan").status == 0
     lane = bench.result()

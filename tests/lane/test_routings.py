@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each routing that Linux brings, and DSR, carries TCP from end to end of a string; and the air, the taps, Scapy and
-tshark count the same segments, whatever they are inside of."""
+"""Each routing of Linux, and DSR, carries TCP over a string; the air, the taps, Scapy and tshark count the same
+segments in any encapsulation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROUTINGS: list[dict[str, Any]] = [
 
 
 def play(bench: Any, **options: Any) -> Path:
-    """Run a string, and write what was on the air; returns that file."""
+    """Run a string, and return the file with its frames."""
     plan = bench.plan(**options)
     assert bench.run("plan").status == 0
     path: Path = bench.folder / pcapng.AIR
@@ -45,7 +45,7 @@ def play(bench: Any, **options: Any) -> Path:
 
 
 def filtered(file: Path) -> list[int]:
-    """How many frames each of the filters shows to tshark."""
+    """Return how many frames pass each filter of tshark."""
     command = ["tshark", "-q", "-r", str(file), "-z", f"io,stat,0,{','.join(FILTERS)}"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     (counts,) = (line.split("<>")[1].split("|") for line in said.splitlines() if "<>" in line)
@@ -71,7 +71,7 @@ def test_tcp_goes_from_end_to_end_and_is_counted_alike(bench: Any, options: dict
 
 
 def test_what_was_probed_is_frozen(bench: Any) -> None:
-    """Links without loss: all that was sent has come, and who is two hops away hears nothing."""
+    """Links without loss: all packets arrive, and a station two hops away receives nothing."""
     bench.plan(stations=3, seconds=1, routing="etx-frozen,probes=20")
     assert bench.run("plan").status == 0
     found = json.loads((bench.folder / "etx.json").read_text())
@@ -124,7 +124,7 @@ def test_a_death_ends_the_run(bench: Any, net: str, link: str, program: str) -> 
 
 
 def test_who_cannot_be_reached_is_said(bench: Any) -> None:
-    """A flow that no probe found a way for: the plan allows it, and the run goes on."""
+    """No probe found a path for the flow; the plan allows it, and the run continues."""
     bench.plan(stations=3, spacing=400, seconds=1, routing="etx-frozen,probes=2", unreachable=True)
     assert bench.run("plan").status == 0
     assert bench.result()["applications"][0]["delivered_bytes"] == 0
@@ -171,7 +171,7 @@ def test_a_node_that_was_gone_is_found_again(bench: Any, routing: str, link: str
     {"routing": "hwmp", "link": "mesh"},
 ], ids=str)  # fmt: skip
 def test_routes_that_nobody_tells_of_are_looked_up(bench: Any, options: dict[str, Any]) -> None:
-    """Of a string whose second node is gone for a while; and looking them up leaves the air as it would be."""
+    """In a string whose second node is away for a while; looking up routes does not change the air."""
     plan = bench.plan(stations=3, seconds=40, **options)
     plan["presence"] = {"sta2": [[0.0, 6.0], [12.0, None]]}
     traces = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script's runs leave what any run leaves: traces, counters, a result, which can be played again."""
+"""A script's runs leave what all runs leave: traces, counters, and a result that can be replayed."""
 
 import re
 import textwrap
@@ -28,14 +28,14 @@ TWICE = PAIR + "with net:\n    net.start()\n    net.run(2)\n    a.rts = 'none'\n
 
 
 class Stage:
-    """Scripts, and where they run."""
+    """Scripts, and the folder where they run."""
 
     def __init__(self, prepared, folder):
         self.lab, self.place, self.lines = Lab(prepared.kernel.linux, prepared.modules), folder, []
         self.folder = folder / "run"
 
     def play(self, text, *arguments, seeds=(1,), typed=None):
-        """Run it in a new folder; with what is typed, at a prompt."""
+        """Run a script in a new folder, with lines for its prompt."""
         self.folder.mkdir()
         path = self.place / "mine.py"
         path.write_text(textwrap.dedent(text))
@@ -52,7 +52,7 @@ def stage(prepared, tmp_path):
 
 @pytest.mark.quick
 def test_its_runs_leave_what_all_runs_leave(stage):
-    """And are played again to the byte, also when the script has been changed since: a copy is there."""
+    """They replay to the byte, even if the script has changed since: the folder has a copy."""
     found = stage.play(TWICE, seeds=(1, 2))
     assert (found.status, found.error) == (0, None)
     read = result.read(stage.folder / "result.json")
@@ -81,7 +81,7 @@ def test_its_runs_leave_what_all_runs_leave(stage):
 
 
 def test_what_a_run_leaves_behind_does_not_reach_the_next(stage):
-    """Nothing of the first is still sent in the second, and its port is free."""
+    """The second run sends nothing of the first, and can use its port."""
     found = stage.play(TWICE.replace("'none'", "'full'"))
     first, second = (outcome.run for outcome in found.outcomes)
     assert second.flows[0].delivered_bytes == pytest.approx(first.flows[0].delivered_bytes, rel=0.1)
@@ -90,7 +90,7 @@ def test_what_a_run_leaves_behind_does_not_reach_the_next(stage):
 
 
 def test_of_a_script_that_fails_the_finished_runs_are_kept(stage):
-    """The other one leaves nothing."""
+    """The unfinished one leaves nothing."""
     found = stage.play(
         TWICE.replace("    a.rts = 'none'", "    with b: import socket; s = socket.create_server(('', 5001))")
     )
@@ -171,7 +171,7 @@ asked["specification"]["network"].update({named!r})
 
 @pytest.mark.parametrize("field", ["motion", "topology"])
 def test_what_a_script_writes_of_its_runs_runs_nothing_here(stage, field):
-    """A file that it has left, and says that a run was made with."""
+    """A file that it wrote, and names as part of its run, does not run on the host."""
     file = str(stage.folder / "theirs.py")
     named = {"motion": {"motion": {"model": file}}, "topology": {"topology": file, "own": None}}[field]
     error = stage.play(PAIR + FORGED.format(theirs=THEIRS, named=named)).error
@@ -180,7 +180,7 @@ def test_what_a_script_writes_of_its_runs_runs_nothing_here(stage, field):
 
 
 def test_a_model_of_ones_own_moves_a_scripts_network(stage):
-    """It is run in the lane, and what is kept says how it moved: to be read nobody needs the file."""
+    """The model runs in the lane. The run has the resulting motion, so its reader does not need the file."""
     wander = Path(__file__).parents[1] / "plugins/mobility/wander.py"
     (stage.place / "wander.py").write_text(wander.read_text())
     model = "Net(motion=__file__.replace('mine.py', 'wander.py') + ',step=3', "
@@ -192,8 +192,7 @@ def test_a_model_of_ones_own_moves_a_scripts_network(stage):
 
 
 def test_a_program_that_is_not_there_is_said(stage):
-    """Once of each, whatever a script makes of what the shell says, also where that is redirected; with the package
-    that has it."""
+    """Once for each program, even if the shell's message is redirected; with the package that has it."""
     said = (
         "a.cmd('PATH=/none ping -c 1 10.0.0.2'); a.cmd('PATH=/none ping 1; nosuchprogram | cat; echo x: not found'); "
         "a.cmd('cd / && nosuchone >/dev/null 2>&1; echo >/dev/null'); "

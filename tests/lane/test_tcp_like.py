@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP as ns-2 has it (`--tcp-like ns2`): each setting does what it says, in what TCP does and in what is on the air."""
+"""TCP as in ns-2 (`--tcp-like ns2`): each setting has its effect, in TCP and on the air."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUTINGS: list[dict[str, Any]] = [
 
 
 def played(bench: Any, plan: dict[str, Any]) -> Any:
-    """Play a plan; returns what woke its one sender, from the first ACK of a segment on."""
+    """Play a plan; return what woke its only sender, from the first ACK of a segment on."""
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     assert bench.run("plan").status == 0
     (records,) = senders.read(bench.folder / "tcp.trace").values()
@@ -34,7 +34,7 @@ def played(bench: Any, plan: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("options", ROUTINGS, ids=str)
 def test_routes_of_all_kinds_tell_tcp_its_initial_window_and_least_timeout(bench: Any, options: dict[str, Any]) -> None:
-    """A record has what held before it: with the first ACK, the whole of the first flight is out."""
+    """A record has the state before it: at the first ACK, the whole first flight has been sent."""
     told = {"initial_window": 3, "rto_min_ms": 1500}
     usual, set_ = (played(bench, bench.plan(stations=3, seconds=4, **options, **more)) for more in ({}, told))
     assert (usual["cwnd"][0], set_["cwnd"][0], set_["packets_out"][0]) == (10, 3, 3)
@@ -42,7 +42,7 @@ def test_routes_of_all_kinds_tell_tcp_its_initial_window_and_least_timeout(bench
 
 
 def test_the_timer_expires_no_sooner_than_its_least_and_nothing_is_sent_before(bench: Any) -> None:
-    """The receiver is gone after 2 s: no probe for the tail, and the first retransmission is the timer's."""
+    """The receiver is away after 2 s: there is no tail loss probe, and the timer sends the first retransmission."""
     made = bench.plan(stations=2, seconds=9, tcp_like="ns2", rto_min_ms=1000, window_limit=8)
     records = played(bench, {**made, "presence": {"sta2": [[0, 2]]}})
     acks, again, timers = (
@@ -54,7 +54,7 @@ def test_the_timer_expires_no_sooner_than_its_least_and_nothing_is_sent_before(b
 
 
 def test_segments_are_acknowledged_one_by_one_without_options(bench: Any) -> None:
-    """Losses make duplicate ACKs, which would have SACK's blocks."""
+    """Losses cause duplicate ACKs, which would have SACK blocks."""
     records = played(bench, bench.plan(stations=5, seconds=20, rts="full", tcp_like="ns2"))
     told = bench.result()["applications"][0]["tcp_info"]["receiver"]
     assert records["total_retrans"][-1] > 0
@@ -67,7 +67,7 @@ def test_segments_are_acknowledged_one_by_one_without_options(bench: Any) -> Non
 
 @pytest.mark.parametrize(("small_queues", "least", "most"), [(True, 1, 5), (False, 10, 30)])
 def test_the_window_waits_in_the_interfaces_queue(bench: Any, small_queues: bool, least: int, most: int) -> None:
-    """Once the round trip is known; before, all of the first flight does."""
+    """Once the round-trip time is known; before, the whole first flight does."""
     (line,) = bench.script(f"""
 from emulation.net import Net
 net = Net(window_limit=30, rts="full", small_queues={small_queues})
@@ -87,7 +87,7 @@ with net:
 
 @pytest.mark.parametrize(("options", "learns"), [({}, True), ({"max_reordering": 3}, False)], ids=str)
 def test_three_duplicate_acks_are_enough(bench: Any, options: dict[str, Any], learns: bool) -> None:
-    """However often they meant that packets had overtaken each other."""
+    """Even after many that reordering caused."""
     (line,) = bench.script(f"""
 from emulation.lane import netem
 from emulation.net import Net
@@ -104,7 +104,7 @@ with net:
 
 
 def test_a_node_that_sends_may_have_its_acks_thinned(bench: Any) -> None:
-    """Below what takes its segments past small queues; and when all has arrived, neither queue counts anything."""
+    """Below the qdisc that avoids small queues; when all has arrived, both queues are empty."""
     lines = bench.script(f"""
 import struct
 from emulation.lane.netlink import parse, text

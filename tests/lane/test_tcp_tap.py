@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tap in a running kernel: its records are what TCP does, none is lost in silence, and it changes nothing."""
+"""The tap in a running kernel: its records follow TCP, lost ones are counted, and it changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAPACITY = 4 * 4096  # records: SUBBUFS and RECORDS of tcp_tap.c
 
 
 def play(bench: Any, *command: str, tap: bool = True, seed: int = 1) -> list[str]:
-    """Run a lane's command, by default the plan, with the tap or without; returns what was printed."""
+    """Run a lane's command, by default the plan, with or without the tap, and return its output."""
     loaded = ("dcf80211", "tcp_tap") if tap else ("dcf80211",)
     modules = {name: bench.prepared.modules[name] for name in loaded}
     kernel, listener = bench.prepared.kernel.linux, Listener(bench.lines.append)
@@ -60,7 +60,7 @@ RUN = """
 @pytest.mark.quick
 @pytest.mark.parametrize("options", [{"rts": "full"}, {"rts": "none", "tcp": "sack", "flows": 2}], ids=str)
 def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, Any]) -> None:
-    """The kernel's own statistics of the sender's station, and TCP_INFO at the end."""
+    """The kernel's own statistics of the sender, and TCP_INFO at the end."""
     plan = bench.plan(stations=5, seconds=60, **options)
     lines = [line.split() for line in script(bench, RUN) if line.startswith("TcpExt:")]
     kernel = {name: int(n) for name, n in zip(*(line[1:] for line in lines), strict=True)}
@@ -81,7 +81,7 @@ def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, An
 
 
 def test_every_event_of_a_conversation(bench: Any) -> None:
-    """The other end is played segment by segment: a window's worth, three duplicate ACKs, silence, an ACK for all."""
+    """The test plays the other end segment by segment: a window, three duplicate ACKs, silence, an ACK for all."""
     lines = script(bench, f"""
         import os, sys
         sys.path.insert(0, {str(WIRE)!r})
@@ -146,7 +146,7 @@ def test_one_seed_one_trace(new_bench: Callable[[], Any]) -> None:
 
 
 def test_the_tap_changes_nothing_on_the_air(new_bench: Callable[[], Any]) -> None:
-    """Every transmission is at its nanosecond, with the tap and without."""
+    """Every transmission is at the same nanosecond with and without the tap."""
     seen = []
     for tap in (False, True):
         bench = new_bench()
@@ -200,7 +200,7 @@ TRAFFIC = """
 
 
 def test_more_records_than_the_channel_holds(bench: Any) -> None:
-    """None is lost or told twice to a reader that keeps up; what another loses is counted, and the trace refused."""
+    """A reader that keeps up loses and repeats none. Losses of another are counted, and its trace is rejected."""
     plan = bench.plan(stations=2, seconds=200, rate=11, rts="none")
     play(bench)
     lane, path = bench.result(), bench.folder / "tcp.trace"
@@ -219,7 +219,7 @@ def test_more_records_than_the_channel_holds(bench: Any) -> None:
 
 
 def test_the_tap_comes_and_goes_under_traffic(bench: Any) -> None:
-    """Unloaded while sockets send and its file is open; loaded again, it goes on with the same sockets."""
+    """It is unloaded while sockets send and its file is open; loaded again, it continues with the same sockets."""
     bench.plan(stations=3, seconds=6)
     module = bench.prepared.modules["tcp_tap"]
     lines = script(bench, TRAFFIC.format(then=f"come_and_go({str(module)!r})"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A flow of the testbed, over links that were drawn, and over paths that its probes found."""
+"""A flow of the testbed, over drawn links and over the paths that its probes found."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows over the air: all bytes arrive, once; both kinds of flow; and the same run again is the same run."""
+"""Flows over the air: all bytes arrive once, for both kinds of flow, and a repeated run is the same."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ def test_a_flow_of_so_many_bytes(bench):
 
 
 def windows(bench):
-    """The windows that TCP offers in what is on the air, in bytes, in their order, by port."""
+    """Return the windows that TCP offers on the air, in bytes and in order, by port."""
     seen, scale, offered = trace.read(bench.folder / "air.trace"), {}, defaultdict(list)
     for row in seen.frame[np.isin(seen.tx["kind"], (trace.Kind.TCP_DATA, trace.Kind.TCP_ACK, trace.Kind.OTHER))]:
         packet = seen.data[row + 26 + 8 :][:80].tobytes()  # after the headers of 802.11 with QoS, and LLC
@@ -37,7 +37,7 @@ def windows(bench):
 
 @pytest.mark.parametrize("mss, limit", [(1460, 2), (1460, 8), (1460, 64), (540, 2), (540, 8), (540, 64)])
 def test_no_window_above_the_limit_is_ever_offered(bench, mss, limit):
-    """From the SYN on, and by neither end; and all that it allows is offered."""
+    """From the SYN on, by both ends; and the whole limit is used."""
     bench.plan(stations=3, seconds=3, window_limit=limit, mss=mss, seed=2)
     bench.run("plan")
     (flow,) = bench.result()["applications"]
@@ -48,7 +48,7 @@ def test_no_window_above_the_limit_is_ever_offered(bench, mss, limit):
 
 
 def test_short_preambles_take_half_the_time(bench):
-    """96 us instead of 192 before each frame; control frames are as many as DATA."""
+    """96 us instead of 192 before each frame; there are as many control frames as DATA."""
     airtimes = []
     for preamble in ("long", "short"):
         bench.plan(stations=2, seconds=1, traffic="udp", basic_rates="2", preamble=preamble)
@@ -59,7 +59,7 @@ def test_short_preambles_take_half_the_time(bench):
 
 
 def test_a_constant_bit_rate(bench):
-    """1.9 Mb/s over one hop at 2 Mb/s: more than it carries, so the queue is full."""
+    """1.9 Mb/s over one hop at 2 Mb/s is more than it carries, so the queue is full."""
     bench.plan(stations=2, seconds=3, traffic="udp", like="ns2")
     bench.run("plan")
     (flow,) = bench.result()["applications"]
@@ -78,7 +78,7 @@ def test_a_datagram_tells_over_how_many_hops_it_came(bench):
 
 @pytest.mark.parametrize("amount", [10_000, None])
 def test_iperf3_flows(bench, amount):
-    """Its report is kept; what was delivered is the same in both, up to what was on its way when time was up."""
+    """Its report is kept; both counts of delivered bytes agree, except for data in flight at the end."""
     bench.plan(stations=2, seconds=3, bytes=amount, traffic="iperf3")
     bench.run("plan")
     (flow,) = bench.result()["applications"]
@@ -90,7 +90,7 @@ def test_iperf3_flows(bench, amount):
 
 
 def test_a_small_window_stays_open(bench):
-    """The application reads what comes, so that a small receive buffer is a window and no tide of segments."""
+    """The application reads at once, so a small receive buffer is a constant window."""
     bench.plan(stations=2, seconds=3, receive_buffer=32_768)
     bench.run("plan")
     seen = trace.read(bench.folder / "air.trace")

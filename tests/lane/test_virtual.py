@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual lane as a machine: it boots, repeats itself, and ends well or says why not; nothing outlives it."""
+"""The virtual lane as a machine: it boots, is repeatable, ends well or says why not, and leaves no process."""
 
 import contextlib
 import itertools
@@ -23,14 +23,14 @@ SPIN = "while True: pass"
 
 
 def test_the_program_sees_this_machine_and_a_fixed_clock(bench):
-    """Same root file system, PID 1 above us, virtual time from one second after the epoch."""
+    """The same root file system, PID 1 as parent, and virtual time from one second after the epoch."""
     lines = bench.script("import os, time; print(os.getppid(), int(time.time()), os.path.exists(__file__))")
     assert lines == ["1 1 True"]
 
 
 @pytest.mark.quick
 def test_only_the_run_folder_is_writable(bench):
-    """What lies beside the run folder cannot be changed."""
+    """Files beside the run folder cannot be changed."""
     lines = bench.script(f"""
         import os
         open(os.environ["DCFLAB_RUN"] + "/mine", "w").write("kept")
@@ -46,7 +46,7 @@ def test_only_the_run_folder_is_writable(bench):
 
 
 def test_no_folder_of_modules_is_taken_for_missing(bench):
-    """Python remembers that a folder was not there; the checkout's is there only once it has been mounted."""
+    """Python caches missing folders; that of the checkout exists only after it is mounted."""
     lines = bench.script("""
         import os, sys
         import topologies
@@ -57,14 +57,14 @@ def test_no_folder_of_modules_is_taken_for_missing(bench):
 
 @pytest.mark.quick
 def test_randomness_comes_from_the_seed(new_bench):
-    """All of the guest's randomness repeats with the seed, whatever the run folder; another seed gives another."""
+    """All randomness of the guest repeats with the seed, in any run folder; another seed gives another."""
     text = "import os, random; print(os.urandom(16).hex(), hash('a'), random.random(), id(object()))"
     seen = [new_bench().script(text, seed=seed) for seed in (1, 1, 2)]
     assert seen[0] == seen[1] != seen[2]
 
 
 def test_waiting_takes_no_time(bench):
-    """An hour of virtual time passes in a moment, and is an hour to the millisecond."""
+    """An hour of virtual time passes at once, and is exact to the millisecond."""
     lines = bench.script("import time; t = time.monotonic(); time.sleep(3600); print(round(time.monotonic() - t, 3))")
     assert lines == ["3600.0"]
 
@@ -112,7 +112,7 @@ def test_a_missing_kernel_is_an_error_of_its_own(bench, tmp_path):
 
 @contextlib.contextmanager
 def background(bench, text, listener="Listener()"):
-    """A lane in a Python program of its own: yields that program and the kernel's process id, once the guest runs."""
+    """Run a lane in a separate Python program; yield it and the kernel's process id, once the guest runs."""
     (bench.folder / "script.py").write_text(f"print('up', flush=True)\n{text}")
     program = f"""
 import sys
@@ -135,7 +135,7 @@ except LaneError as error:
 
 
 def processes_of(group):
-    """The processes that still live in a process group."""
+    """Return the processes that live in a process group."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -146,7 +146,7 @@ def processes_of(group):
 
 
 def assert_gone(group):
-    """Killed processes take a moment to go; wait for them."""
+    """Wait for killed processes to disappear."""
     deadline = time.monotonic() + 10
     while processes_of(group) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -165,7 +165,7 @@ def test_the_kernels_death_is_reported(bench, number, reason):
 
 
 def test_nobody_is_asked_what_a_dead_kernel_is_to_do(tmp_path):
-    """It was killed after its question, and whoever is asked may think for ever."""
+    """It was killed after its question, and the answer may never come."""
     asked = []
     machine = Machine(tmp_path, Listener(ask=lambda prompt: str(asked.append(prompt))), None, "shell")
     machine.process = subprocess.Popen(["true"])
@@ -223,7 +223,7 @@ def test_who_asks_on_and_on_without_reading_is_ended(bench):
 
 
 def test_an_interrupt_while_the_kernel_is_being_started_leaves_none(bench):
-    """It comes when the kernel's process is there and nobody has heard of it yet."""
+    """It comes when the kernel's process exists, but is not recorded yet."""
     (bench.folder / "script.py").write_text(WAIT)
     program = f"""
 import os, signal
@@ -252,7 +252,7 @@ def test_nothing_outlives_a_killed_program(bench):
 
 
 def test_a_full_disk_is_an_error_of_its_own(bench):
-    """The run folder is a file system of 256 kB, in a mount namespace of its own."""
+    """The run folder is a file system of 256 kB in its own mount namespace."""
     unshare = ["unshare", "--user", "--map-root-user", "--mount"]
     if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode:
         pytest.skip("this user may not make mount namespaces")
@@ -274,7 +274,7 @@ except LaneError as error:
 
 
 def test_qdiscs_and_congestion_controls_are_loaded_when_they_are_asked_for(bench):
-    """As on any Linux: by the kernel, for whoever asks, after what they need. A kind that there is not is refused."""
+    """By the kernel, as on any Linux, for any program, with their dependencies. An unknown kind is an error."""
     bench.prepared = replace(bench.prepared, modules={})
     lines = bench.script("""
         import os, socket

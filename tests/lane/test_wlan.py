@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Access points, wires and switches in the lane: hostapd, wpa_supplicant and the kernel's own bridge and netem."""
+"""Access points, wires and switches in a lane: hostapd, wpa_supplicant, the kernel's bridge and netem."""
 
 import json
 import shutil
@@ -41,8 +41,8 @@ def wlan(net="", link="", sta2="", at=30):
 @pytest.mark.quick
 @pytest.mark.parametrize("security", ["open", "wpa2", "wpa3"])
 def test_clients_connect_and_reach_each_other_and_the_wire(bench, security):
-    """Over the access point, which relays; the wire's 2 ms are in the round trip twice. What is encrypted is counted
-    as that, and nothing is guessed."""
+    """Through the access point; the round trip has the wire's 2 ms twice. Encrypted frames are counted as such, and
+    nothing is guessed."""
     found, delivered, sent = map(json.loads, bench.script(wlan(link=SECURED.format(security) * (security != "open"))))
     (up, down, across), joined = found
     assert len(up) == len(down) == len(across) == 2 and all(4 < rtt < 12 for rtt in up + down), found
@@ -52,7 +52,7 @@ def test_clients_connect_and_reach_each_other_and_the_wire(bench, security):
 
 
 def test_the_same_wlan_twice_is_the_same_to_the_byte(bench, tmp_path):
-    """Keys, nonces and scans too are of the seed's randomness."""
+    """Keys, nonces and scans, too, depend on the seed."""
     traces = []
     for _ in range(2):
         bench.script(wlan(link=SECURED.format("wpa2")))
@@ -112,7 +112,7 @@ with net:
 
 
 def test_open_vswitch_learns_where_a_station_is(bench):
-    """As the kernel's bridge does; and a script can ask it."""
+    """As the kernel's bridge does; a script can read it."""
     asked = """    ovs = "OVS_RUNDIR=/run/openvswitch-s1 "
     print(s.cmd(ovs + "ovs-ofctl dump-flows s1-br0").split("actions=")[-1].strip())
     print(a.MAC() in s.cmd(ovs + "ovs-appctl fdb/show s1-br0"))
@@ -124,8 +124,8 @@ def test_open_vswitch_learns_where_a_station_is(bench):
 
 
 def test_a_station_that_moves_is_handed_over(bench):
-    """By what it receives, without a moment without an access point, where its radio receives what wpa_supplicant does
-    not call good; the switch learns where it is, and the flow goes on."""
+    """By signal, and never without an access point: its radio still receives signals that wpa_supplicant does not call
+    good. The switch learns the new place, and the flow continues."""
     events, delivered = map(json.loads, bench.script(HANDOVER))
     assert [ap for _, ap in events] == ["ap0", "ap1"]
     assert 15e9 < events[1][0] < 30e9  # half way is at 19.7 s
@@ -133,7 +133,7 @@ def test_a_station_that_moves_is_handed_over(bench):
 
 
 def test_a_link_that_is_lost_is_mended(bench):
-    """Under the papers' thresholds all that is received is good, so a client goes on when it hears nothing more."""
+    """Under the papers' thresholds all received signals are good, so a client roams when it receives nothing more."""
     text = HANDOVER.replace(", thresholds=dict(receive_dbm=-85, sense_dbm=-95, capture_db=10)", "")
     events, delivered = map(
         json.loads, bench.script(text.replace("1200", "400").replace("(1190", "(380").replace("30)", "10)"))
@@ -162,7 +162,7 @@ with net:
 
 @pytest.mark.parametrize("passed", ["net.run()", 'b.cmd("sleep 50")'])
 def test_an_access_point_drops_a_station_that_is_at_another(bench, passed):
-    """Or it would send frames for it into its own cell; also while nothing is measured."""
+    """Otherwise it would send its frames into its own cell; also outside a measurement."""
     reached, peers = map(json.loads, bench.script(LEFT.format(passed=passed)))
     assert reached == [True, True] and peers == [1, 1]
 
@@ -190,7 +190,7 @@ with net:
 
 
 def test_wires_take_their_time_to_the_microsecond(bench):
-    """And their rate: 8 Mb/s of Ethernet frames; a station with a wire is a router between it and the air."""
+    """And have their rate: 8 Mb/s of Ethernet frames. A station with a wire routes between it and the air."""
     rtt, ttl, rates, *said = bench.script(WIRED)
     assert json.loads(ttl) == [63]
     first, second = json.loads(rtt)
@@ -201,7 +201,7 @@ def test_wires_take_their_time_to_the_microsecond(bench):
 
 
 def test_clients_find_an_access_point_again(bench):
-    """That was off for a while; the kernel's by being asked again, wpa_supplicant by itself."""
+    """After it was off for a while: the kernel's client by a new request, wpa_supplicant by itself."""
     for link in ("", 'client="wpa_supplicant"'):
         text = wlan("unreachable=True" * bool(link), link).replace("seconds=2", "seconds=30")
         switch = "    for at, on in ((5, False), (10, True)): net.at(at, lambda on=on: net.switch(ap, on=on))\n"
@@ -238,7 +238,7 @@ with net:
 @pytest.mark.skipif(not shutil.which("iw"), reason="iw is not installed")
 @pytest.mark.parametrize("edca", ["off", "kernel"])
 def test_a_scan_amid_traffic_loses_none_of_it(bench, edca):
-    """What waits when a client looks around goes out on its own channel, probes on the other; and taps agree."""
+    """Queued frames are sent on the client's own channel, probes on the other; and the taps agree."""
     delivered, found = bench.script(SCAN.format(edca=edca))
     assert min(json.loads(delivered)) > 500_000
     assert json.loads(found) == ["SSID:"] * 4 + ["far"] * 2 + ["lab"] * 2
@@ -271,8 +271,8 @@ with net:
 
 @pytest.mark.skipif(not shutil.which("iw"), reason="iw is not installed")
 def test_fragments_are_sent_in_bursts(bench):
-    """mac80211 cuts a segment into three; SIFS, ACK and SIFS are between them, and the access point's mac80211 puts
-    them together again."""
+    """mac80211 splits a segment into three, with SIFS, ACK and SIFS between them, and the access point's mac80211 joins
+    them."""
     (delivered,) = map(json.loads, bench.script(FRAGMENTS))
     folder = bench.folder / "run1-1"
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))

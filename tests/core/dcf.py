@@ -43,7 +43,8 @@ class TxVector(c.Structure):
 class Mode(c.Structure):
     _fields_ = [
         ("format", c.c_uint8), ("curve", c.c_uint8), ("reference", c.c_uint8), ("encoders", c.c_uint8),
-        ("numerator", c.c_uint8), ("denominator", c.c_uint8), ("padding_us", c.c_uint8), ("rate", c.c_uint16),
+        ("numerator", c.c_uint8), ("denominator", c.c_uint8), ("padding_us", c.c_uint8), ("doublings", c.c_uint8),
+        ("rate", c.c_uint16),
         ("preamble_ns", c.c_uint32), ("symbol_ns", c.c_uint32), ("bits", c.c_uint32), ("coded", c.c_uint32),
         ("bits_short", c.c_uint32), ("coded_short", c.c_uint32),
     ]  # fmt: skip

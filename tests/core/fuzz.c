@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../emulation/dcf80211/core/dcf.h"
+#include "../../emulation/dcf80211/core/state.h"
 
 #define MOST 6
 #define ROUND 400 /* operations with one air */
@@ -19,6 +19,7 @@ static u64 state, started;
 static unsigned long held, read_bytes;
 static struct dcf_waypoint *ways[MOST];
 static struct dcf_mode modes[4];
+static u16 channels[3]; /* MHz: of two bands, or of one block */
 /* Agreements, from each to each: of the two halves either may be there. */
 static struct dcf_session sessions[MOST][MOST];
 static struct dcf_scoreboard *boards[MOST][MOST];
@@ -127,7 +128,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	if (!draw(4))
 		f->bytes[4] = 0xff;
 	address(f->bytes + 10, from);
-	f->freq = PICK(u16, 2412, 2412, 2412, 2437, draw(20) ? 2412 : 0);
+	f->freq = draw(80) ? channels[draw(4) ? 0 : draw(3)] : 0;
 	f->no_ack = !draw(8);
 	for (i = 0; i < 1 + (int)draw(DCF_STAGES); i++)
 		f->stage[i] = (struct dcf_stage){
@@ -232,6 +233,18 @@ static void check_times(const struct dcf *dcf, u16 stations, u64 now)
 	}
 }
 
+/* All signals have passed: nothing is left of their energy. */
+static void check_silence(const struct dcf *dcf, u16 stations)
+{
+	u16 i, c;
+
+	for (i = 0; i < stations; i++) {
+		assert(!dcf->station[i].energy_aw && !dcf->station[i].sensed && !dcf->station[i].busy);
+		for (c = 0; c < BAND_CHANNELS; c++)
+			assert(!dcf->station[i].channel_aw[c]);
+	}
+}
+
 static void operate(struct dcf *dcf, u16 stations, u64 *now)
 {
 	u8 addr[DCF_ALEN];
@@ -264,7 +277,7 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 	case 3:
 	case 4:
 		dcf_run(dcf, *now);
-		dcf_set_station(dcf, draw(stations), draw(3) ? 2412 : 2437, 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
+		dcf_set_station(dcf, draw(stations), channels[draw(3) ? 0 : draw(3)], 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
 		return;
 	case 5:
 		if (!draw(8))
@@ -336,13 +349,14 @@ static void play(unsigned long operations)
 	u64 now = started = 0;
 	u8 addr[DCF_ALEN];
 
+	memcpy(channels, draw(2) ? (u16[]){ 2412, 2412, 2437 } : (u16[]){ 5180, 5200, 5260 }, sizeof(channels));
 	assert(dcf_check(&config) == DCF_SOUND);
 	dcf_init(dcf, &config, &ops, NULL);
 	make_modes();
 	if (draw(4))
 		dcf_set_modes(dcf, modes, 4);
 	for (i = 0; i < stations; i++) {
-		dcf_set_station(dcf, i, 2412, 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
+		dcf_set_station(dcf, i, channels[0], 1 + draw(3), 1 + draw(3), 1 + draw(draw(2) ? 4 : 300), draw(2));
 		address(addr, i);
 		dcf_set_address(dcf, i, addr);
 		for (j = 0; j < stations; j++)
@@ -354,6 +368,7 @@ static void play(unsigned long operations)
 	check_times(dcf, stations, now + 1000000000000ULL);
 	assert(dcf_next(dcf) == DCF_NEVER);
 	assert(!held);
+	check_silence(dcf, stations);
 	free(dcf);
 	for (i = 0; i < MOST * MOST; i++) {
 		free(boards[i / MOST][i % MOST]);

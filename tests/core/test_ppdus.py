@@ -9,7 +9,7 @@ a block ACK of 32 bytes takes 32 us, of 56 bytes 40, an ACK 28, an RTS 28, a CTS
 from __future__ import annotations
 
 from itertools import pairwise
-from math import ceil
+from math import ceil, exp
 
 import pytest
 from dcf import FORMATS, US, Core, Edca, Errors, Limits, Mode, Phy, Tx, TxVector, address, library, mutual, tcp
@@ -646,3 +646,111 @@ def test_dynamic_eifs(modulation: int, mpdus: int, answer: int) -> None:
     air.run(30_000 * US)
     third = next(t for t in air.tx if t.station == 2)
     assert (third.start / US - air.tx[0].end / US - SIFS - answer - DIFS) / SLOT in range(16)
+
+
+VHT80 = mode("vht", 7, width=80)
+STEP_DB = 20  # a bit always arrives from here on
+
+
+def in_channels(power: int, jammer_mhz: int, *, primary_mhz: int = FREQ, reception: int = 1, **options: object) -> Core:
+    """0 sends four MPDUs in 80 MHz to 1, who hears `power`; 2, whom 0 does not hear, sends in 20 MHz meanwhile, and
+    1 hears NEAR of that. Below STEP_DB each bit costs what loses MPDUs for certain."""
+    matrix = mutual(4, {(0, 1): power, (2, 3): NEAR})
+    matrix[2][1] = NEAR
+    air = made(matrix, modes=(VHT80,), reception=reception, **options)
+    for curve in range(34):
+        assert air.lib.dcf_set_curve(air.memory, curve, Errors(1000 * STEP_DB - 1, 1, 2, (1 << 30, 0)))
+    air.agree(0, 1)
+    for station, freq in ((0, primary_mhz), (1, primary_mhz), (2, jammer_mhz), (3, jammer_mhz)):
+        air.tune(station, freq)
+    for _ in range(4):
+        air.send_mpdu(0, 1, 3000, 1000 * US, mode=FIRST, freq=primary_mhz)
+    air.send(2, b"\xff" * 6, bytes(72), at=1100 * US, rate=540, freq=jammer_mhz)
+    air.run(1_500 * US)
+    return air
+
+
+@pytest.mark.parametrize("reception", [0, 1])
+@pytest.mark.parametrize(
+    ("jammer_mhz", "spoils"),
+    [
+        (5180, True),
+        (5200, True),
+        (5220, True),
+        (5240, True),
+        (5260, False),
+        (5320, False),
+        (5500, False),
+        (5745, False),
+    ],
+)
+def test_interference_in_one_20_mhz_channel(jammer_mhz: int, spoils: bool, reception: int) -> None:
+    """A PPDU of 80 MHz at channels 36 to 48, whichever is its primary: what overlaps it in any of them spoils the MPDUs
+    that pass meanwhile, and no others; what lies beside does not."""
+    for primary_mhz in (5180, 5240):
+        air = in_channels(NEAR, jammer_mhz, primary_mhz=primary_mhz, reception=reception)
+        jam = next(t for t in air.tx if t.station == 2)
+        data = 1000 + 40
+        symbol = 4 / VHT80.bits
+        overlapped = {
+            i for i in range(4)
+            if data + (16 + 8 * 3004 * i) * symbol < jam.end / US
+            and jam.start / US < data + (16 + 8 * (3004 * i + 3004)) * symbol
+        }  # fmt: skip
+        assert jam.start == 1100 * US and 0 < len(overlapped) < 4
+        assert {it[2:] for it in air.lost if it[1] == 1} == (
+            {(i, "COLLISION", 2) for i in overlapped} if spoils else set()
+        )
+        assert len([to for _, to, _ in air.delivered if to == 1]) == 4 - len(overlapped) * spoils
+
+
+def test_the_noise_is_that_of_the_width() -> None:
+    """Four channels have four times the noise: what arrives with 400 times that of one is 20 dB above it in 80 MHz."""
+    for power, came in ((100, 0), (396, 0), (404, 4)):
+        air = in_channels(power, 5500)
+        assert len([to for _, to, _ in air.delivered if to == 1]) == came
+
+
+@given(st.integers(0, 3), st.integers(0, 2**32))
+@examples(20)
+def test_a_bit_costs_the_mean_of_its_channels(quarters: int, seed: int) -> None:
+    """Interference lasts in some of four channels for all of a PPDU: each MPDU is lost as often as if so many quarters
+    of its bits were sent at that cost. Within five standard deviations."""
+    cost = 2**40 // (8 * 3004)  # of a bit: 1 for an MPDU
+    matrix = mutual(6, {(0, 1): NEAR})
+    for jammer in range(2, 6):
+        matrix[jammer][1] = NEAR
+    air = made(matrix, modes=(VHT80,), reception=1, seed=seed, queue=300)
+    for curve in range(12, 34):
+        assert air.lib.dcf_set_curve(air.memory, curve, Errors(1000 * STEP_DB - 1, 1, 2, (cost, 0)))
+    air.agree(0, 1, limits=Limits(1_048_575, 5_484_000, 64, 0))
+    for jammer in range(quarters):
+        air.tune(2 + jammer, 5200 + 20 * jammer)
+    for jammer in range(quarters):
+        air.send(2 + jammer, b"\xff" * 6, bytes(2300), at=990 * US, rate=60, freq=5200 + 20 * jammer)
+    for _ in range(37):
+        air.send_mpdu(0, 1, 3000, 1000 * US, mode=FIRST, freq=FREQ)
+    air.run(4_100 * US)
+    ppdu = air.tx[quarters]
+    assert all(jam.start <= ppdu.start and jam.end >= ppdu.end for jam in air.tx[:quarters])
+    sent = len(of(air, ppdu))
+    lost = len([it for it in air.lost if it[0] == ppdu.id and it[1] == 1])
+    p = 1 - exp(-quarters / 4)
+    assert sent == 37 and abs(lost - p * sent) <= 5 * (p * (1 - p) * sent) ** 0.5
+
+
+@pytest.mark.parametrize("reception", [0, 1])
+def test_what_a_station_senses_of_a_wide_ppdu_on_another_primary(reception: int) -> None:
+    """A quarter of its power, if it covers the station's own channel: 10 is sensed."""
+    for power, freq, defers in ((40, 5220, True), (39, 5220, False), (NEAR, 5260, False)):
+        air = made(mutual(4, {(0, 1): NEAR, (0, 2): power, (2, 3): NEAR}), modes=(VHT80,), reception=reception)
+        air.agree(0, 1)
+        for station in (2, 3):
+            air.tune(station, freq)
+        for _ in range(4):
+            air.send_mpdu(0, 1, 3000, 1000 * US, mode=FIRST, freq=FREQ)
+        air.send(2, b"\xff" * 6, bytes(72), at=1100 * US, rate=540, freq=freq)
+        air.run(10_000 * US)
+        sent, other = (next(t for t in air.tx if t.station == station) for station in (0, 2))
+        assert other.start >= sent.end + 34 * US if defers else other.start == 1100 * US
+        assert not [r for r in air.rx if r.id == sent.id and r.station == 2]

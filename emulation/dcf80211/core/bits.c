@@ -13,12 +13,55 @@ u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
 	return rest > ~0ULL ? ~0ULL : rest;
 }
 
+u64 bits_beside(const struct dcf_station *s, const struct transmission *tx, u64 power_aw)
+{
+	return bits_besides(s, share_aw(tx, power_aw), 0);
+}
+
+/* The same in channel @c of the station's block. */
+static u64 channel_besides(const struct dcf_station *s, u32 c, u64 share, u64 noise_aw)
+{
+	__uint128_t rest = s->channel_aw[c] - share + noise_aw;
+
+	return rest > ~0ULL ? ~0ULL : rest;
+}
+
+u64 bits_most_beside(const struct dcf_station *s, const struct transmission *tx, u64 power_aw)
+{
+	u64 most = bits_beside(s, tx, power_aw);
+	u32 c;
+
+	for (c = 0; tx->doublings && c < BAND_CHANNELS; c++)
+		if (tx->band.channels >> c & 1)
+			most = dcf_max(most, channel_besides(s, c, share_aw(tx, power_aw), 0));
+	return most;
+}
+
+static u64 lambda_at(const struct dcf *dcf, const struct dcf_mode *mode, u64 power_aw, u64 others_aw)
+{
+	return dcf_lambda_q40(&dcf->errors[mode->curve], dcf_ratio_mdb(power_aw, others_aw));
+}
+
+/* Of a bit in @mode: the mean over its channels, as bits are spread over all subcarriers; of a preamble that of the primary. */
+static u64 lambda_of(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode)
+{
+	const struct transmission *tx = s->rx.tx;
+	u64 share = share_aw(tx, s->rx.link.power_aw), sum = 0;
+	u32 c;
+
+	if (!mode->doublings)
+		return lambda_at(dcf, mode, share, bits_besides(s, share, dcf->config.noise_aw));
+	for (c = 0; c < BAND_CHANNELS; c++)
+		if (tx->band.channels >> c & 1)
+			sum += lambda_at(dcf, mode, share, channel_besides(s, c, share, dcf->config.noise_aw));
+	return sum >> mode->doublings;
+}
+
 u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode, u64 ns)
 {
-	s32 sinr = dcf_ratio_mdb(s->rx.link.power_aw, bits_besides(s, s->rx.link.power_aw, dcf->config.noise_aw));
 	u64 bits_q8 = ns * mode->bits * 256 / mode->symbol_ns;
 
-	return (__uint128_t)dcf_lambda_q40(&dcf->errors[mode->curve], sinr) * bits_q8 >> 8;
+	return (__uint128_t)lambda_of(dcf, s, mode) * bits_q8 >> 8;
 }
 
 /* Bits of the locked frame since the last change, at the SINR that they had. */

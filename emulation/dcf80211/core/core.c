@@ -205,8 +205,11 @@ bool dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count)
 
 	for (i = 0; i < count; i++)
 		if (modes[i].format < DCF_HT || modes[i].format >= DCF_FORMATS || !modes[i].bits || !modes[i].symbol_ns ||
-		    modes[i].curve >= MODE_CURVES || modes[i].reference >= DCF_RATES)
+		    modes[i].curve >= MODE_CURVES || modes[i].reference >= DCF_RATES || modes[i].doublings > 3 ||
+		    (modes[i].doublings && dcf_rule(dcf, DCF_FORGET_SIGNALS)))
 			return false;
+	for (i = 0, dcf->wide = false; i < count; i++)
+		dcf->wide |= modes[i].doublings;
 	dcf->modes = modes;
 	dcf->n_modes = count;
 	return true;
@@ -389,6 +392,7 @@ void dcf_flush(struct dcf *dcf)
 		s->eifs_ns = 0;
 		s->sensed = 0;
 		s->energy_aw = 0;
+		memset(s->channel_aw, 0, sizeof(s->channel_aw));
 		s->nav_end = s->awaits_data = 0;
 		s->rx.tx = NULL;
 		memset(s->tx, 0, sizeof(s->tx));

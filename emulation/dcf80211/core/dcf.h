@@ -17,7 +17,7 @@
  * One file a noun. Of the PHY: mode (in which way a PSDU is sent, and how long
  * that takes), phy (intervals, and in which mode a frame is answered). Of the air:
  * timeline (events in order), medium (carrier sense), reception (what is followed,
- * and spoilt), bits (their errors), mpdus (what became of each of a PPDU), tuning
+ * and spoilt), bits (their errors), band (channels of 20 MHz), mpdus (what became of each of a PPDU), tuning
  * (what a station listens to), neighbours (who hears a transmission), motion (where
  * stations are, and what arrives over a distance), fading (of each signal by
  * itself). Of a station: queue (what waits), ampdu (where MPDUs lie in a PSDU),

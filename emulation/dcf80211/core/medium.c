@@ -8,15 +8,40 @@
  */
 #include "state.h"
 
-static bool medium_senses(const struct dcf_station *s, const struct dcf_link *link)
+/* Is it anything to the station: on its primary channel, or where there are wide PPDUs in the same block? */
+static bool medium_concerns(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx)
 {
-	return link->power_aw >= s->cs_threshold_aw;
+	return !s->off && (s->freq == tx->freq || (dcf->wide && band_of(s->freq, 0).block == tx->band.block));
 }
 
-static void medium_add(struct dcf_station *s, const struct dcf_link *link)
+/* All of a PPDU on its primary channel; of another what that has in it. */
+static u64 sensed_aw(const struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link)
 {
-	s->energy_aw += link->power_aw;
-	s->sensed += medium_senses(s, link);
+	if (s->freq == tx->freq)
+		return link->power_aw;
+	return band_of(s->freq, 0).channels & tx->band.channels ? share_aw(tx, link->power_aw) : 0;
+}
+
+/* The same where there are wide PPDUs. */
+static void medium_spread(struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link, int sign)
+{
+	u64 sensed = sensed_aw(s, tx, link), share = share_aw(tx, link->power_aw);
+	u32 c;
+
+	s->energy_aw += sign * (__int128_t)dcf_min(sensed, share);
+	s->sensed += sign * (sensed >= s->cs_threshold_aw);
+	for (c = 0; c < BAND_CHANNELS; c++)
+		if (tx->band.channels >> c & 1)
+			s->channel_aw[c] += sign * (__int128_t)share;
+}
+
+/* It arrives (@sign 1), or is gone (-1). */
+static inline void medium_add(struct dcf_station *s, const struct transmission *tx, const struct neighbour *nb, int sign)
+{
+	if (nb->arrival.spread)
+		return medium_spread(s, tx, &nb->link, sign);
+	s->energy_aw += sign * (__int128_t)nb->link.power_aw;
+	s->sensed += sign * (nb->link.power_aw >= s->cs_threshold_aw);
 }
 
 static void update_busy(struct dcf *dcf, struct dcf_station *s)
@@ -52,16 +77,19 @@ static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neigh
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 
-	if (s->off || s->freq != tx->freq)
+	if (!medium_concerns(dcf, s, tx))
 		return;
 	*arrival = (struct arrival){ .outcome = DCF_OK, .other = DCF_NOBODY, .faded = !fading_leaves(dcf, tx, nb) };
 	arrival->here = !arrival->faded;
+	arrival->missed = s->freq != tx->freq || (dcf_is_ofdm(mode_of(dcf, tx->mode)) && s->formats == 1 << DCF_DSSS);
 	if (arrival->faded)
 		return;
 	medium_spend(dcf, s);
-	medium_add(s, &nb->link);
-	arrival->missed = dcf_is_ofdm(mode_of(dcf, tx->mode)) && s->formats == 1 << DCF_DSSS;
-	if (!arrival->missed)
+	arrival->spread = dcf->wide;
+	medium_add(s, tx, nb, 1);
+	if (arrival->missed)
+		reception_disturb(dcf, s, tx, &nb->link);
+	else
 		reception_arrive(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
@@ -111,7 +139,7 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	bool locked = s->rx.tx == tx;
 	struct reception rx;
 
-	if (arrival->faded)
+	if (arrival->faded && !arrival->missed)
 		count_arrival(dcf, s, tx, nb, arrival, false, DCF_BELOW_THRESHOLD);
 	arrival->faded = false;
 	if (!arrival->here)
@@ -123,10 +151,8 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 		reception_drop(dcf, s);
 	}
 	arrival->here = false;
-	if (!arrival->forgotten) {
-		s->energy_aw -= nb->link.power_aw;
-		s->sensed -= medium_senses(s, &nb->link);
-	}
+	if (!arrival->forgotten)
+		medium_add(s, tx, nb, -1);
 	if (!arrival->missed)
 		count_arrival(dcf, s, tx, nb, arrival, locked, outcome);
 	update_busy(dcf, s);
@@ -195,6 +221,9 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	tx->id = ++dcf->transmissions;
 	tx->from = s->index;
 	tx->freq = s->freq;
+	tx->doublings = mode_of(dcf, tx->mode)->doublings;
+	if (dcf->wide)
+		tx->band = band_of(s->freq, tx->doublings);
 	tx->start = dcf->now;
 	tx->end = dcf->now + duration;
 	tx->heard = tx->gone = 0;
@@ -244,8 +273,8 @@ static void medium_join(struct dcf *dcf, struct dcf_station *s, struct transmiss
 {
 	if (dcf_rule(dcf, DCF_FORGET_SIGNALS) || !fading_leaves(dcf, tx, nb))
 		return;
-	nb->arrival = (struct arrival){ .here = true, .missed = true, .other = DCF_NOBODY };
-	medium_add(s, &nb->link);
+	nb->arrival = (struct arrival){ .here = true, .missed = true, .spread = dcf->wide, .other = DCF_NOBODY };
+	medium_add(s, tx, nb, 1);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
 }
@@ -257,6 +286,7 @@ void medium_listen(struct dcf *dcf, struct dcf_station *s)
 
 	reception_drop(dcf, s);
 	s->energy_aw = 0;
+	memset(s->channel_aw, 0, sizeof(s->channel_aw));
 	s->sensed = 0;
 	for (i = 0; i < dcf->config.stations; i++) {
 		other = &dcf->station[i];
@@ -268,7 +298,7 @@ void medium_listen(struct dcf *dcf, struct dcf_station *s)
 				if (nb->station != s->index)
 					continue;
 				nb->arrival = (struct arrival){ 0 };
-				if (!s->off && s->freq == tx->freq && j >= tx->gone && j < tx->heard)
+				if (medium_concerns(dcf, s, tx) && j >= tx->gone && j < tx->heard)
 					medium_join(dcf, s, tx, nb);
 			}
 	}

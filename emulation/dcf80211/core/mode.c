@@ -117,6 +117,7 @@ enum mode_refusal mode_make(struct dcf_mode *m, const struct dcf_txvector *v)
 		.numerator = mcs_table[v->mcs].numerator,
 		.denominator = mcs_table[v->mcs].denominator,
 		.padding_us = v->padding_us,
+		.doublings = width_index(v->width_mhz),
 		.symbol_ns = (v->format == DCF_HE ? 12800 : 3200) + v->guard_ns,
 		.coded = subcarriers[v->format][width_index(v->width_mhz)] * per_subcarrier,
 	};

@@ -65,6 +65,7 @@ struct dcf_mode {
 	u8 encoders; /* N_ES; LDPC: 0, as it has no tail */
 	u8 numerator, denominator; /* of the code rate */
 	u8 padding_us;
+	u8 doublings; /* of 20 MHz: its width */
 	u16 rate; /* 100 kb/s, to the nearest */
 	u32 preamble_ns; /* all before the data; DSSS: the long one */
 	u32 symbol_ns; /* DSSS: a time in which there is a whole number of bits */

@@ -66,14 +66,14 @@ static u64 part_cost_q40(const struct dcf *dcf, const struct dcf_station *s, u64
 	const struct dcf_mode *mode = mode_of(dcf, s->rx.tx->mode);
 
 	if (dcf->config.reception == DCF_CAPTURE)
-		return !reception_survives(dcf, s);
+		return !reception_survives(dcf, s, s->mpdus.place.n);
 	return bits_cost_q40(dcf, s, s->mpdus.place.n ? mode : &mode_legacy[4], ns);
 }
 
 void mpdus_spend(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
-	u64 others = bits_besides(s, rx->link.power_aw, 0), from, until;
+	u64 others = bits_most_beside(s, rx->tx, rx->link.power_aw), from, until;
 
 	for (;;) {
 		from = dcf_max(rx->chunk_start, s->mpdus.from);

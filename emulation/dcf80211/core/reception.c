@@ -46,7 +46,7 @@ static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transm
 		mpdus_begin(dcf, s);
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
-		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
+		rx->worst_aw = bits_most_beside(s, tx, nb->link.power_aw);
 		if (rx->worst_aw)
 			reception_spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
 		timeline_set(dcf, s->index, EV_DETECT, dcf->now + dcf_detect_ns(mode_of(dcf, tx->mode)));
@@ -60,9 +60,9 @@ void reception_detect(struct dcf *dcf, struct dcf_station *s)
 	const struct dcf_config *c = &dcf->config;
 	struct reception *rx = &s->rx;
 	u32 ratio = dcf_is_ofdm(mode_of(dcf, rx->tx->mode)) ? c->detect_ofdm_milli : c->detect_dsss_milli;
-	u64 others_aw = bits_besides(s, rx->link.power_aw, 0);
+	u64 others_aw = bits_beside(s, rx->tx, rx->link.power_aw);
 
-	if ((__uint128_t)rx->link.power_aw * 1000 >= (__uint128_t)others_aw * ratio)
+	if ((__uint128_t)share_aw(rx->tx, rx->link.power_aw) * 1000 >= (__uint128_t)others_aw * ratio)
 		return reception_notice(dcf, s);
 	reception_spoil(rx->arrival, DCF_COLLISION, rx->arrival->other, rx->arrival->other_kind);
 	rx->tx = NULL;
@@ -80,9 +80,18 @@ static bool reception_captures(const struct dcf *dcf, u64 signal_aw, u64 others_
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
-bool reception_survives(const struct dcf *dcf, const struct dcf_station *s)
+/* @tx survives what arrives besides, in its primary channel, or in all. */
+static bool signal_outlasts(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, u64 power_aw,
+			    bool all)
 {
-	return reception_captures(dcf, s->rx.link.power_aw, bits_besides(s, s->rx.link.power_aw, 0));
+	u64 others = all ? bits_most_beside(s, tx, power_aw) : bits_beside(s, tx, power_aw);
+
+	return reception_captures(dcf, share_aw(tx, power_aw), others);
+}
+
+bool reception_survives(const struct dcf *dcf, const struct dcf_station *s, bool data)
+{
+	return signal_outlasts(dcf, s, s->rx.tx, s->rx.link.power_aw, data);
 }
 
 /* It is not followed: ns-2 knows no other signals. */
@@ -143,13 +152,13 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 
 	if (!rx->tx) {
 		reception_lock(dcf, s, tx, nb, arrival);
-		if (!reception_captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
+		if (!signal_outlasts(dcf, s, tx, nb->link.power_aw, tx->n == 1))
 			reception_spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
 		return;
 	}
 	ends = rx->tx->end + rx->link.delay_ns;
 	if (reception_outdoes(dcf, s, nb) &&
-	    reception_captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
+	    signal_outlasts(dcf, s, tx, nb->link.power_aw, tx->n == 1)) {
 		reception_lose(dcf, s, ends, &rx->link, rx->arrival);
 		return take_over(dcf, s, tx, nb, arrival);
 	}
@@ -159,7 +168,7 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 		return;
 	}
 	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
-	    reception_captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
+	    reception_survives(dcf, s, true))
 		return reception_lose(dcf, s, end, &nb->link, arrival);
 	reception_spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	if (end < ends || (end == ends && nb->link.power_aw <= rx->link.power_aw))
@@ -184,6 +193,23 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 		reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
 		rx->worst_aw = nb->link.power_aw;
+		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
+	}
+}
+
+/* Has it channels in common with what is followed? */
+void reception_disturb(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link)
+{
+	struct reception *rx = &s->rx;
+	u64 power = share_aw(tx, link->power_aw);
+
+	if (!rx->tx || !(rx->tx->band.channels & tx->band.channels))
+		return;
+	if (dcf->config.reception == DCF_CAPTURE)
+		return reception_spoil(rx->arrival, rx->tx->n > 1 || reception_survives(dcf, s, true) ? DCF_OK : DCF_COLLISION,
+				       tx->from, tx->kind);
+	if (power > rx->worst_aw) {
+		rx->worst_aw = power;
 		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
 	}
 }

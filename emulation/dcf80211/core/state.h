@@ -12,6 +12,7 @@
 #ifndef DCF_STATE_H
 #define DCF_STATE_H
 
+#include "band.h"
 #include "dcf.h"
 
 /* What ns-2 allows for a signal's way, whatever it is. */
@@ -49,6 +50,7 @@ struct arrival {
 	bool here, forgotten;
 	bool faded; /* it is nothing here */
 	bool missed; /* its beginning: it is energy only */
+	bool spread; /* it is in channel_aw, too */
 	u8 outcome; /* so far */
 	u8 other_kind;
 	u16 other; /* who spoilt it */
@@ -88,6 +90,8 @@ struct transmission {
 	u32 psdu_len;
 	u16 n; /* MPDUs: frame, and those that follow it in its list */
 	u16 spacing_ns; /* between their starts */
+	struct band band;
+	u8 doublings;
 	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
 	u16 mode, freq;
 	u8 kind;
@@ -151,7 +155,7 @@ struct dcf_station {
 	u32 eifs_ns; /* so much longer than DIFS is the wait after what was not received; 0: no longer */
 	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	u64 rx_threshold_aw, cs_threshold_aw; /* of what it receives, and senses */
-	__uint128_t energy_aw; /* of all that arrives: that of 1024 stations does not fit 64 bits */
+	__uint128_t energy_aw; /* of all that arrives in its 20 MHz: that of 1024 stations does not fit 64 bits */
 	u64 idle_since, busy_since;
 	u64 nav_end;
 	u64 awaits_data; /* until then, after a CTS of its own */
@@ -188,6 +192,7 @@ struct dcf_station {
 	const struct dcf_scoreboard *owed_board; /* it is a block ACK of these; else NULL */
 	struct dcf_scoreboard *boards; /* what it has received of others */
 
+	__uint128_t channel_aw[BAND_CHANNELS]; /* in each channel of its block, where there are wide PPDUs */
 	u8 short_limit, long_limit;
 	u16 queue_limit; /* of each access function's */
 	u32 msdus;
@@ -228,6 +233,7 @@ struct dcf {
 	u8 answer[DCF_RATES]; /* in which mode each reference rate is answered */
 	const struct dcf_mode *modes; /* beside the legacy ones: the caller's */
 	u16 n_modes;
+	bool wide; /* some of them are wider than 20 MHz */
 };
 
 static inline bool mode_there(const struct dcf *dcf, u16 mode)
@@ -243,6 +249,12 @@ static inline const struct dcf_mode *mode_of(const struct dcf *dcf, u16 mode)
 static inline bool dcf_rule(const struct dcf *dcf, enum dcf_rule rule)
 {
 	return dcf->config.rules >> rule & 1;
+}
+
+/* A PPDU has the same power in each of its 20 MHz channels. */
+static inline u64 share_aw(const struct transmission *tx, u64 power_aw)
+{
+	return power_aw >> tx->doublings;
 }
 
 /* A station's access functions, in their order. */
@@ -301,10 +313,12 @@ void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 
 /* @tx reaches @s, which has taken in its energy. */
 void reception_arrive(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
 		      struct arrival *arrival);
+/* @tx arrives, which is on another primary channel: it is energy to what is followed. */
+void reception_disturb(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link);
 /* EV_DETECT: what is followed is noticed, or no longer followed. */
 void reception_detect(struct dcf *dcf, struct dcf_station *s);
-/* Does what is followed survive all else that arrives now, by the ratio of powers? */
-bool reception_survives(const struct dcf *dcf, const struct dcf_station *s);
+/* Does what is followed survive all else that arrives now, by the ratio of powers? @data: in all of its channels. */
+bool reception_survives(const struct dcf *dcf, const struct dcf_station *s, bool data);
 /* Nothing is followed any more. */
 void reception_drop(struct dcf *dcf, struct dcf_station *s);
 /* Of what was followed to its end. */
@@ -337,6 +351,9 @@ u64 motion_guard_ns(const struct dcf *dcf, const struct dcf_station *from);
 
 /* bits.c */
 u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw);
+/* What arrives besides @tx, of which that is the power, in one 20 MHz channel: its own primary, or where that is most. */
+u64 bits_beside(const struct dcf_station *s, const struct transmission *tx, u64 power_aw);
+u64 bits_most_beside(const struct dcf_station *s, const struct transmission *tx, u64 power_aw);
 /* What so many nanoseconds of it cost in that mode. */
 u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode, u64 ns);
 /* At each change of what arrives, before it is taken in. */

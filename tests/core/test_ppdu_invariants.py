@@ -153,9 +153,9 @@ def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-
             duration = int.from_bytes(t.bytes[2:4], "little") * US
             if t.kind == "other":
                 assert until is None or t.end - begun < TXOP_US * US
-                way = delays[t.station][t.receiver] + delays[t.receiver][t.station] if t.receiver < len(powers) else 0
-                assert until is None or t.end + (16 + 28) * US <= until + way
-                until = t.end + duration
+                assert until is None or t.end + (16 + 28) * US <= until
+                way = delays[t.station][t.receiver] + delays[t.receiver][t.station]  # the next one is so much later
+                until = t.end + duration + way
 
     # Counted as the trace has it.
     for i in range(len(powers)):

@@ -40,13 +40,17 @@ class Scenario(NamedTuple):
         return f"{self.format.upper()}{self.width} MCS {self.mcs}, {self.stations}{loss}"
 
 
-MODES = [("ht", mcs, 20) for mcs in (0, 3, 7)] + [
-    (form, mcs, 80) for form, three in (("vht", (0, 4, 9)), ("he", (0, 5, 11))) for mcs in three
-]
-SECONDS = {1: 4, 5: 20, 20: 40}  # about 1 % of noise in a run of the longest PPDUs
-SCENARIOS = [Scenario(*mode, stations, seconds) for stations, seconds in SECONDS.items() for mode in MODES] + [
-    Scenario("he", 11, 80, streams=2, window=window, loss=loss) for window in (64, 256) for loss in (0.05, 0.2, 0.5)
-]
+# Format, MCS, width, and about how many ms a PPDU lasts.
+MODES: list[tuple[str, int, int, float]] = [
+    *(("ht", mcs, 20, 5.4) for mcs in (0, 3, 7)), ("vht", 0, 80, 5.4), ("vht", 4, 80, 3.5), ("vht", 9, 80, 2.1),
+    ("he", 0, 80, 5.4), ("he", 5, 80, 2.0), ("he", 11, 80, 1.3),
+]  # fmt: skip
+PPDUS = {1: 750, 5: 5500, 20: 7400}  # so many in a run, by stations: about 0.5 % of noise
+SCENARIOS = [
+    Scenario(form, mcs, width, stations, round(ppdus * ms / 1000, 1))
+    for stations, ppdus in PPDUS.items()
+    for form, mcs, width, ms in MODES
+] + [Scenario("he", 11, 80, streams=2, window=window, loss=loss) for window in (64, 256) for loss in (0.05, 0.2, 0.5)]
 
 
 def played(program: Path, scenario: Scenario, seed: int, *more: str) -> float:

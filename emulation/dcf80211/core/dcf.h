@@ -332,7 +332,7 @@ bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors);
 bool dcf_set_formats(struct dcf *dcf, u16 station, u8 formats);
 /*
  * The modes besides the legacy rates, whose places come after these. They are the caller's, and stay. Before the first
- * frame. false: one of them was never made.
+ * frame. false: one of them was never made, or is wider than 20 MHz where ns-2's rules forget signals.
  */
 bool dcf_set_modes(struct dcf *dcf, const struct dcf_mode *modes, u16 count);
 /* With capture a station receives nothing that it does not sense. */

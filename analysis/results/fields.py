@@ -108,7 +108,7 @@ PLAN = {
     "nodes[].interfaces[].edca.*.cw_min": "",
     "nodes[].interfaces[].edca.*.cw_max": "",
     "nodes[].interfaces[].edca.*.txop_us": "",
-    "nodes[].interfaces[].ht.format": "of 802.11n and later: `ht`, `vht`",
+    "nodes[].interfaces[].ht.format": "of 802.11n and later: `ht`, `vht`, `he`",
     "nodes[].interfaces[].ht.streams": "",
     "nodes[].interfaces[].ht.width_mhz": "",
     "nodes[].interfaces[].ht.guard_ns": "the shortest guard interval",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What radios of HT and later say that they can do: channels, rates, HT and VHT capabilities. */
+/* What radios of HT and later say that they can do: channels, rates, HT, VHT and HE capabilities. */
 #include <linux/slab.h>
 
 #include "driver.h"
@@ -68,6 +68,29 @@ static void set_vht(const struct driver_traits *t, struct ieee80211_sta_vht_cap 
 	vht->vht_mcs.tx_mcs_map = cpu_to_le16(map);
 }
 
+static void set_he(const struct driver_traits *t, struct ieee80211_sband_iftype_data *data, bool is_5ghz)
+{
+	struct ieee80211_sta_he_cap *he = &data->he_cap;
+	u16 map = 0;
+	int i;
+
+	data->types_mask = BIT(NL80211_IFTYPE_STATION) | BIT(NL80211_IFTYPE_AP) | BIT(NL80211_IFTYPE_MESH_POINT);
+	he->has_he = true;
+	he->he_cap_elem.mac_cap_info[0] = IEEE80211_HE_MAC_CAP0_HTC_HE;
+	he->he_cap_elem.mac_cap_info[3] = IEEE80211_HE_MAC_CAP3_MAX_AMPDU_LEN_EXP_EXT_3;
+	he->he_cap_elem.phy_cap_info[0] = is_5ghz ? IEEE80211_HE_PHY_CAP0_CHANNEL_WIDTH_SET_40MHZ_80MHZ_IN_5G :
+						    IEEE80211_HE_PHY_CAP0_CHANNEL_WIDTH_SET_40MHZ_IN_2G;
+	he->he_cap_elem.phy_cap_info[1] = IEEE80211_HE_PHY_CAP1_LDPC_CODING_IN_PAYLOAD;
+	for (i = 0; i < 8; i++)
+		map |= (i < t->streams ? IEEE80211_HE_MCS_SUPPORT_0_11 : IEEE80211_HE_MCS_NOT_SUPPORTED) << 2 * i;
+	he->he_mcs_nss_supp.rx_mcs_80 = cpu_to_le16(map);
+	he->he_mcs_nss_supp.tx_mcs_80 = cpu_to_le16(map);
+	he->he_mcs_nss_supp.rx_mcs_160 = cpu_to_le16(0xffff);
+	he->he_mcs_nss_supp.tx_mcs_160 = cpu_to_le16(0xffff);
+	he->he_mcs_nss_supp.rx_mcs_80p80 = cpu_to_le16(0xffff);
+	he->he_mcs_nss_supp.tx_mcs_80p80 = cpu_to_le16(0xffff);
+}
+
 static int set_band(struct driver *d, int band, const struct ieee80211_channel *channels, size_t size)
 {
 	struct ieee80211_supported_band *b = &d->band[band];
@@ -83,6 +106,10 @@ static int set_band(struct driver *d, int band, const struct ieee80211_channel *
 	set_ht(&d->traits, &b->ht_cap);
 	if (band == NL80211_BAND_5GHZ && d->traits.format >= DCF_VHT)
 		set_vht(&d->traits, &b->vht_cap);
+	if (d->traits.format >= DCF_HE) {
+		set_he(&d->traits, &d->he[band], band == NL80211_BAND_5GHZ);
+		_ieee80211_set_sband_iftype_data(b, &d->he[band], 1);
+	}
 	d->hw->wiphy->bands[band] = b;
 	return 0;
 }

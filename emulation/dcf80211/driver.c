@@ -248,6 +248,8 @@ static u32 longest_ampdu(const struct driver_traits *t, const struct ieee80211_s
 
 	if (t->format >= DCF_VHT && sta->deflink.vht_cap.vht_supported)
 		exponent = 13 + u32_get_bits(sta->deflink.vht_cap.cap, IEEE80211_VHT_CAP_MAX_A_MPDU_LENGTH_EXPONENT_MASK);
+	if (t->format >= DCF_HE && sta->deflink.he_cap.has_he)
+		exponent = 23; /* MAX_AMPDU_LEN_EXP_EXT_3 */
 	return min(t->bytes, (1U << exponent) - 1);
 }
 
@@ -292,6 +294,18 @@ static int board_start(struct driver *d, struct ieee80211_sta *sta, u16 tid, u16
 	peer->rx[tid].on = on;
 	spin_unlock_irq(&d->air->lock);
 	return on ? 0 : -EINVAL;
+}
+
+/* mac80211 knows the rate of what it chose itself. */
+static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_sta *sta,
+				  struct station_info *info)
+{
+	struct driver *d = driver_of(hw);
+
+	if (!d->fixed || !modes_is_he(d->air->modes, d->fixed) || !sta->deflink.he_cap.has_he)
+		return;
+	modes_to_he(d->air->modes, d->fixed, &info->txrate);
+	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_BITRATE);
 }
 
 static int driver_ampdu_action(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_ampdu_params *params)
@@ -341,6 +355,7 @@ static const struct ieee80211_ops driver_ops = {
 	.set_rts_threshold = driver_set_rts_threshold,
 	.sta_add = driver_sta_add,
 	.sta_remove = driver_sta_remove,
+	.sta_statistics = driver_sta_statistics,
 	.ampdu_action = driver_ampdu_action,
 	.add_chanctx = ieee80211_emulate_add_chanctx,
 	.remove_chanctx = ieee80211_emulate_remove_chanctx,

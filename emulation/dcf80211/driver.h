@@ -71,6 +71,7 @@ struct driver {
 	u16 sequence;
 
 	struct ieee80211_supported_band band[NUM_NL80211_BANDS];
+	struct ieee80211_sband_iftype_data he[NUM_NL80211_BANDS];
 };
 
 static inline bool driver_aggregates(const struct driver *d)

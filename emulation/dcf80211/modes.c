@@ -127,6 +127,36 @@ void modes_to_rate(const struct modes *m, u16 place, struct ieee80211_tx_rate *r
 	}
 }
 
+bool modes_is_he(const struct modes *m, u16 place)
+{
+	return modes_at(m, place)->format == DCF_HE;
+}
+
+static u8 he_guard(u16 guard_ns)
+{
+	return guard_ns == 800 ? NL80211_RATE_INFO_HE_GI_0_8 :
+	       guard_ns == 1600 ? NL80211_RATE_INFO_HE_GI_1_6 : NL80211_RATE_INFO_HE_GI_3_2;
+}
+
+static u8 bandwidth(u16 width_mhz)
+{
+	return width_mhz == 160 ? RATE_INFO_BW_160 : width_mhz == 80 ? RATE_INFO_BW_80 :
+	       width_mhz == 40 ? RATE_INFO_BW_40 : RATE_INFO_BW_20;
+}
+
+void modes_to_he(const struct modes *m, u16 place, struct rate_info *rate)
+{
+	const struct dcf_txvector *v = &m->vector[place - DCF_RATES];
+
+	*rate = (struct rate_info){
+		.flags = RATE_INFO_FLAGS_HE_MCS,
+		.mcs = v->mcs,
+		.nss = v->streams,
+		.bw = bandwidth(v->width_mhz),
+		.he_gi = he_guard(v->guard_ns),
+	};
+}
+
 void modes_to_reception(const struct modes *m, u16 place, struct ieee80211_rx_status *status)
 {
 	const struct dcf_txvector *v;
@@ -139,11 +169,9 @@ void modes_to_reception(const struct modes *m, u16 place, struct ieee80211_rx_st
 	status->encoding = v->format == DCF_HT ? RX_ENC_HT : v->format == DCF_VHT ? RX_ENC_VHT : RX_ENC_HE;
 	status->rate_idx = v->format == DCF_HT ? v->mcs + 8 * (v->streams - 1) : v->mcs;
 	status->nss = v->streams;
-	status->bw = v->width_mhz == 160 ? RATE_INFO_BW_160 : v->width_mhz == 80 ? RATE_INFO_BW_80 :
-		     v->width_mhz == 40 ? RATE_INFO_BW_40 : RATE_INFO_BW_20;
+	status->bw = bandwidth(v->width_mhz);
 	if (v->format == DCF_HE)
-		status->he_gi = v->guard_ns == 800 ? NL80211_RATE_INFO_HE_GI_0_8 :
-				v->guard_ns == 1600 ? NL80211_RATE_INFO_HE_GI_1_6 : NL80211_RATE_INFO_HE_GI_3_2;
+		status->he_gi = he_guard(v->guard_ns);
 	else if (v->guard_ns == 400)
 		status->enc_flags = RX_ENC_FLAG_SHORT_GI;
 }

@@ -25,6 +25,9 @@ int modes_find(const struct modes *modes, u8 format, u8 mcs, u8 streams, u16 wid
 int modes_of_rate(const struct modes *modes, const struct ieee80211_tx_rate *rate, u16 freq);
 /* Name a mode as mac80211 does for what was sent (HT and VHT only), and for what was received. */
 void modes_to_rate(const struct modes *modes, u16 place, struct ieee80211_tx_rate *rate);
+/* The same for a mode of HE, of which mac80211 has no rate of that sort. */
+bool modes_is_he(const struct modes *modes, u16 place);
+void modes_to_he(const struct modes *modes, u16 place, struct rate_info *rate);
 void modes_to_reception(const struct modes *modes, u16 place, struct ieee80211_rx_status *status);
 
 #endif

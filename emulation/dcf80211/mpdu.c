@@ -196,11 +196,12 @@ static void pass_sent(struct driver *d, const struct sent *s)
 	info.status.rates[1].idx = -1;
 	info.status.ampdu_len = min(s->mpdus, U8_MAX);
 	info.status.ampdu_ack_len = min(s->acked, U8_MAX);
-	if (s->mode >= DCF_RATES)
+	if (s->mode >= DCF_RATES && !modes_is_he(d->air->modes, s->mode))
 		modes_to_rate(d->air->modes, s->mode, &info.status.rates[0]);
-	else
+	else if (s->mode < DCF_RATES)
 		info.status.rates[0].idx = rate_to_hwsim(s->mode, d->hw->conf.chandef.chan->center_freq);
-	ieee80211_tx_rate_update(d->hw, sta, &info);
+	if (!modes_is_he(d->air->modes, s->mode)) /* no rate control knows it */
+		ieee80211_tx_rate_update(d->hw, sta, &info);
 	ieee80211_sta_register_airtime(sta, s->session->tid, s->airtime_ns / 1000, 0);
 }
 
@@ -222,7 +223,14 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	struct ieee80211_sta *sta = m->peer ? READ_ONCE(m->peer->sta) : NULL;
 	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
 	struct ieee80211_hdr *hdr = (void *)m->skb->data;
+	struct ieee80211_rate_status he = { .try_count = m->frame.used[0] };
 	int i, tid;
+
+	if (modes_is_he(d->air->modes, m->frame.stage[0].mode)) {
+		modes_to_he(d->air->modes, m->frame.stage[0].mode, &he.rate_idx);
+		status.rates = &he;
+		status.n_rates = 1;
+	}
 
 	ieee80211_tx_info_clear_status(info);
 	for (i = 0; i < DCF_STAGES; i++) {
@@ -307,41 +315,27 @@ static struct peer *peer_of(struct ieee80211_sta *sta)
 /* The attempts of a frame outside a session whose mode is fixed. */
 #define FIXED_TRIES 10
 
-/* In place of what the rate control has chosen for data, where its receiver knows the mode. */
-static void fix_rate(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb,
-		     struct ieee80211_tx_rate *rates)
+/* Is data for this station sent in the fixed mode? It must know the mode, and a rate control sends its keys. */
+static bool is_fixed(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const void *)skb->data;
-	u16 kept = rates[0].flags & (IEEE80211_TX_RC_USE_RTS_CTS | IEEE80211_TX_RC_USE_CTS_PROTECT);
-	u16 width_mhz = 20 << sta->deflink.bandwidth;
+	u8 format = d->traits.format;
 
-	if (!d->fixed || !ieee80211_is_data_qos(hdr->frame_control) || width_mhz < d->traits.width_mhz ||
-	    IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO || !sta->deflink.ht_cap.ht_supported)
-		return;
-	modes_to_rate(d->air->modes, d->fixed, &rates[0]);
-	rates[0].flags |= kept;
-	rates[0].count = FIXED_TRIES;
-	rates[1].idx = -1;
+	if (!d->fixed || !ieee80211_is_data_qos(hdr->frame_control) ||
+	    IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO)
+		return false;
+	return (20 << sta->deflink.bandwidth) >= d->traits.width_mhz &&
+	       (format == DCF_HE ? sta->deflink.he_cap.has_he :
+		format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported);
 }
 
-/* NULL: there is no memory, or no such rate; the frame is gone. */
-static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+/* The stages of a frame by mac80211's rates. false: there is no such mode. */
+static bool set_stages(const struct driver *d, struct mpdu *m)
 {
-	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
-	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
-	u16 freq = d->hw->conf.chandef.chan->center_freq;
 	int i, mode = -1;
 
-	if (!m || skb_linearize(skb))
-		goto drop;
-	if (sta) {
-		ieee80211_get_tx_rates(info->control.vif, sta, skb, m->rates, DCF_STAGES);
-		fix_rate(d, sta, skb, m->rates);
-	} else {
-		memcpy(m->rates, info->control.rates, sizeof(m->rates));
-	}
 	for (i = 0; i < DCF_STAGES && m->rates[i].idx >= 0; i++) {
-		mode = modes_of_rate(d->air->modes, &m->rates[i], freq);
+		mode = modes_of_rate(d->air->modes, &m->rates[i], m->frame.freq);
 		if (mode < 0)
 			break;
 		m->frame.stage[i] = (struct dcf_stage){
@@ -352,14 +346,41 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 			.short_preamble = m->rates[i].flags & IEEE80211_TX_RC_USE_SHORT_PREAMBLE,
 		};
 	}
-	if (mode < 0) {
+	return mode >= 0;
+}
+
+/* The first stage only, in the fixed mode; it is protected as the rate control wants. */
+static void fix_stage(const struct driver *d, struct mpdu *m)
+{
+	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
+	m->frame.stage[0].mode = d->fixed;
+	m->frame.stage[0].count = FIXED_TRIES;
+	if (!modes_is_he(d->air->modes, d->fixed))
+		modes_to_rate(d->air->modes, d->fixed, &m->rates[0]);
+}
+
+/* NULL: there is no memory, or no such rate; the frame is gone. */
+static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+{
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
+	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+
+	if (!m || skb_linearize(skb))
+		goto drop;
+	if (sta)
+		ieee80211_get_tx_rates(info->control.vif, sta, skb, m->rates, DCF_STAGES);
+	else
+		memcpy(m->rates, info->control.rates, sizeof(m->rates));
+	m->frame.freq = d->hw->conf.chandef.chan->center_freq;
+	if (!set_stages(d, m)) {
 		d->air->refused_frames++;
 		goto drop;
 	}
+	if (sta && is_fixed(d, sta, skb))
+		fix_stage(d, m);
 	m->skb = skb;
 	m->frame.bytes = skb->data;
 	m->frame.len = skb->len;
-	m->frame.freq = freq;
 	m->frame.no_ack = info->flags & IEEE80211_TX_CTL_NO_ACK;
 	m->peer = peer_of(sta);
 	return m;

@@ -320,9 +320,16 @@ int do_edca(struct sk_buff *skb, struct genl_info *info)
 
 static bool traits_fit(const struct driver_traits *t)
 {
-	return t->format >= DCF_HT && t->format <= DCF_VHT && t->streams && t->streams <= MODE_STREAMS &&
-	       (t->width_mhz == 20 || t->width_mhz == 40 || (t->format == DCF_VHT && t->width_mhz == 80)) &&
-	       (t->guard_ns == 400 || t->guard_ns == 800) && t->depth && t->depth <= DRIVER_DEPTH && t->tries &&
+	bool he = t->format == DCF_HE;
+
+	/* No rate control knows HE. */
+	if (t->format < DCF_HT || t->format > DCF_HE || (he && t->mcs == DRIVER_AUTO))
+		return false;
+	if (t->width_mhz != 20 && t->width_mhz != 40 && (t->width_mhz != 80 || t->format == DCF_HT))
+		return false;
+	if (he ? t->guard_ns != 800 && t->guard_ns != 1600 && t->guard_ns != 3200 : t->guard_ns != 400 && t->guard_ns != 800)
+		return false;
+	return t->streams && t->streams <= MODE_STREAMS && t->depth && t->depth <= DRIVER_DEPTH && t->tries &&
 	       t->window <= BLOCKACK_WINDOW && t->mpdus <= t->window && t->bytes && t->ppdu_ns && t->density < 8;
 }
 

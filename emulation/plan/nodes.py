@@ -98,7 +98,7 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
                 usual |= {"basic_rates": _mixed(radio, kind, old), "mixed": True}
         one = {"name": f"link{number}", "kind": kind, **usual, **own}
         if found.interface == "radio":
-            one |= plan_channel(radio, one["freq"])
+            one |= plan_channel(radio, kind, one["freq"])
         if found.over_ap:
             one["may_fail"] = specification.network.unreachable
         changing = specification.network.unreachable or not is_static(network, members)

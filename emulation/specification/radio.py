@@ -35,7 +35,7 @@ class Radio(Section):
     """How stations send."""
 
     mode: Literal["abg", "n", "ac", "ax"] = Field(
-        "abg", description="802.11n or ac, with aggregation; abg: 802.11a, b or g, by rate and channel"
+        "abg", description="802.11n, ac or ax, with aggregation; abg: 802.11a, b or g, by rate and channel"
     )
     width: Annotated[int, one_of((20, 40, 80, 160), "MHz")] = Field(20, description="with mode: channel width in MHz")
     streams: int = Field(1, ge=1, le=4, description="with mode: spatial streams")
@@ -45,7 +45,7 @@ class Radio(Section):
     guard: Annotated[float, one_of((0.4, 0.8, 1.6, 3.2), "us")] = Field(
         0.8, description="with mode: guard interval in us; with mcs auto the shortest"
     )
-    aggregation: Literal["ath9k", "none"] = Field(
+    aggregation: Literal["ath9k", "mt76", "none"] = Field(
         "ath9k", description="with mode: the driver whose rules for aggregates are used; none: no aggregation"
     )
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
@@ -95,13 +95,13 @@ class Radio(Section):
     def _of_mode(self) -> Self:
         if self.mode == OLDER:
             if given := [name for name, usual in OF_MCS.items() if getattr(self, name) != usual]:
-                raise ValueError(f"{given[0]}: give a mode, too: n or ac")
+                raise ValueError(f"{given[0]}: give a mode, too: n, ac or ax")
             return self
-        if self.mode == "ax":
-            raise ValueError("mode: 802.11ax is not there yet; n and ac are")
+        if self.mode == "ax" and self.mcs == AUTO:
+            raise ValueError("mcs: minstrel_ht knows no 802.11ax: give one, 0 to 11")
         if why := refuse_mode(
             self.mode, self.mcs if isinstance(self.mcs, int) else 0, self.streams, self.width, round(self.guard * 1000),
-            ldpc=False,
+            ldpc=self.mode == "ax",
         ) or refuse_channel(self.mode, self.freq, self.width):  # fmt: skip
             raise ValueError(f"mode: {why}")
         if self.rate != TOP or self.rate_control != "minstrel":

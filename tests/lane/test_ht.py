@@ -129,6 +129,8 @@ with Net(mode="n", width=40, mcs=7) as net:
         ({"mode": "n", "mcs": 7, "streams": 2}, "width: 20 MHz", "130.0 MBit/s MCS 15"),
         ({"mode": "n", "mcs": 7, "width": 40, "freq": 5200}, "center1: 5190", "135.0 MBit/s MCS 7 40MHz"),
         ({"mode": "n", "mcs": 7, "width": 40, "freq": 2412}, "center1: 2422", "135.0 MBit/s MCS 7 40MHz"),
+        ({"mode": "ax", "mcs": 11, "width": 80, "streams": 2, "aggregation": "mt76"}, "width: 80 MHz, center1: 5210",
+         "1200.9 MBit/s 80MHz HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0"),
         ({"mode": "ac", "mcs": 8, "width": 80, "freq": 5765}, "width: 80 MHz, center1: 5775",
          "351.0 MBit/s VHT-MCS 8 80MHz VHT-NSS 1"),
     ],
@@ -181,7 +183,8 @@ def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
         ({"mode": "n", "mcs": 8}, "802.11n has MCS 0 to 7 for each number of streams, not 8"),
         ({"mode": "ac", "width": 160}, "want a search for radar"),
         ({"mode": "n", "freq": 5825, "width": 40}, "channel 165 is in no block of 40 MHz"),
-        ({"mode": "ax"}, "802.11ax is not there yet"),
+        ({"mode": "ax"}, "minstrel_ht knows no 802.11ax"),
+        ({"mode": "ax", "mcs": 11, "guard": 0.4}, "the guard interval of 802.11ax is 0.8, 1.6 or 3.2 us"),
         ({"width": 40}, "width: give a mode, too"),
         ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n has EDCA"),
@@ -195,3 +198,11 @@ def test_what_there_is_not_is_refused_in_a_sentence(options: dict[str, Any], wor
     with pytest.raises(ValueError) as refused:
         specify("string", options)
     assert words in "; ".join(explain(refused.value))
+
+
+def test_an_independent_bss_has_no_80211ax() -> None:
+    from emulation.plan import Misuse, plan
+    from emulation.specification import specify
+
+    with pytest.raises(Misuse, match="an independent BSS cannot be of 802"):
+        plan(specify("string", {"mode": "ax", "mcs": 5}))

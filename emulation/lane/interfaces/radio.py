@@ -129,7 +129,7 @@ class Interface(node.Interface):
             (A.MCS, struct.pack("=B", MCS_AUTO if ht["mcs"] is None else ht["mcs"])),
             (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
         ], what=f"radio {self.name}")  # fmt: skip
-        if ht["mcs"] is not None:
+        if ht["mcs"] is not None and ht["format"] != "he":
             self.hold(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
 
     def starting(self) -> None:

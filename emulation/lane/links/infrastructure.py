@@ -307,23 +307,20 @@ def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
 
 
 def high_throughput(plan: dict[str, Any], interface: Interface) -> list[str]:
-    """Return hostapd's lines for an access point of 802.11n or ac; none for one with legacy rates."""
+    """Return hostapd's lines for an access point of 802.11n or later; none for one with legacy rates."""
     if "width_mhz" not in plan:
         return []
-    wide, short, vht = (
-        plan["width_mhz"],
-        interface.plan["ht"]["guard_ns"] == 400,
-        interface.plan["ht"]["format"] == "vht",
-    )
-    above = channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)  # the lower channel of its 40 MHz
+    wide, ht = plan["width_mhz"], interface.plan["ht"]
+    short, above = ht["guard_ns"] == 400, channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)
     if plan["freq"] < 3000:
-        above = plan["centre_mhz"] > plan["freq"]
+        above = plan["centre_mhz"] > plan["freq"]  # the secondary 20 MHz are above the primary
     able = [f"[HT40{'+' if above else '-'}]"] * (wide > 20) + ["[SHORT-GI-20]"] * short
     lines = ["ieee80211n=1", f"ht_capab={''.join(able + ['[SHORT-GI-40]'] * (short and wide > 20))}"]
-    if vht:
-        lines += ["ieee80211ac=1", f"vht_capab={'[SHORT-GI-80]' * short}", f"vht_oper_chwidth={int(wide == 80)}"]
-        lines += [f"vht_oper_centr_freq_seg0_idx={channel_number(plan['centre_mhz'])}"] * (wide == 80)
-    return lines
+    for amendment, name in (("ac", "vht"), ("ax", "he")):
+        if ht["format"] == name or (name == "vht" and ht["format"] == "he" and plan["freq"] > 3000):
+            lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={int(wide == 80)}"]
+            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(plan['centre_mhz'])}"] * (wide == 80)
+    return [*lines, f"vht_capab={'[SHORT-GI-80]' * short}"] if ht["format"] == "vht" else lines
 
 
 def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:

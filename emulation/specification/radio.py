@@ -98,7 +98,7 @@ class Radio(Section):
                 raise ValueError(f"{given[0]}: give a mode, too: n, ac or ax")
             return self
         if self.mode == "ax" and self.mcs == AUTO:
-            raise ValueError("mcs: minstrel_ht knows no 802.11ax: give one, 0 to 11")
+            raise ValueError("mcs: minstrel_ht does not support 802.11ax: give one, 0 to 11")
         if why := refuse_mode(
             self.mode, self.mcs if isinstance(self.mcs, int) else 0, self.streams, self.width, round(self.guard * 1000),
             ldpc=self.mode == "ax",

@@ -61,7 +61,7 @@ Host = Callable[[Path], object]  # the host's half, in a folder
 def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use separate notes of lent folders, and read traces often."""
     monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
-    monkeypatch.setattr(analysis.growing, "Growing", partial(GrowingTrace, part=1))
+    monkeypatch.setattr(analysis.growing, "GrowingTrace", partial(GrowingTrace, part=1))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 Content-Security-Policy forbids that.
 
 The data is a JSON object followed by columns of numbers; its `columns` say where each column is. It is compressed and
-written as text. `look/packed.js` reads it in the page, `unpack` in Python.
+written as text. `shared/packed.js` reads it in the page, `unpack` in Python.
 """
 
 import base64
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.pages.look import LOOK
+from analysis.pages.shared import SHARED
 from analysis.traces.trace import Array
 from emulation.files import LARGEST, compressed
 from emulation.files.foreign import parsed
@@ -32,16 +32,16 @@ GZIP = zlib.MAX_WBITS | 16
 
 def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: str = "") -> str:
     """Return the file. Its body is the folder's `page.html`, its style the folder's `style.css`. `programs` are
-    included in order, from the folder or else from the shared `analysis.pages.look`, as is the frame. `head` is added
+    included in order, from the folder or else from `analysis.pages.shared`, as is the frame. `head` is added
     to the HTML head. `data` comes from `pack`."""
     body = (folder / "page.html").read_text().partition("\n")[2]  # without its licence line
-    files = (file if (file := folder / name).exists() else LOOK / name for name in (*ALL, *programs))
+    files = (file if (file := folder / name).exists() else SHARED / name for name in (*ALL, *programs))
     parts = {
-        "title": html.escape(title), "style": (LOOK / "base.css").read_text() + (folder / "style.css").read_text(),
+        "title": html.escape(title), "style": (SHARED / "base.css").read_text() + (folder / "style.css").read_text(),
         "program": "".join(file.read_text() for file in files),
         "data": base64.b64encode(data).decode(), "head": head,
     }  # fmt: skip
-    frame = (LOOK / "frame.html").read_text().replace("{{body}}", body)
+    frame = (SHARED / "frame.html").read_text().replace("{{body}}", body)
     return PART.sub(lambda found: parts[found[1]], frame)
 
 

@@ -3,7 +3,7 @@
 how to repeat the runs. It is made from what is in memory after the runs: the printed tables and verdicts
 (`analysis.tables.findings`), their Result, and the data of the figures.
 
-uPlot draws the curves. The page contains it together with its licence, as that demands (`analysis/pages/look/uplot/`).
+uPlot draws the curves. The page contains it with its licence, as that demands (`analysis/pages/shared/uplot/`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,8 +16,8 @@ import numpy as np
 from analysis.figures.figures import KINDS
 from analysis.figures.places import to_scale
 from analysis.pages import packed
-from analysis.pages.look import LOOK
 from analysis.pages.report.curves import NOTHING, OverTime, curves
+from analysis.pages.shared import SHARED
 from analysis.results.result import Result, Run
 from analysis.tables import statistics
 from analysis.tables.brief import Source
@@ -74,7 +74,7 @@ class Report:
 def page(report: Report) -> str:
     """Return the whole file."""
     said, columns = content(report)
-    uplot = [(LOOK / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
+    uplot = [(SHARED / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
     return packed.page(HERE, report.findings.title, PROGRAMS, packed.pack(said, columns), UPLOT.format(*uplot))
 
 

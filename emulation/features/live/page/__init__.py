@@ -4,14 +4,14 @@ are; nothing is built."""
 
 from pathlib import Path
 
-from analysis.pages.look import LOOK
+from analysis.pages.shared import SHARED
 
 HERE = Path(__file__).parent
-SHARED = ("base.css", "theme.js", "times.js", "pen.js", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js")
+FROM_SHARED = ("base.css", "theme.js", "times.js", "pen.js", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js")
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}  # all are UTF-8
 FILES = {
     file.name: file
-    for file in (*(each for each in HERE.iterdir() if each.suffix in TYPES), *(LOOK / name for name in SHARED))
+    for file in (*(each for each in HERE.iterdir() if each.suffix in TYPES), *(SHARED / name for name in FROM_SHARED))
 }
 
 

@@ -11,7 +11,7 @@ A feature may have
     of_media.py         media beside the project's own air (emulation.plan)
     inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and
                         itself
-    faces.py            packages that scripts import by names of their own, as `mininet`: `install()`
+    packages.py         packages that scripts import by names of their own, as `mininet`: `install()`
 
 A lane loads this file, too, so it imports the standard library only.
 """

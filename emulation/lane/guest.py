@@ -166,7 +166,7 @@ def script(path: str, *arguments: str) -> int:
         path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]
     sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there must not hide it
-    for part in importlib.import_module("emulation.features").parts("faces"):
+    for part in importlib.import_module("emulation.features").parts("packages"):
         part.install()
     with at_end:
         runpy.run_path(path, run_name="__main__")

@@ -5,6 +5,6 @@ Such a script describes a network call by call, and `build` makes it. Nodes, int
 `link`), `medium` and `mobility` store these calls. `lab` turns them into a network of `emulation.net` with Mininet's
 names and addresses. The time from `build` to `stop` is one session, which leaves the files of a run.
 
-`faces` has the table of what scripts import from `mn_wifi` and `mininet` (docs/mininet-wifi.md). None of this is
+`packages` has the table of what scripts import from `mn_wifi` and `mininet` (docs/mininet-wifi.md). None of this is
 Mininet's code: it is written from what its users call.
 """

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.features.mininet.interface import Intf
+from emulation.features.mininet.refusals import refuse
 from emulation.features.mininet.roles import Controller
-from emulation.features.mininet.words import refuse
 
 LOW_POWER = "802.15.4 is not there: the air is 802.11's"
 NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"

@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from emulation.features.mininet.words import missing, numeric, refuse
+from emulation.features.mininet.refusals import missing, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
 from emulation.lane.netlink import NetlinkError

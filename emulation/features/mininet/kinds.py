@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import check
+from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 
 BRIDGE = "switches and access points are learning bridges here"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf, check_band, mode_of, range_of
-from emulation.features.mininet.words import PAGE, check, note, numeric
+from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from emulation import specification
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.interface import MODES, WIntf, freq_of
 from emulation.features.mininet.kinds import newer
-from emulation.features.mininet.words import PAGE, check, note, numeric
+from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse
 from emulation.specification import Specification

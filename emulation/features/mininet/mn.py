@@ -11,10 +11,10 @@ from emulation.features.mininet.cli import CLI
 from emulation.features.mininet.link import Link, TCLink, WirelessLink, wmediumd
 from emulation.features.mininet.log import setLogLevel
 from emulation.features.mininet.net import Mininet
+from emulation.features.mininet.refusals import refuse
 from emulation.features.mininet.roles import Controller
 from emulation.features.mininet.util import buildTopo, custom, splitArgs
 from emulation.features.mininet.wifi import Mininet_wifi
-from emulation.features.mininet.words import refuse
 from emulation.lane.errors import Misuse
 
 WIRED: dict[str, Callable[..., topo.Topo]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.node import Node, Position, place
-from emulation.features.mininet.words import check, note, numeric
+from emulation.features.mininet.refusals import check, note, numeric
 from emulation.lane.errors import Misuse
 from topologies.area import bounce
 from topologies.network import Waypoint

@@ -24,8 +24,8 @@ from emulation.features.mininet.medium import Medium
 from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, make_writable, show_beside
+from emulation.features.mininet.refusals import check, missing, note, refuse
 from emulation.features.mininet.roles import Controller, Switch
-from emulation.features.mininet.words import check, missing, note, refuse
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest
 from emulation.lane.errors import Misuse

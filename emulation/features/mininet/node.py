@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.log import info
+from emulation.features.mininet.refusals import UnknownParameter, missing, note, refuse
 from emulation.features.mininet.shell import Shell
-from emulation.features.mininet.words import UnknownParameter, missing, note, refuse
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse

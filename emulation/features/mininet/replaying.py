@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.mobility import apart
 from emulation.features.mininet.node import Node, place
-from emulation.features.mininet.words import check
+from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 from topologies.network import Waypoint
 

@@ -9,7 +9,7 @@ from typing import Any
 from emulation.features.mininet import link
 from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.interface import WIntf, freq_of, mode_of
-from emulation.features.mininet.words import check, refuse
+from emulation.features.mininet.refusals import check, refuse
 from emulation.lane.errors import Misuse
 from emulation.lane.links import adhoc, wlan
 from emulation.lane.links.infrastructure import Client

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.features.mininet.node import Node
+from emulation.features.mininet.refusals import refuse
 from emulation.features.mininet.retune import become
-from emulation.features.mininet.words import refuse
 from emulation.lane.errors import Misuse
 
 

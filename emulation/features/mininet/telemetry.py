@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import check
+from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 from traffic.loop import Loop
 

@@ -8,7 +8,7 @@ import shutil
 from typing import Any
 
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import note
+from emulation.features.mininet.refusals import note
 from emulation.lane.errors import Misuse
 
 

@@ -12,9 +12,9 @@ from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
+from emulation.features.mininet.refusals import check, numeric
 from emulation.features.mininet.roles import AP, Car, Controller, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
-from emulation.features.mininet.words import check, numeric
 from emulation.lane.errors import Misuse
 from topologies.network import Waypoint
 

@@ -15,7 +15,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
-from emulation.features.mininet import faces
+from emulation.features.mininet import packages
 from emulation.lane import errors
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Listener, Reason, virtual
@@ -268,11 +268,11 @@ def test_ranges(stage):
 def installed(monkeypatch):
     """Make Mininet's packages importable, as in a lane."""
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    faces.install()
+    packages.install()
 
 
 def test_each_name_of_the_table_is_there(installed):
-    for name, sources in faces.MODULES.items():
+    for name, sources in packages.MODULES.items():
         module = importlib.import_module(name)
         for word in " ".join(sources.values()).split():
             assert callable(getattr(module, word.partition("=")[0])) or word == "lg"

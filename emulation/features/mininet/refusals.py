@@ -69,12 +69,12 @@ def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
     raise UnknownName(f"{what}.{name} is not there: {why.get(name, f'{PAGE} has what there is')}")
 
 
-def absent(face: str, why: Mapping[str, str]) -> Any:
+def absent(module: str, why: Mapping[str, str]) -> Any:
     """Return a module's `__getattr__`, which raises an error for missing names; `why` has details on some."""
 
     def unknown(name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        refuse(f"{face}.{name}", why.get(name, f"{PAGE} has what there is"))
+        refuse(f"{module}.{name}", why.get(name, f"{PAGE} has what there is"))
 
     return unknown

@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from emulation.features.mininet.words import PAGE, absent, refuse
+from emulation.features.mininet.refusals import PAGE, absent, refuse
 
 HERE = __name__.rpartition(".")[0]
 UTIL = {
@@ -84,20 +84,20 @@ class Finder:
     def create_module(self, spec: ModuleSpec) -> None: ...
 
     def exec_module(self, module: ModuleType) -> None:
-        face = module.__name__
-        for source, names in MODULES[face].items():
+        own = module.__name__
+        for source, names in MODULES[own].items():
             ours = import_module(f"{HERE}.{source}")
             for name in names.split():
                 theirs, _, known = name.partition("=")
                 setattr(module, theirs, getattr(ours, known or theirs))
-        if "." in face:
-            module.__getattr__ = absent(face, _instead(face))  # type: ignore[method-assign]
+        if "." in own:
+            module.__getattr__ = absent(own, _instead(own))  # type: ignore[method-assign]
 
 
-def _instead(face: str) -> dict[str, str]:
+def _instead(name: str) -> dict[str, str]:
     from emulation.features.mininet.absences import INSTEAD
 
-    return INSTEAD.get(face, {})
+    return INSTEAD.get(name, {})
 
 
 def install() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lanes, studies and topologies of the user's own, which are files outside the checkout."""
+"""Users' lanes, studies and topologies, which are files outside the checkout."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_documentations_topology_is_the_tested_one() -> None:
 
 @pytest.mark.parametrize("point", [lanes, experiments], ids=lambda point: point.__name__)
 def test_what_is_not_there_is_refused(point: ModuleType, tmp_path: Path) -> None:
-    """With the names that there are; and a file that holds something else."""
+    """The error lists existing names; also for a file that defines something else."""
     with pytest.raises(ValueError, match=f"there is no .* 'moon'; there are: {', '.join(point.names())}"):
         point.find("moon")
     with pytest.raises(ValueError, match=r"there is no file moon\.py"):
@@ -124,7 +124,7 @@ def test_what_cannot_be_a_study_is_said_with_its_line(made: str, tmp_path: Path)
 
 
 def study(made: str, folder: Path) -> str:
-    """A file with a study that is made of this."""
+    """Write a file with such a study."""
     imports = "from experiments import Study; from analysis.tables.claims import Claim, order\n"
     (folder / "mine.py").write_text(f"{imports}STUDY = Study('x', 'X', {made})\n")
     return str(folder / "mine.py")
@@ -158,7 +158,7 @@ def test_a_mistake_of_a_function_is_said_with_its_line(file: str, tmp_path: Path
 
 
 def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> None:
-    """In whose process it ran."""
+    """In any process."""
     file = tmp_path / "mine.py"
     file.write_text(
         "class Mine:\n    name = 'mine'\n    def run(self, *all, **more):\n        return {}['none']\nLANE = Mine()\n"
@@ -169,7 +169,7 @@ def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> No
 
 
 def test_a_file_is_known_by_what_it_defines(tmp_path: Path) -> None:
-    """Which is found without running it."""
+    """Without running it."""
     file = tmp_path / "some.py"
     file.write_text("from x import layout, y as z\nclass Parameters: a = 1\nSTUDY: int = 2\nb = c = 3\n1 / 0\n")
     assert defines(str(file)) == {"layout": 1, "z": 1, "Parameters": 2, "STUDY": 3, "b": 4, "c": 4}
@@ -184,13 +184,13 @@ def test_a_file_is_known_by_what_it_defines(tmp_path: Path) -> None:
 
 
 def result(outcome: Outcome) -> object:
-    """What makes two runs the same."""
+    """Return what must be the same in two runs."""
     return Result(experiment="", specification={}, runs=[outcome.run], host=Host(lane="", kernel="")).comparable()
 
 
 @pytest.mark.lane
 def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that remembers plays the same; the second time without a kernel that could boot."""
+    """A lane that remembers results plays the same; the second time without a bootable kernel."""
     monkeypatch.setenv("DCFLAB_MEMORY", str(tmp_path / "memory"))
     no_kernel = tmp_path / "no-kernel"
     no_kernel.touch()
@@ -208,7 +208,7 @@ def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, mon
 
 @pytest.mark.lane
 def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> None:
-    """Calls are made by what is given: here one after the other, in this process."""
+    """The given function makes the calls, here in turn in this process."""
     lab = Lab(prepared.kernel.linux, prepared.modules)
     told: list[float] = []
 
@@ -273,7 +273,7 @@ def test_a_modules_parameters_are_those_that_modinfo_tells(prepared: Prepared) -
 
 @pytest.mark.lane
 def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Path) -> None:
-    """From outside, on a topology of one's own: what is there is taken over, what is missing is run."""
+    """From the command line, on a user's topology: existing runs are reused, missing ones are played."""
     (tmp_path / "ring.py").write_text(RING.read_text())
     varied = ["run", "ring.py", "--seconds", "1", "--vary", "rts=none,full", "--vary", "stations=4,5"]
     said = dcflab(tmp_path, *varied, "--out", "runs", "--json")
@@ -320,7 +320,7 @@ def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) 
     ],
 )
 def test_a_strangers_programs_are_not_run_unasked(tmp_path: Path, named: dict[str, object], lane: str) -> None:
-    """Of a run folder: they would be built and loaded on this machine, and not in a lane."""
+    """Those of a run folder would be built and loaded on this machine, not in a lane."""
     result = {"version": 3, "experiment": "x", "specification": named, "runs": [], "host": {"lane": lane}}
     (tmp_path / "result.json").write_text(json.dumps(result))
     with pytest.raises(Misuse, match="names programs that run on this machine with your rights: mine"):

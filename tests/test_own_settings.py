@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a node, a link or a flow may have otherwise than the others, checked by the models of all."""
+"""Settings of single nodes, links and flows, checked by the common models."""
 
 import re
 
@@ -111,7 +111,7 @@ def test_a_kinds_own_settings_are_checked(kind, settings, says):
 
 
 def test_what_all_flows_have_is_of_use_to_each():
-    """Or else it is said how only some have it."""
+    """Or the error says how to set it for some."""
     with pytest.raises(Misuse, match="web takes no bytes; for flows of another kind only: --traffic KIND,bytes="):
         flows_of_their_own({}, kind="web", bytes=1000)
     (flow,) = flows_of_their_own({}, kind="voice", bytes=1000, window_limit=64)["applications"]
@@ -119,7 +119,7 @@ def test_what_all_flows_have_is_of_use_to_each():
 
 
 def test_traffic_is_a_kind_with_settings_of_all_flows_that_have_no_kind():
-    """A flow's own come before them."""
+    """A flow's own settings override them."""
     made = flows_of_their_own({}, {"think_s": 2}, traffic="web,think_s=3,tos=32,start_s=1")["applications"]
     assert [(one["kind"], one["think_s"], one["tos"], one["start_s"]) for one in made] == [
         ("web", 3, 32, 1), ("web", 2, 32, 1)
@@ -141,7 +141,7 @@ def test_an_application_says_what_and_where(given, says):
 
 
 def test_applications_are_a_part_of_the_specification():
-    """As they were written, as data, and read back."""
+    """They are stored as given, and read back."""
     made = specify(
         "string", {"stations": 3, "application": ("voice,from=sta1,to=sta3,codec=g729", "udp,from=sta3,to=sta1")}
     )
@@ -170,7 +170,7 @@ def test_a_position_may_be_written_as_in_mininet():
 
 
 def test_a_node_may_send_stronger_than_the_others():
-    """By as many dB at everybody; what it receives is as before."""
+    """All others receive that many dB more; what it receives is unchanged."""
     nodes = {name: Node(position=(200.0 * i, 0, 0)) for i, name in enumerate("abc")}
     louder = nodes | {"b": Node(position=(200.0, 0, 0), settings={"tx_power_dbm": 23})}
     usual, now = (
@@ -192,7 +192,7 @@ def mixed(kind="infrastructure", **options):
 
 
 def test_80211b_among_80211g():
-    """Basic rates that both know, the long slot, each one's window and rates."""
+    """Basic rates that both know, the long slot, and each one's window and rates."""
     found = mixed()
     assert found["links"][0]["basic_rates"] == found["air"]["basic_rates"] == [10, 20, 55, 110]
     assert (found["air"]["slot_ns"], found["air"]["cw_min"], found["air"]["signal_extension_ns"]) == (20_000, 15, 6_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Debian package: what is in it runs from where it was unpacked, and needs nothing of this machine's cache."""
+"""The Debian package: its content runs where it was unpacked, and needs nothing of this machine's cache."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def out(*command: object) -> str:
 
 @pytest.fixture
 def small_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment has what every run loads, and not the rest of 600 MB."""
+    """Check that the environment has what every run loads, and not the other 600 MB."""
     whole = environment.obtain(LOCK_FILE).parents[1]
     small = tmp_path_factory.mktemp("environment") / whole.name
 
@@ -71,7 +71,7 @@ def small_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
 @pytest.mark.lane
 @pytest.mark.usefixtures("small_environment")
 def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered of its files is still true, and its own kernel is taken."""
+    """Stored hashes of its files are still right, and it uses its own kernel."""
     monkeypatch.setattr(deb, "QUICK", ["-Znone"])
     [built] = package.package(tmp_path, [Kind.DEB])
     said = out("dpkg-deb", "--field", built)
@@ -98,7 +98,7 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @needs_git
 def test_students_get_no_answers() -> None:
-    """The package for their machines has the handouts, and not the page for instructors."""
+    """The package has the handouts, but not the page for instructors."""
     files = sources.files_of(ROOT)
     assert "labs/hidden_terminal/README.md" in files and "labs/instructor.md" not in files
 
@@ -109,7 +109,7 @@ def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_entry_says_where_it_will_be(tmp_path: Path) -> None:
-    """In its programs; its files are as old as archives can say."""
+    """Programs have their final paths; files have the oldest date of archives."""
     entry = tmp_path / "venv-python3.11-0"
     (entry / "bin").mkdir(parents=True)
     (entry / "bin/tool").write_text(f"#!{entry}/bin/python\n")
@@ -129,7 +129,7 @@ def test_an_entry_says_where_it_will_be(tmp_path: Path) -> None:
 @needs_git
 @pytest.mark.lane
 def test_a_kernel_goes_from_one_checkout_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one file, with the sources beside it, to a machine that has neither a compiler nor Linux's archive."""
+    """As one file with sources beside it, to a machine without compiler and Linux's archive."""
     monkeypatch.setattr(prebuilt, "COMPRESSION", 0)
     made, of = package.package(tmp_path, [Kind.KERNEL, Kind.SOURCES])
     with tarfile.open(of) as packed:
@@ -146,7 +146,7 @@ def test_a_kernel_goes_from_one_checkout_to_another(tmp_path: Path, monkeypatch:
 
 
 def test_a_kernel_that_was_not_built_here_is_not_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its sources may be others than those of this machine."""
+    """Its sources may differ from those of this machine."""
     monkeypatch.setattr(kernel, "obtain", lambda configuration: kernel.Kernel(tmp_path / "kernel-of-others"))
     with pytest.raises(Failure, match="was not built from the sources on this machine"):
         package.built_here(uml.CONFIGURATION)

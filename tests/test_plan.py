@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans: plain numbers, the same every time, and routes that arrive."""
+"""Plans: plain numbers, repeatable, and routes that reach their destination."""
 
 import json
 import random
@@ -23,12 +23,12 @@ def made(topology="string", **options):
 
 
 def parts_of(made_plan):
-    """Each node with what its radio and its routes are, in one."""
+    """Return each node with its radio and routes in one."""
     return [{**node, **node["interfaces"][0], "name": node["name"], **node["routing"]} for node in made_plan["nodes"]]
 
 
 def walk(stations, source, destination):
-    """The stations that a packet visits from one address to another, by routes and neighbours alone."""
+    """Return the stations that a packet visits, by routes and neighbours alone."""
     by_ip = {station["ip"].split("/")[0]: station for station in stations}
     here, path = source, [source]
     while here != destination:
@@ -42,7 +42,7 @@ def walk(stations, source, destination):
 
 
 def hops(links, source):
-    """Hop counts by an independent search."""
+    """Return hop counts by an independent search."""
     found, front = {source: 0}, [source]
     for at in front:
         for other in sorted(links[at]):
@@ -54,7 +54,7 @@ def hops(links, source):
 
 @st.composite
 def connected_graphs(draw):
-    """An adjacency of 2 to 25 stations: a random tree, and some more links."""
+    """Draw an adjacency of 2 to 25 stations: a random tree and some more links."""
     count = draw(st.integers(2, 25))
     links = {i: set() for i in range(count)}
     pairs = [(i, draw(st.integers(0, i - 1))) for i in range(1, count)]
@@ -251,7 +251,7 @@ def test_minstrel_chooses_among_the_rates_of_the_phy_and_retries_by_its_stages()
 
 
 def test_a_routes_metric_is_its_number_of_hops():
-    """From which kernel modules learn it, as they would of a routing daemon."""
+    """Kernel modules read it there, as from a routing daemon."""
     for station in parts_of(made(stations=6)):
         own = int(station["ip"].partition("/")[0].rpartition(".")[2])
         assert all(route["metric"] == abs(int(route["to"].rpartition(".")[2]) - own) for route in station["routes"])
@@ -362,7 +362,7 @@ def test_a_window_below_what_the_receiver_waits_for_is_said(options, said):
 
 
 def test_some_flows_are_thinned():
-    """The receivers of the first so many, in a mesh of three rows."""
+    """The receivers of the first ones, in a mesh of three rows."""
     plan = made("mesh", ackthin="delayed", thinned_flows=2)
     thinned = [node["name"] for node in plan["nodes"] if node["interfaces"][0]["qdisc"]]
     assert thinned == [flow["destination"] for flow in plan["applications"][:2]] and len(plan["applications"]) == 3

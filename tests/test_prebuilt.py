@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A prebuilt kernel: taken where its recipe is the checkout's, whole, and never anywhere but into the cache."""
+"""A prebuilt kernel is used only if its recipe is the checkout's and it is complete, and is unpacked only into the
+cache."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ MODULE = "modules-air-0123456789abcdef"
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A prebuilt kernel, in a folder of its own, and an empty cache for who takes it."""
+    """A prebuilt kernel in a folder, and an empty cache for its user."""
     monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "builder"))
     monkeypatch.setattr(cache, "SPACE", 0)
 
@@ -86,7 +87,7 @@ def test_it_may_lie_in_a_folder_or_in_the_checkout(made: Path, monkeypatch: pyte
 def test_that_of_another_version_is_refused(
     made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With an error if it was named; one that only lies there is no reason not to build."""
+    """It is an error if named; otherwise the kernel is built."""
     other = made.rename(made.with_name(f"dcflab-{OTHER}.tar.xz"))
     monkeypatch.setenv(prebuilt.VARIABLE, str(other))
     with pytest.raises(Failure, match=f"its kernel is not the one of this checkout, whose recipe is {RECIPE}"):
@@ -111,7 +112,7 @@ def test_what_is_no_prebuilt_kernel_is_refused(made: Path, monkeypatch: pytest.M
 
 
 def rewritten(file: Path, change: Callable[[list[tuple[tarfile.TarInfo, bytes]]], object]) -> None:
-    """Write the file anew, with its members changed."""
+    """Write the file again with changed members."""
     with tarfile.open(file) as packed:
         members = [(each, opened.read() if (opened := packed.extractfile(each)) else b"") for each in packed]
     change(members)

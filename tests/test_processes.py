@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls in child processes: what they say is heard, what they leave is ended, and who is killed is missed."""
+"""Calls in child processes: reports arrive, children end with their parents, and killed ones are noticed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def gone(process: int) -> bool:
 
 
 def test_results_come_in_order_and_all_is_heard() -> None:
-    """Of any number of calls, also of calls that are thought of only when there is room for them."""
+    """For any number of calls, also calls that are made on demand."""
     heard: list[tuple[int, str]] = []
     found = run_all((partial(square, n) for n in range(9)), lambda index, said: heard.append((index, said)), jobs=3)
     assert found == [n * n for n in range(9)]
@@ -70,7 +70,7 @@ def test_so_many_at_a_time() -> None:
 
 
 def test_a_place_is_given_away() -> None:
-    """With one place, the second call begins while the first, which stands back, still waits for it."""
+    """With one place, the second call begins while the first, which gives way, waits for it."""
     ours, theirs = os.pipe()
 
     def first(parent: Parent) -> bytes:
@@ -90,7 +90,7 @@ def test_who_was_killed_is_named() -> None:
 
 
 def test_a_file_that_was_cut_is_not_taken_for_a_lack_of_memory(tmp_path: Path) -> None:
-    """The host maps what a lane writes, and something in the lane may cut it."""
+    """The host maps files of a lane, and a program there may truncate them."""
     (tmp_path / "trace").write_bytes(bytes(2 * mmap.PAGESIZE))
 
     def cut(parent: Parent) -> int:
@@ -105,7 +105,7 @@ def test_a_file_that_was_cut_is_not_taken_for_a_lack_of_memory(tmp_path: Path) -
 
 
 def test_something_can_be_returned_instead() -> None:
-    """Of a call whose process was killed; the others go on, and each is told of as it is done."""
+    """For a killed call; the others continue, and each is reported when done."""
     done: list[tuple[int, int]] = []
     found = run_all(
         [die, partial(square, 2), die, partial(square, 3)],
@@ -121,7 +121,7 @@ def test_something_can_be_returned_instead() -> None:
 def test_the_first_to_fail_ends_the_others(
     tmp_path: Path, bad: Callable[[Parent], None], error: type[Exception]
 ) -> None:
-    """Which clean up, and are waited for."""
+    """They clean up, and the parent waits for them."""
     ours, theirs = os.pipe()
 
     def other(parent: Parent) -> None:
@@ -163,7 +163,7 @@ def test_a_child_hears_and_ends_with_its_block() -> None:
 
 
 def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.CaptureFixture[str]) -> None:
-    """What is raised in a destructor is dropped: there the child is when it is told to end."""
+    """Python drops exceptions in destructors, and the child is in one."""
 
     class Last:
         def __init__(self, parent: Parent) -> None:
@@ -187,7 +187,7 @@ def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.C
 
 
 def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
-    """As the one that draws has."""
+    """As the one that draws figures."""
 
     def two(parent: Parent) -> None:
         run_all([partial(cleaning_up, tmp_path / "cleaned")], lambda index, said: parent.report(said))
@@ -198,7 +198,7 @@ def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
 
 
 class Awkward(Exception):
-    """One that no pipe takes: it is made of two things, and says one."""
+    """An error that cannot be pickled: it takes two arguments, and stores one."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(one + two)
@@ -217,7 +217,7 @@ def unsendable(parent: Parent) -> object:
 
 
 def as_dask_does(call: Call[object], parent: Parent) -> object:
-    """Make a call where exceptions take their tracebacks through pipes, as they do once Dask is imported."""
+    """Make a call where exceptions keep tracebacks when pickled, as after importing Dask."""
     pickling_support.install()
     return call(parent)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of the distribution: which of them a shell's line calls, to name those that are not there."""
+"""Programs of the distribution: which ones a shell's line calls, to name missing ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the rest of many runs will take, by a clock that the test turns."""
+"""The remaining time of many runs, by a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Clock:
 
 
 def test_the_rest_takes_as_long_as_what_was_done() -> None:
-    """In air time: a long run counts for more."""
+    """Per air time: a long run counts for more."""
     clock = Clock()
     progress = Progress([100, 100, 800], clock)
     assert progress.left_s() is None
@@ -32,7 +32,7 @@ def test_the_rest_takes_as_long_as_what_was_done() -> None:
 
 
 def test_what_was_done_before_says_nothing_of_the_rest() -> None:
-    """Of a sweep that is continued."""
+    """In a continued sweep."""
     clock = Clock()
     progress = Progress([100.0] * 4, clock)
     progress.update(0, 1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Propagation models against closed forms, and against what is known of ns-2's radio."""
+"""Propagation models against closed forms, and against known values of ns-2's radio."""
 
 import math
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ def test_parameters_out_of_their_domain_are_refused(wrong):
 
 
 def test_more_than_the_air_takes_is_refused() -> None:
-    """A model of one's own may promise anything."""
+    """A user's model may return anything."""
     assert propagation.power_mdbm(np.full((2, 2), 40.0), -100).max() == 40_000
     with pytest.raises(ValueError, match="41 dBm would arrive; the air accepts 40 dBm"):
         propagation.power_mdbm(np.full((2, 2), 41.0), -100)

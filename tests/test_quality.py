@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds for the whole tree: linters are content, files say their license, the cores are clean under sanitizers."""
+"""Checks of the whole tree: linters, licences of files, and the cores under sanitizers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ UPSTREAM = "MISSING_SIGN_OFF,COMPLEX_MACRO,MEMORY_BARRIER,PRINTK_WITHOUT_KERN_LE
 
 
 def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
-    """Linux's TCP, mac80211 and hwsim are what is tested here, so no patch of the lab's kernel touches them."""
+    """No patch touches Linux's TCP, mac80211 or hwsim, which users test."""
     patches = uml.patches(uml.CONFIGURATION)
     touched = {line.split("/", 1)[1] for patch in patches for line in patch.read_text().splitlines()
                if line.startswith(("--- a/", "+++ b/"))}  # fmt: skip
@@ -92,7 +92,7 @@ def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
     (["--ignore", UPSTREAM], sorted(uml.RECIPE.rglob("*.patch"))),
 ], ids=["modules", "patches"])  # fmt: skip
 def test_checkpatch_is_content(options: list[str], files: list[Path]) -> None:
-    """With our modules; and with the patches, as they would be sent to the kernel's lists."""
+    """With our modules, and with the patches as sent to the kernel's lists."""
     script = kernel.obtain().folder / "scripts/checkpatch.pl"
     assert files
     done = subprocess.run(["perl", script, "--no-tree", "--terse", *options, *files], capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recorders outside a lane: a channel that is a pipe, a disk that is almost full, a loop that is the test."""
+"""Recorders outside a lane: a pipe as the channel, an almost full disk, and a loop that the test drives."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from emulation.lane.recorders import Relay
 
 
 class AlmostFull(io.FileIO):
-    """Takes a part of what it is given."""
+    """A file that takes only part of what is written."""
 
     def write(self, data: Any) -> int:
         return super().write(bytes(data)[:1000])

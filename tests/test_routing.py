@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routing's pure halves: static routes and those of least ETX against their definition in matrices, what others plan,
-and what they refuse."""
+"""The planning of routings: static routes and least-ETX routes against their definition in matrices, the plans of
+others, and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE = [Demand(0, 2, {}, PROMPT)]
 
 
 def network(seed: int) -> tuple[Links, list[Demand]]:
-    """Symmetric links at random, sparse enough for several hops and some without a path, and flows."""
+    """Draw random symmetric links, sparse enough for several hops and some missing paths, and flows."""
     draw = random.Random(seed)
     count = draw.choice([2, 3, 5, 12, static.ALL_PAIRS, static.ALL_PAIRS + 1, 40])
     links = np.zeros((count, count), dtype=bool)
@@ -37,7 +37,7 @@ def reach_of(links: Links) -> Reach:
 
 
 def distances(links: Links) -> NDArray[np.int64]:
-    """Hop counts between all, by powers of the matrix; -1: no path."""
+    """Return hop counts between all nodes, by powers of the matrix; -1: no path."""
     count = len(links)
     hops, within = np.full((count, count), -1), np.eye(count, dtype=bool)
     for distance in range(count):
@@ -47,7 +47,7 @@ def distances(links: Links) -> NDArray[np.int64]:
 
 
 def followed(planned: list[routing.Planned], ips: list[str], at: int, to: int) -> list[int]:
-    """The way of a packet, as the routes and neighbours have it."""
+    """Return the path of a packet by routes and neighbours."""
     way = [at]
     while way[-1] != to:
         here = planned[way[-1]]
@@ -170,7 +170,7 @@ def test_etx_is_how_often_a_frame_is_sent_until_it_is_answered() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_frozen_routes_are_of_least_etx_then_of_fewest_hops(seed: int) -> None:
-    """Against Floyd and Warshall, on costs that are exact, with many ties."""
+    """Against Floyd and Warshall, on exact costs with many ties."""
     draw = random.Random(seed)
     count = draw.choice([2, 5, 12, 25])
     links: list[dict[int, float]] = [{} for _ in range(count)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is written in C for a kernel is clean under sanitizers while its own tests drive it in user space. Out-of-bounds
-accesses and undefined behaviour end the process."""
+"""Kernel code in C is clean under sanitizers while its tests run it in user space. Out-of-bounds accesses and undefined
+behaviour end the process."""
 
 from __future__ import annotations
 

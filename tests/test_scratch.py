@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Temporary folders, and what a lane leaves in its run folder: swept, and made harmless."""
+"""Temporary folders, and files that a lane leaves in its run folder: removed, and made harmless."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ with cell([], [sys.argv[1]], as_nobody=True):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lends")
 def test_what_the_killed_had_lent_to_nobody_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the next program that needs a folder of its own; but not what has taken the lent one's place."""
+    """By the next program that needs a temporary folder; but not a folder that replaced it."""
     run, replaced, temporary, notes = (tmp_path / name for name in ("run", "replaced", "tmp", "notes"))
     for folder in (run, replaced, temporary):
         folder.mkdir()
@@ -85,7 +85,7 @@ def test_what_the_killed_had_lent_to_nobody_is_taken_back(tmp_path: Path, monkey
 
 
 def test_who_sweeps_a_folder_that_is_just_made_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not locked yet when it is made: another's sweep may be faster."""
+    """A new folder is not locked yet, and another program's sweep may come first."""
     made: list[str] = []
 
     def swept_at_once(**options: str) -> str:
@@ -123,14 +123,14 @@ DEPTH = 5000  # deeper than Python's stack, any path, and this user's descriptor
 
 @pytest.fixture(autouse=True)
 def nothing_deep_is_left(tmp_path: Path) -> Iterator[None]:
-    """pytest's own removal of what tests leave is recursive."""
+    """Remove deep folders, because pytest's own removal is recursive."""
     yield
     with tree.handle(str(tmp_path), flags=tree.FOLDER) as left:
         tree.empty(left)
 
 
 def deep(folder: Path, depth: int = DEPTH) -> int:
-    """Make folders in each other; the deepest, open."""
+    """Make nested folders; return the deepest, open."""
     at = os.open(folder, tree.FOLDER)
     for _ in range(depth):
         os.mkdir("d", dir_fd=at)
@@ -165,7 +165,7 @@ def test_what_leads_out_from_far_below_goes_and_so_does_what_cannot_be_entered(t
 def test_what_somebody_puts_into_a_scratch_folder_decides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forged: str
 ) -> None:
-    """As a lane can into its own, whose program is then killed."""
+    """A lane can write into its own, and its program is then killed."""
     monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
     temporary, home = tmp_path / "tmp", tmp_path / "home"
     left = temporary / ".dcflab-lane-forged"
@@ -223,7 +223,7 @@ def test_an_ordinary_user_does_not_look_for_what_root_has_lent(tmp_path: Path, m
 
 
 def test_who_walks_is_not_led_outside_by_a_folder_that_moves(tmp_path: Path) -> None:
-    """It comes back by "..", which is elsewhere by then."""
+    """The way back is "..", which is elsewhere by then."""
     run, outside = tmp_path / "run", tmp_path / "outside"
     (run / "below").mkdir(parents=True)
     (run / "below" / "file").touch()

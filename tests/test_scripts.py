@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script asks for, before anything starts: in Mininet's words, and refused in a sentence where it cannot be."""
+"""Scripts' calls before anything starts: Mininet's names, and errors in one message."""
 
 import re
 import subprocess
@@ -66,7 +66,7 @@ def test_what_cannot_be_is_refused_at_once(net, ask, says):
 
 
 def test_what_is_set_before_the_start_is_planned(net):
-    """A position in Mininet-WiFi's words, and what is changed after a first plan."""
+    """A position by Mininet-WiFi's name, and changes after a first plan."""
     net.addFlow("sta1", "sta3", congestion="sca")
     first = net.build()
     assert (first["applications"][0]["congestion"], first["modules"]) == ("sca", ["tcp_tap", "tcp_sca"])
@@ -94,7 +94,7 @@ def test_the_seed_is_that_of_the_lane_unless_the_script_has_its_own(monkeypatch)
 
 
 def test_python_is_the_one_that_has_our_packages(tmp_path):
-    """From any folder, with its own arguments, whatever they are."""
+    """From any folder, with any arguments."""
     program = "import sys, analysis.load; print(sys.argv, sys.executable)"
     command = [CHECKOUT / "dcflab", "python", "-W", "error", "-c", program, "-x", "--help"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab test`: which tests it has pytest run."""
+"""`./dcflab test`: the tests that pytest runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from emulation.lanes import CHECKOUT
     ],
 )
 def test_what_pytest_is_asked_for(monkeypatch: pytest.MonkeyPatch, words: str, asked: tuple[str, ...]) -> None:
-    """Tests that are named go one after the other, others side by side."""
+    """Named tests run in turn, others in parallel."""
     became: list[tuple[str, ...]] = []
     monkeypatch.setattr("emulation.play.session.provide", lambda *groups: None)
     monkeypatch.setattr(command, "become", lambda *words: became.append(words))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Set-up on invented machines: an empty cache, a fake Python, packages that are not there. Nothing is built."""
+"""Set-up on fake machines: an empty cache, a fake Python, missing packages. Nothing is built."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without any of the packages; returns where its programs are."""
+    """A machine without the packages; return the folder of its programs."""
     programs = tmp_path / "bin"
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
@@ -66,7 +66,7 @@ def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> 
 def test_who_has_a_kernel_builds_modules_with_a_compiler_alone(
     root: Path, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody is asked for what only the kernel is built with, such as its source, which Ubuntu has in no package."""
+    """What only the kernel's build needs is not required, such as its source, which Ubuntu does not package."""
     for there, wanted in ((kernel.Kernel(root), False), (None, True)):
         monkeypatch.setattr(emulation.setup, "find_or_take", lambda _, there=there: there)
         with pytest.raises(Failure) as caught:
@@ -80,7 +80,7 @@ def test_a_package_is_asked_for_once(bare_machine: Path) -> None:
 
 
 def test_root_installs_after_fetching_lists(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first try fails, as on a machine whose package lists were never fetched."""
+    """The first attempt fails, as on a machine that never fetched package lists."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     executable(bare_machine / "env", 'shift; exec "$@"')
     fetched = bare_machine / "fetched"
@@ -107,7 +107,7 @@ def test_what_a_network_calls_is_there_before_it_starts(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch, topology: str, options: dict[str, Any], said: list[str],
     names: list[str],
 ) -> None:  # fmt: skip
-    """Or the command that installs it is said; root has it installed."""
+    """Root installs it; others get the command that does."""
     monkeypatch.setattr(packages, "SBIN", ())
     executable(bare_machine / "apt-get", "exit 1")
     made = plan(specify(topology, options))
@@ -197,7 +197,7 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
 def test_as_root_small_packages_are_installed_with_the_others(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """hostapd and ping are there when a WLAN or a script needs them; who is not root is not asked for them."""
+    """hostapd and ping are there when a WLAN or a script needs them; others are not asked."""
     asked: list[list[str]] = []
     executable(bare_machine / "apt-get", "exit 0")
     monkeypatch.setattr(packages, "install", lambda become_root, names: asked.append([*become_root, *names]))
@@ -211,7 +211,7 @@ def test_as_root_small_packages_are_installed_with_the_others(
 def test_what_no_run_needs_is_a_hint(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In set-up, and to the doctor: babeld, Open vSwitch and so on are for some runs only. The tests install them."""
+    """In `setup` and `doctor`: only some runs need babeld, Open vSwitch and so on. The tests install them."""
     executable(bare_machine / "apt-get", "exit 1")
     (bare_machine / "python3-venv").touch()
     monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))
@@ -280,7 +280,7 @@ def test_on_ubuntu_22_04_the_environments_package_is_that_of_its_python(monkeypa
 
 
 def test_what_is_in_no_package_is_got_otherwise(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest is installed first; and no package of that name is asked for."""
+    """The other packages are installed first, and no package of that name is requested."""
     on(monkeypatch, "Ubuntu 24.04")
     executable(bare_machine / "apt-get", "exit 1")
     with pytest.raises(Failure) as caught:

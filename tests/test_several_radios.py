@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes with several radios, in the plan: what is said of nodes becomes that of radios; and antennas' gains."""
+"""Nodes with several radios in the plan: settings of nodes become those of radios; and antenna gains."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shadowing: its distribution, its correlation over distance, and what a plan makes of it and of fading."""
+"""Shadowing: its distribution, its correlation over distance, and its part of a plan, with fading."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pairs(matrix: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("correlation", [None, 20.0])
 def test_each_pair_by_itself(correlation: float | None) -> None:
-    """Far apart all pairs are independent: Gaussian, of the deviation asked for, the same both ways."""
+    """Far apart, all pairs are independent: Gaussian with the given deviation, and symmetric."""
     shadow = shadow_db(Shadowing(sigma=6, correlation=correlation), 1, FAR)
     assert shadow == pytest.approx(shadow.T)
     found = np.sort(pairs(shadow) / 6)
@@ -40,7 +40,7 @@ def test_each_pair_by_itself(correlation: float | None) -> None:
 
 
 def test_each_direction_has_its_own_part() -> None:
-    """Of the difference between both directions the variance is twice that of one's own part."""
+    """The difference between both directions has twice the variance of one direction's part."""
     shadow = shadow_db(Shadowing(sigma=6, asymmetry=1.5), 1, FAR)
     difference, mean = pairs(shadow - shadow.T), pairs(shadow + shadow.T) / 2
     assert difference.std() == pytest.approx(1.5 * math.sqrt(2), rel=0.05)
@@ -49,7 +49,7 @@ def test_each_direction_has_its_own_part() -> None:
 
 @pytest.mark.parametrize("metres", [0.0, 5.0, 20.0, 60.0])
 def test_correlation_falls_with_the_way_of_either_end(metres: float) -> None:
-    """Gudmundson's exp(-metres / correlation) of one end, and the product for both."""
+    """Gudmundson's exp(-metres / correlation) for one end, and the product for both."""
     here, there = (np.array([[10_000.0 * i, y, 0] for i in range(40)]) for y in (0.0, 1e6))
     places = np.concatenate((here, here + np.array([0, metres, 0]), there, there + np.array([0, 0, metres])))
     found = np.array([shadow_db(Shadowing(sigma=1, correlation=20), seed, places) for seed in range(4)])
@@ -60,7 +60,7 @@ def test_correlation_falls_with_the_way_of_either_end(metres: float) -> None:
 
 
 def test_neighbours_have_the_same_deviation() -> None:
-    """Also of two that stand close, whose two ways are nearly one."""
+    """Also for two close stations, whose paths are nearly one."""
     places = np.array([[10_000.0 * i, y, 0] for i in range(80) for y in (0.0, 2.0)])
     pairs = [shadow_db(Shadowing(sigma=1, correlation=20), seed, places).diagonal(1)[::2] for seed in range(8)]
     assert np.std(pairs) == pytest.approx(1, abs=0.09)
@@ -73,7 +73,7 @@ def test_who_is_added_changes_nothing(correlation: float | None) -> None:
 
 
 def test_a_seed_of_its_own() -> None:
-    """A place that stays whatever the run's seed is."""
+    """The place stays the same for any seed of the run."""
     own, runs = Shadowing(sigma=6, seed=7), Shadowing(sigma=6)
     assert (shadow_db(own, 1, FAR) == shadow_db(own, 2, FAR)).all()
     assert (shadow_db(own, 1, FAR) == shadow_db(runs, 7, FAR)).all()
@@ -81,7 +81,7 @@ def test_a_seed_of_its_own() -> None:
 
 
 def test_the_powers_of_a_plan() -> None:
-    """The matrix has the shadows, to a thousandth of a dB; without them and fading it is what it was."""
+    """The matrix has the shadowing, to a thousandth of a dB; without it and fading it is unchanged."""
     plain = plan(specify("string", OUTDOORS))["air"]
     asked = specify("string", {**OUTDOORS, "shadowing": "sigma=6,asymmetry=1.5", "seed": 3})
     assert asked.medium.shadowing == Shadowing(sigma=6, asymmetry=1.5)
@@ -96,7 +96,7 @@ def test_the_powers_of_a_plan() -> None:
 
 
 def test_fading_reaches_farther() -> None:
-    """Who could sense something at the strongest only is in the matrix; the mean decides about routes."""
+    """Stations that sense only the strongest fades are in the matrix; routes use the mean."""
     plain, faded = (plan(specify("string", {"stations": 30, **more}))["air"] for more in ({}, {"fading": "rayleigh"}))
     heard = [sum(power is not None for power in each["power_mdbm"][0]) for each in (plain, faded)]
     assert heard[0] < heard[1] and len(faded["fading"]["gain_q32"]) == FADES + 1
@@ -110,7 +110,7 @@ def test_fading_reaches_farther() -> None:
 
 
 def test_shadows_of_those_who_move() -> None:
-    """In steps, as no table can say them; each pair keeps its own, or meets what lies where it is."""
+    """In steps, as no table fits; each pair keeps its own, or depends on the place."""
     moving = {**OUTDOORS, "stations": 3, "motion": "line,node=sta3,speed=5", "seconds": 10, "link": "mesh"}
     for shadowing in ("sigma=6", "sigma=6,correlation=20"):
         motion = plan(specify("string", {**moving, "shadowing": shadowing}))["motion"]
@@ -124,7 +124,7 @@ def test_shadows_of_those_who_move() -> None:
 
 
 def test_nodes_of_their_own() -> None:
-    """Retry limits and thresholds of one node are its interface's; a route needs what each end takes."""
+    """A node's retry limits and thresholds are in its interface; a route needs what each end receives."""
     network = specify("string", {"stations": 3}).made()
     settings = {"short_retry": 2, "long_retry": 9, "receive_dbm": -50, "sense_dbm": -81.5}
     nodes = {**network.nodes, "sta2": network.nodes["sta2"].model_copy(update={"settings": settings})}
@@ -145,7 +145,7 @@ def test_nodes_of_their_own() -> None:
 
 
 def test_a_node_that_senses_less_than_it_receives() -> None:
-    """By SINR it may, and what it receives arrives in the plan, though nobody senses it."""
+    """Under SINR this is valid, and the plan has the powers that it receives."""
     network = specify("string", {"stations": 3}).made()
     settings = {"receive_dbm": -130, "sense_dbm": -62}
     nodes = {**network.nodes, "sta2": network.nodes["sta2"].model_copy(update={"settings": settings})}
@@ -179,6 +179,6 @@ def test_refused(options: dict[str, Any], said: str) -> None:
 
 
 def test_none_is_none() -> None:
-    """As `--vary fading=none,rayleigh` writes it."""
+    """As written in `--vary fading=none,rayleigh`."""
     off = specify("string", {"fading": "none", "shadowing": "none"})
     assert off == specify("string", {}) and off.medium.fading is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Specifications: whatever comes in, it is an experiment or a sentence for people."""
+"""Specifications: any input gives an experiment or an error in one message."""
 
 import json
 
@@ -109,7 +109,7 @@ def test_the_defaults_are_the_seeds_scenario():
     ],
 )
 def test_only_by_sinr_may_energy_be_sensed_from_a_higher_power_on_than_frames_are_received(options):
-    """17.3.10.6 has -62 and -82 dBm. With capture a station follows what it senses."""
+    """17.3.10.6 has -62 and -82 dBm. With capture, a station decodes what it senses."""
     found = specify("string", {**options, "reception": "sinr"}).medium.effective_thresholds()
     assert found.sense_dbm > found.receive_dbm
     (sentence,) = said("string", **options)
@@ -157,7 +157,7 @@ def test_what_is_wrong_with_modules_is_said(options, said):
 
 
 def test_flat_options_are_a_view():
-    """All of them, each once; and they make the specification that they are of."""
+    """They have all options once, and give the specification back."""
     talk = Application(source="a", destination="b")
     assert len(OPTIONS) == sum(len(model.model_fields) for model in SECTIONS.values())
     made = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files where somebody else can write, read and made; and what a lane tells its host, which anybody in it can forge."""
+"""Files in folders that others can write to, and reports of a lane, which programs in it can forge."""
 
 from __future__ import annotations
 

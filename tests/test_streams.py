@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What surrounds a program: standard streams that are closed, a locale without UTF-8, a disk that is full, and an end
-by SIGKILL."""
+"""The surroundings of a program: closed standard streams, a locale without UTF-8, a full disk, and SIGKILL."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ COMMANDS = (
 
 @functools.cache
 def status(*words: str) -> int:
-    """With which status the program ends that has all its streams."""
+    """Return the exit status of the program with all streams."""
     with tempfile.TemporaryDirectory() as here:
         return subprocess.run([*PROGRAM, *words], cwd=here, env=ENVIRONMENT, capture_output=True).returncode
 
@@ -38,14 +37,14 @@ def status(*words: str) -> int:
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_closed_streams(words: list[str], closed: str, tmp_path: Path) -> None:
-    """What is said there goes nowhere; nothing else changes, and no file that is opened takes their place."""
+    """Their output is lost; nothing else changes, and no opened file takes their place."""
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", *PROGRAM, *words]
     without = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
     assert "Traceback" not in without.stderr and without.returncode == status(*words)
 
 
 def test_a_locale_without_utf_8(tmp_path: Path) -> None:
-    """Our text is UTF-8 all the same, and is read and written so."""
+    """Text is read and written as UTF-8 all the same."""
     env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     told = 'import sys; print(sys.flags.utf8_mode, open("a", "w").write("\\xe9"))'
     done = subprocess.run([CHECKOUT / "dcflab", "python", "-c", told], cwd=tmp_path, env=env, capture_output=True,
@@ -56,7 +55,7 @@ def test_a_locale_without_utf_8(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
-    """Of a write, whose error of the system names none."""
+    """For a write, whose system error has no file name."""
     with pytest.raises(OSError, match="No space left") as full, open("/dev/full", "wb", buffering=0) as file:
         files.put(file, tmp_path / "a.pcapng", b"frames")
     assert (full.value.errno, full.value.filename) == (errno.ENOSPC, str(tmp_path / "a.pcapng"))
@@ -67,7 +66,7 @@ def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fifos and prctl of Linux")
 def test_what_unpacks_a_kernel_ends_with_us(tmp_path: Path) -> None:
-    """However that comes: it reads an archive that has no end."""
+    """However this program ends; the archive has no end."""
     archive = tmp_path / "linux.tar"
     os.mkfifo(archive)
     (tmp_path / "tree").mkdir()

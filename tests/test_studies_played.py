@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies and topologies that are played: continued, interrupted, drawn, and what is said of them."""
+"""Played studies and topologies: continued, interrupted, drawn, and their output."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def program(*arguments: str) -> list[str]:
-    """The smallest study there is."""
+    """The smallest study."""
     return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", *arguments]
 
 
@@ -35,14 +35,14 @@ def run(here: Path, *arguments: str) -> None:
 
 
 def finished(here: Path) -> dict[str, int]:
-    """When each run of the run folder was finished."""
+    """Return when each run of the folder was finished."""
     return {file.parent.name: file.stat().st_mtime_ns for file in (here / "run").glob("*/run.json")}
 
 
 @pytest.mark.slow
 @pytest.mark.lane
 def test_a_study_is_continued(tmp_path: Path) -> None:
-    """What is finished is taken over, what is not or was planned otherwise is run again; all is as if run at once."""
+    """Finished runs are reused; others, or with another plan, run again. The result is that of one run."""
     run(tmp_path, "--seconds", "1", "--out", "run")
     result, before = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
     assert sorted(before) == ["full-1", "none-1", "partial-1"]
@@ -81,8 +81,8 @@ def test_each_task_is_planned_once(words: str, tasks: int, tmp_path: Path, monke
 
 @pytest.mark.lane
 def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
-    """Seeds, duration and options stand above the table, flows below it; windows, segments in flight, and how
-    flows stood are drawn."""
+    """Seeds, duration and options stand above the table, flows below. Figures have windows, segments in flight, and
+    flows."""
     command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
                "2", "--seeds", "1,2", "--full", "--figure-format", "svg", "--figure-format", "png", "--out",
                "run"]  # fmt: skip
@@ -105,7 +105,7 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
-    """Neither in the result, nor as a figure, nor when the run is taken over."""
+    """Neither in the result, nor in a figure, nor in a reused run."""
     options = "--stations", "1", "--security", "wpa2", "--passphrase", "correct horse", "--seconds", "1"
     command = [sys.executable, "-P", "-m", "emulation", "run", "wlan", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -123,7 +123,7 @@ def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
 @pytest.mark.quick
 @pytest.mark.lane
 def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
-    """With the options that it was started with."""
+    """With the options of its start."""
     command = program("--seconds", "20000", "--out", "run", "--seeds", "1,2")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as study:

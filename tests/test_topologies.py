@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topologies: what the papers' layouts look like, and how a wrong one is refused."""
+"""Topologies: the papers' layouts, and errors."""
 
 import math
 import re
@@ -65,7 +65,7 @@ def test_random_has_flows_between_disjoint_pairs_or_those_that_are_said():
 
 
 def test_random_is_drawn_until_it_is_connected():
-    """Which is found out here as one would on paper: who is reached spreads until nobody is added."""
+    """Checked by spreading from a node until no other is reached."""
     reach = 90
     loose = layout("random", stations=30, area="400x400", placement=3)
     tight = layout("random", stations=30, area="400x400", placement=3, connected=reach)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a lane has left, or a run folder says, others wrote: no file that it names is run here on their word."""
+"""Files of a lane and of run folders are untrusted: no program that they name runs here without consent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LANE: run = None
 
 
 class Stranger:
-    """A file that says when it is run, and a run folder beside it."""
+    """A file that reports when it runs, and a run folder beside it."""
 
     def __init__(self, place: Path) -> None:
         self.file, self.ran, self.folder = str(place / "theirs.py"), place / "ran", place / "run"
@@ -86,7 +86,7 @@ def filled(value: Any, stranger: Stranger) -> Any:
 
 @pytest.mark.parametrize("named", NAMED, ids=json.dumps)
 def test_a_specification_of_others_names_no_program(stranger: Stranger, named: dict[str, Any]) -> None:
-    """However it is made: by default, and in so many words."""
+    """By default, and explicitly."""
     told = filled(named, stranger)
     for make in (
         lambda: Specification.model_validate(told),
@@ -101,7 +101,7 @@ def test_a_specification_of_others_names_no_program(stranger: Stranger, named: d
 
 
 def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
-    """And what was made of them is not made again by others' words."""
+    """What was made from them is not made again from a stranger's."""
     made = specify(stranger.file, {"motion": stranger.file})
     assert stranger.ran.exists()
     stranger.ran.unlink()
@@ -137,7 +137,7 @@ def test_what_is_no_specification_is_said(tmp_path: Path, told: Any) -> None:
 
 @pytest.mark.parametrize("named", NAMED, ids=json.dumps)
 def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict[str, Any]) -> None:
-    """Whichever field names it, also of one run only; who trusts it has it run."""
+    """In any field, also of one run only; a user who trusts it can run it."""
     told = filled(named, stranger)
     flat = {name: value for section in told.values() for name, value in section.items()}
     for before in (stranger.leaves(told), stranger.leaves({}, changes=flat)):
@@ -154,7 +154,7 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
 
 @needs("film")
 def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFixture[str]) -> None:
-    """It plans nothing; it says what it goes without."""
+    """It plans nothing, and says what it omits."""
     from emulation.features.film import runs as film
 
     stranger.leaves({"kernel": {"plugins": [str(stranger.folder)]}})
@@ -208,7 +208,7 @@ def command(*words: object) -> Any:
 
 @pytest.mark.parametrize("verb", ["run", "sweep", "shell", "live", "motion"])
 def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, verb: str) -> None:
-    """Not to say what its options are either; who trusts it sees them."""
+    """Not for its help either; a user who trusts it sees its options."""
     study = verb == "sweep"
     Path(stranger.file).write_text(STUDY if study else PROGRAM)
     Path(stranger.file).chmod(0o666)
@@ -224,7 +224,7 @@ def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, ver
 
 
 def test_that_a_file_of_ones_own_runs_here_is_said(stranger: Stranger) -> None:
-    """But for help, and of a script, which runs in a lane."""
+    """Except for help, and for a script, which runs in a lane."""
     said = f"{stranger.file} is a study: it runs on this machine with your rights, not in a lane"
     Path(stranger.file).write_text(STUDY)
     assert said in command("run", stranger.file, "--no-such-option").stderr
@@ -263,7 +263,7 @@ def test_a_file_of_another_user_is_not_roots_own(stranger: Stranger) -> None:
 
 
 def test_a_lab_of_others_is_not_run_unasked(stranger: Stranger) -> None:
-    """Neither to show it, nor to judge by it."""
+    """Neither to show it, nor to judge."""
     lab = stranger.folder.parent / "lab"
     lab.mkdir()
     (lab / "lab.py").write_text('from pathlib import Path\nPath(__file__).parent.with_name("ran").touch()\n')

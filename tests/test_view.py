@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`view`: which run, what cannot be looked at, and where it is said to be."""
+"""`view`: the choice of the run, errors, and the reported path."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_report_links_to_the_timeline(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_half_a_page_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one whose writing was cut short nothing is left, which would be taken for the whole the next time."""
+    """An interrupted write leaves no file that would later count as complete."""
     where = run_in(tmp_path, "full-1") / "full-1"
 
     def cut_short(of: Path, out: Path) -> None:
@@ -166,7 +166,7 @@ COUNTS = """
 @pytest.mark.lane
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
-    """A station sends when a whole number of slots is over: so ends what the page derives, of nearly all attempts."""
+    """A station sends at the end of a whole slot; so does the page's derivation, for nearly all attempts."""
     options = "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--out", "run"
     subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
                    env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
@@ -177,7 +177,7 @@ def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
-    """Of what is left in the folder, with the same numbers."""
+    """From the folder, with the same numbers."""
     command = [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--seconds", "1"]
     subprocess.run([*command, "--out", "run"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
                    env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
@@ -194,8 +194,8 @@ def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_stations_that_move(tmp_path: Path) -> None:
-    """Who sensed a frame is known at its time: at least all who received it; delays are left out. Datagrams are a
-    flow's, too."""
+    """Who sensed a frame is known for its time: at least all that received it; delays are omitted. Datagrams belong to
+    flows, too."""
     options = (
         "mobile",
         "--stations",

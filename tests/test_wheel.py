@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wheel: pip installs it without a network, and a run of it needs no compiler, writes nothing to where it is
-installed, and does what the checkout does."""
+"""The wheel: pip installs it without a network. A run needs no compiler, does not write to the installation, and equals
+the checkout's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ IMPORTED = (
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel, made in a hurry."""
+    """A wheel, built quickly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prebuilt, "COMPRESSION", 0)
         [made] = package.package(tmp_path_factory.mktemp("wheel"), [Kind.WHEEL])
@@ -44,7 +44,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs_git
 @pytest.mark.lane
 def test_it_runs_where_pip_installs_it(built: Path, tmp_path: Path) -> None:
-    """With the required packages alone; of a machine it has Python, and nothing that a path leads to."""
+    """With the required packages alone; it uses this machine's Python, and no other path."""
     there, without = tmp_path / "a b", tmp_path / "without"
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", there, built]
     subprocess.run(command, check=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
@@ -71,7 +71,7 @@ def test_it_runs_where_pip_installs_it(built: Path, tmp_path: Path) -> None:
 @needs_git
 @pytest.mark.lane
 def test_it_is_a_wheel(built: Path) -> None:
-    """Its name, what pip is told, and the list of its files are as the specifications have them."""
+    """Name, metadata and file list follow the specifications."""
     name, version, _, [tag] = parse_wheel_filename(built.name)
     assert (name, tag.interpreter, tag.abi) == ("dcflab", "py3", "none")
     assert tag.platform.startswith("manylinux_2_") and tag.platform.endswith("_x86_64")
@@ -111,7 +111,7 @@ def test_what_the_built_programs_ask_of_glibc_is_found(tmp_path: Path) -> None:
 
 
 def test_what_it_requires_is_in_the_lock() -> None:
-    """In versions that it admits: with these the tests are passed."""
+    """In versions that it allows: the tests pass with these."""
     pinned = dict(line.split(" ")[0].split("==") for line in environment_lock() if line[:1].isalnum())
     for each in map(Requirement, environment.requirements(emulation.setup.LOCK_FILE)):
         assert pinned[each.name] in each.specifier and each.specifier, each
@@ -123,7 +123,7 @@ def environment_lock() -> list[str]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As in a wheel, where there are no lock files; a package is not there."""
+    """As in a wheel, without lock files and with a missing package."""
     project = 'dependencies = ["click>=8"]\noptional-dependencies.all = ["no-such_package>=2,<3"]\n'
     (tmp_path / "pyproject.toml").write_text(f"[project]\n{project}")
     for module in (emulation.setup, doctor):
@@ -133,7 +133,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_package_that_is_not_there_is_named(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what installs it in this environment, also where uv made that; another mistake is none of ours."""
+    """With the command that installs it, also in uv's environments; other errors are passed on."""
     with pytest.raises(SystemExit, match=r"needs no-such_package.*\n  .*-m pip install 'no-such_package>=2,<3'"):
         emulation.setup.mend_environment(thoroughly=True, lacking="no-such_package.inside")
     emulation.setup.mend_environment()

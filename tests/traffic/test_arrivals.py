@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When things are due and how large they are: their distributions, and that they hang on seed and name alone."""
+"""Arrival times and sizes: their distributions, and that they depend on seed and name alone."""
 
 from itertools import islice, pairwise, takewhile
 
@@ -22,14 +22,14 @@ def test_constant_intervals_do_not_drift() -> None:
 
 
 def test_a_poisson_process() -> None:
-    """Of the mean that was asked for, and as many gaps below the median as above."""
+    """With the given mean, and as many gaps below the median as above."""
     gaps = [b - a for a, b in pairwise([0, *due("poisson", MANY)])]
     assert sum(gaps) / MANY == pytest.approx(20e6, rel=0.02)
     assert sum(gap < 20e6 * 0.6931 for gap in gaps) / MANY == pytest.approx(0.5, abs=0.01)
 
 
 def test_bursts() -> None:
-    """Constant while it is on, first of all; on for as long as off, so half as many as without pauses."""
+    """Constant while on, beginning with on; on and off take equal time, so half as many as without pauses."""
     times = due("onoff", MANY)
     assert times[0] == 0
     gaps = [b - a for a, b in pairwise(times)]
@@ -57,7 +57,7 @@ def test_seed_and_name_say_when(kind: str) -> None:
     [("exponential", 0, 693.1), ("lognormal", 1.0, 606.5), ("pareto", 2.5, 600 * 2 ** (1 / 2.5)), ("fixed", 0, 1000)],
 )
 def test_sizes(sizes: str, shape: float, median: float) -> None:
-    """All of the mean that was asked for; medians by their formulas."""
+    """All have the given mean; medians follow their formulas."""
     random = arrivals.stream(1, "flow1")
     drawn = sorted(arrivals.size(sizes, 1000, shape, 10**9, random) for _ in range(MANY))
     assert sum(drawn) / MANY == pytest.approx(1000, rel=0.03)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of datagrams, by hand; how values spread; and what it is to listen to them."""
+"""Datagrams: losses, delays, the spread of values, and speech quality, by hand."""
 
 import pytest
 
@@ -11,7 +11,7 @@ MS = 1_000_000
 
 
 def of(sent: list[int], arrived: list[tuple[int, int]]) -> Datagrams:
-    """Sent at these times, and arrived: which, and when; in ms."""
+    """Datagrams sent and received at these times (ms)."""
     made = Datagrams()
     for at in sent:
         made.send(at * MS)
@@ -40,7 +40,7 @@ def test_of_none_there_is_nothing_to_say() -> None:
 
 
 def test_how_long_it_waits() -> None:
-    """For the first that was sent after the last that arrived; and not if there is none."""
+    """For the first one sent after the last that arrived; not at all if there is none."""
     assert of([0, 20, 40], [(0, 10)]).waiting_s(120 * MS) == 0.1
     assert of([0, 20], [(1, 30)]).waiting_s(120 * MS) is None
 

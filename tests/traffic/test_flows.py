@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be set of a flow, how it stands over time, what became of it, and that what is over is not called."""
+"""Settings of flows, their samples and outcomes, and that ended ones are not called."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_what_became_of_a_flow(report: dict[str, object], outcome: Outcome, why:
 
 
 def test_samples(tmp_path: Path) -> None:
-    """Goodput is that since the row before, or the start; of one time there is one row."""
+    """Goodput is that since the row before, or the start; equal times give one row."""
     made = Samples()
     made.add("a", 2.0, of_tcp({}, 0), began_s=1.5)
     made.add("a", 3.0, of_tcp({"rtt": 1500, "snd_cwnd": 7, "total_retrans": 1}, 1000), began_s=1.5)

@@ -150,6 +150,41 @@ def test_a_mesh(bench) -> None:  # type: ignore[no-untyped-def]
     assert delivered * 8 > 20e6 and dump.count("135.0 MBit/s MCS 7 40MHz") == 4
 
 
+DOWN = """
+import json
+from emulation.net import Net
+with Net(aggregation="mt76", **{options!r}) as net:
+    ap, host, station = net.addAccessPoint("ap1"), net.addHost("h1"), net.addStation("sta1", position=(20, 0, 0))
+    net.addLink(ap, station, cls="infrastructure")
+    net.addLink(host, ap, cls="wired", delay="1ms")  # netem frees the socket's buffer, as a wire does
+    for _ in range({flows}):
+        net.addFlow(host, station, kind="udp", rate_kbps=700_000, datagram_bytes=1460)
+    net.start()
+    ran = net.run(0.5)
+    delivered = sum(flow["delivered_bytes"] for flow in ran["applications"])
+    print(json.dumps([delivered, ran["air"]["stations"][0]["counters"]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "flows", "expected"),
+    [
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4}, 1, 130.4),  # 42 MPDUs: 65,535 B
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4, "width": 40}, 1, 255.7),
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80}, 1, 617.5),  # 64: the window
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80, "guard": 0.4}, 1, 673.1),
+        ({"mode": "ax", "mcs": 11, "streams": 2, "width": 80}, 2, 1052.2),  # 256
+    ],
+    ids=["HT20 MCS 15", "HT40 MCS 15", "VHT80 MCS 9", "VHT80 MCS 9, short", "HE80 MCS 11"],
+)
+def test_an_access_point_saturates_as_by_hand(bench, options: dict[str, Any], flows: int, expected: float) -> None:  # type: ignore[no-untyped-def]
+    """The longest aggregates that there are: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and ns-3's PPDUs."""
+    (line,) = bench.script(DOWN.format(options=options, flows=flows))
+    delivered, counters = json.loads(line)
+    assert counters["categories"]["BE"]["aifsn"] == 3
+    assert delivered * 8 / 0.5e6 == pytest.approx(expected, rel=0.02)
+
+
 AWAY = """
 import json
 from emulation.net import Net

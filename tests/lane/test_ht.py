@@ -158,7 +158,7 @@ with Net(aggregation="mt76", **{options!r}) as net:
     net.addLink(ap, station, cls="infrastructure")
     net.addLink(host, ap, cls="wired", delay="1ms")  # netem frees the socket's buffer, as a wire does
     for _ in range({flows}):
-        net.addFlow(host, station, kind="udp", rate_kbps=700_000, datagram_bytes=1460)
+        net.addFlow(host, station, kind="udp", rate_kbps={kbps}, datagram_bytes=1460)
     net.start()
     ran = net.run(0.5)
     delivered = sum(flow["delivered_bytes"] for flow in ran["applications"])
@@ -173,13 +173,13 @@ with Net(aggregation="mt76", **{options!r}) as net:
         ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4, "width": 40}, 1, 255.7),
         ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80}, 1, 617.5),  # 64: the window
         ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80, "guard": 0.4}, 1, 673.1),
-        ({"mode": "ax", "mcs": 11, "streams": 2, "width": 80}, 2, 1052.2),  # 256
+        ({"mode": "ax", "mcs": 11, "streams": 2, "width": 80}, 4, 1052.2),  # 256, more than one socket has room for
     ],
     ids=["HT20 MCS 15", "HT40 MCS 15", "VHT80 MCS 9", "VHT80 MCS 9, short", "HE80 MCS 11"],
 )
 def test_an_access_point_saturates_as_by_hand(bench, options: dict[str, Any], flows: int, expected: float) -> None:  # type: ignore[no-untyped-def]
     """The longest aggregates that there are: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and ns-3's PPDUs."""
-    (line,) = bench.script(DOWN.format(options=options, flows=flows))
+    (line,) = bench.script(DOWN.format(options=options, flows=flows, kbps=1_400_000 // max(flows, 2)))
     delivered, counters = json.loads(line)
     assert counters["categories"]["BE"]["aifsn"] == 3
     assert delivered * 8 / 0.5e6 == pytest.approx(expected, rel=0.02)

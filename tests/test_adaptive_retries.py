@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many times its own retry limits a station takes, look by look."""
+"""The number of retry limits that a station uses up, from state to state."""
 
 from emulation.lane.recorders.adaptive_retries import PATIENT, Station, ended
 
 
 def test_who_is_answered_tries_longer() -> None:
-    """Also if it has given up meanwhile; whom nobody answers has its own limits back; else they stay."""
+    """Even after frames given up. Without any answer the station's own limits return; else they stay."""
     station, acked, given_up, found = Station(), 0, 0, []
     for more_acked, more_given_up in ((0, 0), (5, 0), (0, 0), (0, 1), (0, 0), (5, 1), (5, 0), (0, 2)):
         acked, given_up = acked + more_acked, given_up + more_given_up
@@ -15,6 +15,6 @@ def test_who_is_answered_tries_longer() -> None:
 
 
 def test_what_counts_as_given_up() -> None:
-    """Not what found the queue full."""
+    """Not frames that found the queue full."""
     end = {"tcp_data": {"ACKED": 4, "RTS_LIMIT": 1, "LONG_LIMIT": 2, "QUEUE_FULL": 9}, "other": {"SHORT_LIMIT": 3}}
     assert ended({"end": end}) == (4, 6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a change can have touched: all tests that reach it, and not all tests there are."""
+"""Tests that a change can affect: all that reach it, and not all tests."""
 
 from __future__ import annotations
 

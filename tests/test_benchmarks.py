@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmarks still work, those with another simulator where it is; how fast is not a test's business."""
+"""The benchmarks work, those with another simulator if it is installed; speed is not tested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from emulation.play.session import play_with_progress, provide
 
 
 def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
-    """Stations never run dry: in twice the time about twice as much happens. And it is counted by the second."""
+    """Stations always have frames: twice the time gives about twice as many. Counts are per second."""
     core = build_core(tmp_path)
     one, two = (json.loads(output(core, 5, seconds)) for seconds in (1, 2))
     assert one["frames"] > 100 and one["events"] > one["frames"]
@@ -31,7 +31,7 @@ def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
-    """All control frames at 1 Mb/s; and what a queue of 50 loses of a window of 256 is counted."""
+    """All control frames are at 1 Mb/s, and losses of a queue of 50 under a window of 256 are counted."""
     found = json.loads(output(build_peer(tmp_path), "--rts=full", "--seconds=5", "--window=256"))
     assert found["goodput_segments"] > 50
     assert found["rates"] == {"CTL_ACK": [1], "CTL_CTS": [1], "CTL_RTS": [1], "DATA": [2]}
@@ -52,8 +52,8 @@ def test_moving_scenarios_can_be_planned(beside: str, traffic: str) -> None:
 
 @pytest.mark.skipif(not shutil.which("ns"), reason="ns-2 is not installed")
 def test_ns2_can_be_played_without_what_is_held_to_be_the_cause(tmp_path: Path) -> None:
-    """Ten stations in a row: where nobody asks for a MAC address the first datagram is there sooner. Then the last one
-    leaves, and who looks for it asks the fewer times the longer it waits."""
+    """Ten stations in a row: without ARP the first datagram arrives sooner. Then the last one leaves, and requests for
+    it become rarer."""
     movement, trace = tmp_path / "row.setdest", tmp_path / "trace"
     row = [
         f"$node_({n}) set {axis}_ {at}\n" for n in range(10) for axis, at in (("X", 200 * n + 1), ("Y", 1), ("Z", 0))
@@ -95,7 +95,7 @@ def test_what_routing_sends_is_counted_hop_by_hop_and_a_datagram_once() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
-    """Ten stations in reach of each other: each datagram arrives over one hop. The program ends with DSR, too."""
+    """Ten stations in range of each other: each datagram arrives over one hop. The program also ends under DSR."""
     file, peer = tmp_path / "a.setdest", build_peer(tmp_path, "manet", "aodv", "dsr", "olsr")
     still = (f"$node_({n}) set X_ {10 * n}\n$node_({n}) set Y_ 1" for n in range(10))
     file.write_text("\n".join(still))
@@ -108,7 +108,7 @@ def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
 
 @needs("check")
 def test_there_are_mutants_of_each_kind() -> None:
-    """More than a hundred, each of them one line that is not as it was."""
+    """More than a hundred, each with one changed line."""
     from benchmarks.mutants import HERE as MODULES
     from benchmarks.mutants import MISTAKES, mutants
 

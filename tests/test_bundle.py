@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bundle of modules that a lane's first process gets: all that an ordinary run loads, as it is in the checkout."""
+"""The bundle of modules for a lane's first process: all that an ordinary run loads, as in the checkout."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_ordinary_run_looks_for_nothing_else() -> None:
 
 
 def test_what_is_frozen_into_the_interpreter_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is more in newer Pythons."""
+    """Newer Pythons freeze more."""
     monkeypatch.setattr(sys.modules[bundle.__module__], "STANDARD", ("os", "re"))
     modules = marshal.loads(bundle.__wrapped__())
     assert "re" in modules and "os" not in modules

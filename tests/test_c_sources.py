@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The modules' C files: a function's name says whose it is, and files call each other in a circle only where the header
-that they share says so."""
+"""The modules' C files: a function's name has the prefix of its file, and files call each other in a circle only if
+their header says so."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def code(file: Path) -> str:
 
 
 def calls(folder: Path) -> dict[str, set[str]]:
-    """Of each C file of a folder, the other ones of whose functions and variables it makes use."""
+    """Return for each C file of a folder the other files whose functions and variables it uses."""
     texts = {file.name: code(file) for file in sorted(folder.glob("*.c"))}
     home: dict[str, str] = {}
     for name, text in texts.items():
@@ -49,14 +49,14 @@ def reached(arrows: dict[str, set[str]], start: str) -> set[str]:
 
 
 def circles(arrows: dict[str, set[str]]) -> set[frozenset[str]]:
-    """The sets of files of which each reaches each other one."""
+    """Return the sets of files that all reach each other."""
     far = {name: reached(arrows, name) for name in arrows}
     return {frozenset(other for other in far if other in far[name] and name in far[other])
             for name in far if name in far[name]}  # fmt: skip
 
 
 def said(folder: Path) -> set[frozenset[str]]:
-    """The circles that the headers of a folder own up to."""
+    """Return the circles that the headers of a folder declare."""
     comments = [text.replace("\n *", " ") for file in folder.glob("*.h") for text in COMMENT.findall(file.read_text())]
     return {frozenset(NAME.findall(match[1])) for text in comments for match in SAID.finditer(text + " ")}
 
@@ -76,7 +76,7 @@ def test_files_are_in_a_circle_only_where_their_header_says_so(folder: Path) -> 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_no_files_own_function_has_a_name_of_one_word(folder: Path) -> None:
-    """Such as `open` or `stop`, which a reader, a stack trace and a symbol table cannot tell from others."""
+    """Such as `open` or `stop`, which a reader, a stack trace and a symbol table cannot distinguish."""
     found = [match for file in folder.glob("*.c") for match in FUNCTION.finditer(code(file)) if match[1]]
     assert found
     assert [match[2] for match in found if match[2].isalpha()] == []

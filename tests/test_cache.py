@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cache: built once, whole or not at all, by whoever comes first; and damage is noticed and mended."""
+"""The cache: each thing is built once, completely or not at all, by the first process; damage is found and repaired."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_two_at_once_build_once(root: Path) -> None:
 
 
 def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
-    """By the log that the builder writes; and builds what the other has not built."""
+    """From the builder's log; it then builds what the other did not."""
     log = root / f"{cache.SCRATCH}thing-other" / cache.LOG
     log.parent.mkdir(parents=True)
     log.write_text("  HOSTCC  a.o\n  CC      b.o\n  CC [M]  c.o\n")
@@ -166,7 +166,7 @@ def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
 
 
 def test_no_module_waits_for_a_kernel(root: Path) -> None:
-    """Within the build of one kind another is built: it neither waits nor sweeps away what is half done."""
+    """A build of one kind may start one of another, which neither waits nor removes unfinished builds."""
 
     def build(folder: Path) -> Iterable[str]:
         files = writes("made")(folder)

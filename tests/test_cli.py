@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line, from outside: misuse is refused in a sentence before anything starts, and however a run ends,
-nothing of it is left: no process, no temporary file."""
+"""The command line from outside: misuse gives a message before anything starts, and no run leaves a process or
+temporary file, however it ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 @pytest.fixture(scope="session")
 def kernel() -> None:
-    """What lanes need is there; else the first to start would make it."""
+    """Build what lanes need before the tests, else the first one would."""
     prepare()
 
 
@@ -95,7 +95,7 @@ def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
 
 @pytest.mark.parametrize(("arguments", "culprit"), [("rum", "'rum'"), ("run string --stations 0", "stations")])
 def test_misuse_of_the_program_is_refused(here: Path, arguments: str, culprit: str) -> None:
-    """What others do within this process is the same for a process of its own."""
+    """Other tests run in this process; this one starts another."""
     assert_refused(dcflab(here, *arguments.split()), culprit)
     assert list(here.iterdir()) == []
 
@@ -118,7 +118,7 @@ def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
 
 @pytest.mark.parametrize("what", ["run", pytest.param("shell", marks=needs("prompt"))])
 def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> None:
-    """Else nothing starts, and what gets it is said: here there is no apt-get either."""
+    """Else nothing starts, and the message says how to install it; here apt-get is missing, too."""
     hidden = dcflab(here, what, "string", "--traffic", "iperf3", wrapper=["env", "PATH=/nowhere"])
     assert (hidden.returncode, hidden.stdout) == (1, "")
     assert hidden.stderr.splitlines() == [
@@ -158,7 +158,7 @@ def test_a_run_folder_is_writable(here: Path) -> None:
 @pytest.mark.lane
 @pytest.mark.usefixtures("kernel")
 def test_two_runs_at_once(here: Path) -> None:
-    """One prints JSON and nothing else, both find the same: they have the same seed; and without a trace, too."""
+    """One prints only JSON. Both have the same seed and result; also without a trace."""
     (here / "other").mkdir()
     with started(here, *SHORT, "--json") as one, started(here / "other", *SHORT, "--no-trace") as two:
         (text, one_said), (table, two_said) = one.communicate(timeout=60), two.communicate(timeout=60)
@@ -176,7 +176,7 @@ def test_two_runs_at_once(here: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("when", ["start", "traffic"])
 def test_an_interrupted_run_leaves_nothing(here: Path, number: signal.Signals, when: str) -> None:
-    """Interrupted as soon as there is a run folder, or in the middle of traffic, with two lanes side by side."""
+    """Interrupted as soon as the run folder exists, or during traffic, with two lanes in parallel."""
     trace = here / "run/none-1/air.trace"
     with started(here, *LONG, "--seeds", "1..3", "--jobs", "2") as run:
         wait_for((here / "run").exists if when == "start" else lambda: trace.exists() and trace.stat().st_size)
@@ -221,7 +221,7 @@ def test_a_killed_kernel_is_reported(here: Path) -> None:
 @pytest.mark.lane
 @pytest.mark.usefixtures("kernel")
 def test_nothing_outlives_a_killed_program(here: Path) -> None:
-    """SIGKILL leaves no time to clean up: but its workers hear of it, and clean up."""
+    """SIGKILL leaves no time to clean up, but its workers notice and clean up."""
     with started(here, *LONG) as run:
         wait_for((here / "run/none-1/air.trace").exists)
         run.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/compatibility.md promises is what there is."""
+"""docs/compatibility.md agrees with the program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def section(title: str) -> str:
 
 
 def family(name: str) -> int:
-    """The version of a netlink family."""
+    """Return the version of a netlink family."""
     [specification] = ROOT.glob(f"emulation/**/{name}.yaml")
     return int(re.findall(r"^version: (\d+)$", specification.read_text(), re.MULTILINE)[0])
 
@@ -86,7 +86,7 @@ def test_json_of_a_scripts_own_is_not_asked_of_us(tmp_path: Path) -> None:
 
 
 def test_a_failed_set_up_and_a_failed_lane_keep_their_codes() -> None:
-    """Also on their way from a process that plays runs to this one."""
+    """Also from a process that plays runs to this one."""
     assert pickle.loads(pickle.dumps(SetupError("no compiler", ["a log"]))).code == "setup"
     with pytest.raises(Failure) as caught, session.failures():
         raise LaneError(Reason.STILL)

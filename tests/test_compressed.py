@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compressed files: what goes in comes out, whatever the parts, and what is not ours is refused before it is large."""
+"""Compressed files: content is preserved for any parts, and foreign files are rejected before they grow."""
 
 import gzip
 import os
@@ -19,7 +19,7 @@ CONTENT = bytes(random.Random(1).choices(b"frame", k=3_000_000))
 
 @pytest.mark.parametrize("part", [1009, 70_001, 1 << 30])
 def test_what_goes_in_comes_out(tmp_path: Path, part: int) -> None:
-    """Its digest is the same, in whatever parts it is written; and any program reads it."""
+    """The digest is the same for any parts, and any program reads the file."""
     at_once, in_parts = Compressed(tmp_path / "a"), Compressed(tmp_path / "b")
     at_once.write(CONTENT)
     for at in range(0, len(CONTENT), part):
@@ -40,7 +40,7 @@ def test_what_is_not_compressed_is_read_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
-    """Before it takes room: of a file of one kind at its first bytes, of others at the bound."""
+    """Before it takes memory: one of a single kind at its first bytes, others at the limit."""
     (tmp_path / "bomb").write_bytes(gzip.compress(bytes(1 << 28)))
     tracemalloc.start()
     for begins, said in ((b"text", "bomb: not a text, or cut short"), (b"", "more than 16 MB, which no run leaves")):

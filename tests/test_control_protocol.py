@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control protocol is said once, in YAML: what is made of it is up to date, and what is written by hand agrees."""
+"""The control protocol is defined once, in YAML: generated files are up to date, and handwritten ones agree."""
 
 import re
 
@@ -34,7 +34,7 @@ def test_the_routing_cores_parameters_are_up_to_date() -> None:
 
 @pytest.mark.parametrize(("family", "name", "entries"), ENUMS, ids=[name for _, name, _ in ENUMS])
 def test_the_core_numbers_what_it_tells_alike(family: generate.Family, name: str, entries: list[str]) -> None:
-    """The core has enums of its own; where a name would be another's, it says more: DCF_STAGES_USED."""
+    """The core has its own enums; a name that would clash is longer: DCF_STAGES_USED."""
     files, core_name = CORE[family]
     sources = "".join((family.folder / file).read_text() for file in files)
     body = re.search(rf"enum {core_name}_{generate.capitals(name).lower()} \{{(.*?)\}};", sources, re.DOTALL)
@@ -48,7 +48,7 @@ def test_the_core_numbers_what_it_tells_alike(family: generate.Family, name: str
 
 @pytest.mark.parametrize("family", SPECS, ids=lambda family: family.name)
 def test_the_kernel_answers_to_each_command_as_told(family: generate.Family) -> None:
-    """By one message or by a dump; and to whom."""
+    """By one message or a dump, and with the stated rights."""
     told = {
         generate.capitals(operation["name"]): (
             "dumpit" if "dump" in operation else "doit",

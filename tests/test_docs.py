@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The docs: every link of every page leads somewhere, every page can be reached, and the site that is made of them says
-the same, searches, and asks nobody's network."""
+"""The docs: links lead somewhere, pages can be reached, and the site has the same content, can be searched, and loads
+nothing from a network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "sourc
 
 
 def pages(root: Path) -> list[Path]:
-    """The Markdown pages of a checkout, or of what looks like one."""
+    """Return the Markdown pages of a checkout or similar tree."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True)
     if listed.returncode:
         return [page.relative_to(root) for page in root.rglob("*.md")]
@@ -43,7 +43,7 @@ def pages(root: Path) -> list[Path]:
 
 
 def tokens(root: Path, page: Path) -> list[Token]:
-    """What Markdown reads in a page."""
+    """Return the Markdown tokens of a page."""
     return parsed((root / page).read_text())
 
 
@@ -54,13 +54,13 @@ def parsed(text: str) -> list[Token]:
 
 
 def links(root: Path, page: Path) -> list[str]:
-    """Where its links lead, and what its images are."""
+    """Return the targets of a page's links and images."""
     found = (token.attrGet("href") or token.attrGet("src") for token in tokens(root, page))
     return [str(link) for link in found if link is not None]
 
 
 def anchors(root: Path, page: Path) -> set[str]:
-    """Its headings as a forge calls them in links."""
+    """Return the anchors of a page's headings, as a forge makes them."""
     found: dict[str, int] = {}
     names, heading = set(), False
     for token in tokens(root, page):
@@ -74,7 +74,7 @@ def anchors(root: Path, page: Path) -> set[str]:
 
 
 def wrong(root: Path, page: Path) -> list[str]:
-    """The links of a page that lead nowhere. What is outside is not fetched, but must be an address."""
+    """Return a page's broken links. External ones are not fetched, but must be addresses."""
     found = []
     for link in links(root, page):
         to = urlsplit(link)
@@ -91,7 +91,7 @@ def wrong(root: Path, page: Path) -> list[str]:
 
 
 def reached(root: Path, start: Path) -> set[Path]:
-    """The pages to which links lead from one."""
+    """Return the pages that links reach from one."""
     found, left = {start}, [start]
     while left:
         page = left.pop()
@@ -110,7 +110,7 @@ def test_each_link_leads_somewhere() -> None:
 
 
 def test_each_page_can_be_reached_from_the_start_page() -> None:
-    """And each of docs/ has its place in the navigation, which is the start page's lists."""
+    """Each page of docs/ is in the navigation: the lists of the start page."""
     docs = {page for page in pages(ROOT) if page.parts[0] in ("docs", "labs")} - {ANSWERS}
     assert docs <= reached(ROOT, INDEX)
     assert ANSWERS not in reached(ROOT, INDEX)
@@ -136,8 +136,8 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, link: str) -> None:
 
 
 def unfounded(root: Path, page: Path) -> list[str]:
-    """Numbers of a page that are on none of the pages to which their line leads: those with a point, or of four digits
-    and more."""
+    """Return numbers of a page that are on none of the pages linked from their line: those with a point, or of four or
+    more digits."""
     found = []
     for line in (root / page).read_text().splitlines():
         leads = [(root / page.parent / urlsplit(link).path).resolve() for link in re.findall(r"\]\(([^)]+)\)", line)]
@@ -149,7 +149,7 @@ def unfounded(root: Path, page: Path) -> list[str]:
 
 
 def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> None:
-    """docs/validity.md brings nothing new: who takes a number anew changes it there, too."""
+    """docs/validity.md has no numbers of its own: a new measurement changes both pages."""
     assert unfounded(ROOT, Path("docs/validity.md")) == []
     (tmp_path / "found.md").write_text("It was 38,291, or 2.7 dB.\n")
     (tmp_path / "page.md").write_text("38,291 and 2.7 [there](found.md)\n\n8,291 and 12.7 [there](found.md)\n")
@@ -157,7 +157,7 @@ def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> No
 
 
 def commands(text: str) -> list[list[str]]:
-    """What a page's blocks of code tell a reader to type after ./dcflab."""
+    """Return the ./dcflab commands in a page's code blocks."""
     found = []
     for line in COMMAND.finditer(text):
         words = shlex.split(re.sub(r"\s+#\s.*", "", line["words"].replace("\\\n", " ")))
@@ -167,7 +167,7 @@ def commands(text: str) -> list[list[str]]:
 
 
 def mistaken(words: list[str]) -> str:
-    """What the program has against a command, without running it."""
+    """Return the error of a command line, without running it."""
     command: click.Command = cli
     rest = list(words)
     try:
@@ -198,7 +198,7 @@ def test_each_command_is_one_that_the_program_takes() -> None:
 
 @pytest.mark.lane
 def test_the_readme_shows_what_a_first_run_prints(tmp_path: Path) -> None:
-    """But for the name of its folder, and how long it took."""
+    """Except for the folder's name and the time taken."""
     (tmp_path / "tmp").mkdir()
     (tmp_path / "here").mkdir()
     done = dcflab(tmp_path / "here", "run", "rts-cts", limit_s=600)
@@ -210,7 +210,7 @@ def test_the_readme_shows_what_a_first_run_prints(tmp_path: Path) -> None:
 
 
 class Html(html.parser.HTMLParser):
-    """What a page loads, where it leads, and its anchors."""
+    """A page's loaded files, links and anchors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ def docs(*arguments: str) -> Result:
 
 @pytest.mark.slow
 def test_the_sites_pages_lead_to_each_other_and_to_no_network(site: Path) -> None:
-    """Sphinx has already refused whatever it did not find, as its warnings are errors."""
+    """Sphinx rejects missing targets, as warnings are errors."""
     read = {file: Html(file.read_text()) for file in site.rglob("*.html")}
     assert {page.with_suffix(".html") for page in pages(ROOT) if page.parts[0] == "docs"} <= {
         file.relative_to(site) for file in read
@@ -263,7 +263,7 @@ def test_the_sites_pages_lead_to_each_other_and_to_no_network(site: Path) -> Non
 
 @pytest.mark.slow
 def test_the_site_has_no_answers(site: Path) -> None:
-    """Students read it: neither the instructors' page, nor a number that only that page has."""
+    """Students read it: it lacks the instructors' page, and numbers that only this page has."""
     assert not list(site.rglob("labs/instructor*"))
     handouts = "".join(page.read_text() for page in (ROOT / "labs").glob("*/README.md"))
     known = handouts + "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
@@ -283,7 +283,7 @@ FOUND = """
 @pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_the_site_can_be_searched_without_a_server(site: Path, tmp_path: Path) -> None:
-    """Nothing is thrown."""
+    """The search raises no error."""
     with chromium(tmp_path) as browser:
         for words, page in {"wmediumd": "docs/mediumd", "hidden terminal": "labs/hidden_terminal/README"}.items():
             found = visit(browser, f"{(site / 'search.html').as_uri()}?q={quote(words)}", FOUND)["found"]
@@ -298,7 +298,7 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_sphinx_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the page and its line; and nothing is left of a site that could not be built."""
+    """With page and line. A site that could not be built leaves nothing."""
     from emulation.cli.commands import docs as command
 
     (tmp_path / "docs").mkdir()

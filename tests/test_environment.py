@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The launcher and its Python environment: found, made, and made anew when it is damaged. Nothing is downloaded."""
+"""The launcher and its Python environment: found, made, and made again if damaged. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def executable(file: Path, script: str) -> None:
 
 
 def checkout(folder: Path, *cached: str) -> dict[str, str]:
-    """A checkout that holds nothing but the launcher, and those of its environments that are `cached`: a Python that
-    says how it was called."""
+    """Make a checkout with only the launcher, and with the environments in `cached`: a Python that prints its
+    arguments."""
     folder.mkdir()
     shutil.copy(ROOT / "dcflab", folder / "dcflab")
     for name, lock_file in (("venv", "requirements.lock"), ("run", "requirements-run.lock")):
@@ -51,7 +51,7 @@ def checkout(folder: Path, *cached: str) -> dict[str, str]:
 def test_the_launcher_finds_the_environment_and_hands_arguments_on(
     tmp_path: Path, cached: list[str], taken: str
 ) -> None:
-    """The whole one, if it is there."""
+    """It prefers the full environment."""
     variables = checkout(tmp_path / "a b", *cached)
     (tmp_path / "link").symlink_to(tmp_path / "a b" / "dcflab")
     said = subprocess.run(
@@ -83,7 +83,7 @@ def test_the_launcher_asks_set_up_for_an_environment(tmp_path: Path) -> None:
 
 @dataclass
 class Seen:
-    """The environments that were made, and how programs began again."""
+    """The environments that were made, and how programs restarted."""
 
     made: list[str] = field(default_factory=list)
     started: list[list[str]] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Seen:
 
 @pytest.fixture
 def seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
-    """What is made in an empty cache has numpy alone; and this program does not really begin again."""
+    """Make environments with numpy alone, in an empty cache, without restarting this program."""
     found = Seen()
 
     def make(command: list[str], must: bool = True) -> None:
@@ -113,7 +113,7 @@ def seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
 @pytest.mark.parametrize("lost", ["bin/python", "lib/python3/site-packages/numpy/__init__.py", "pyvenv.cfg"])
 @pytest.mark.parametrize("kind", ["run", "venv"])
 def test_a_damaged_environment_is_made_anew(seen: Seen, monkeypatch: pytest.MonkeyPatch, kind: str, lost: str) -> None:
-    """By the launcher, if no program can be started in it; else by the program that is started, which begins again."""
+    """By the launcher if no program starts in it; else by the program, which restarts."""
 
     def prepare() -> Path:
         return emulation.setup.prepare_environment() if kind == "run" else environment.obtain(emulation.setup.LOCK_FILE)
@@ -135,7 +135,7 @@ def test_a_damaged_environment_is_made_anew(seen: Seen, monkeypatch: pytest.Monk
 def test_what_needs_more_than_runs_do_begins_again_in_the_whole_environment(
     seen: Seen, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """When it lacks a package, or says that it may load any; what the whole one lacks, nobody has."""
+    """If it lacks a package, or may load any; a package that the full one lacks is an error."""
     monkeypatch.setattr(sys, "prefix", str(emulation.setup.prepare_environment().parents[1]))
     emulation.setup.mend_environment(thoroughly=True)
     emulation.setup.mend_environment(thoroughly=True, lacking="numpy.no_such_module")
@@ -153,7 +153,7 @@ def test_what_needs_more_than_runs_do_begins_again_in_the_whole_environment(
 
 
 def test_set_up_makes_the_whole_environment_too(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the kernel."""
+    """Besides the kernel."""
     monkeypatch.setattr(sys, "prefix", str(emulation.setup.prepare_environment().parents[1]))
     monkeypatch.setattr(setup, "prepare", lambda *groups: None)
     setup.callback(())
@@ -174,7 +174,7 @@ def test_the_doctor_says_which_environments_are_there(seen: Seen) -> None:
 
 
 def test_what_runs_load_is_pinned_as_all_packages_are() -> None:
-    """Nothing that a run computes depends on which environment it runs in."""
+    """No result depends on the environment."""
     whole, runs = (pinned(file) for file in (emulation.setup.LOCK_FILE, emulation.setup.RUN_LOCK_FILE))
     assert runs.items() < whole.items()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -182,7 +182,7 @@ def test_what_runs_load_is_pinned_as_all_packages_are() -> None:
 
 
 def pinned(lock_file: Path) -> dict[str, list[str]]:
-    """The hashes of each version."""
+    """Return the hashes of each version."""
     found: dict[str, list[str]] = {}
     for line in lock_file.read_text().splitlines():
         if line[:1].isalnum():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Error tables: their form, the constants behind them derived anew, and known points of their curves."""
+"""Error tables: their form, their constants derived again, and known points of their curves."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ def test_tables_are_integers_that_never_rise(rate, model):
 
 
 def lost(rate, sinr_db, octets, model="nist"):
-    """The part of frames of so many bytes that is lost."""
+    """Return the share of lost frames of this size."""
     grid = list(error_rates.lambda_q40(rate, model))
     at = round((sinr_db * 1000 - error_rates.FIRST_MDB) / error_rates.STEP_MDB)
     return -math.expm1(-8 * octets * grid[at] / 2**40)
@@ -47,7 +47,8 @@ def test_the_table_is_what_was_published(rate, sinr_db, octets, published):
 
 
 def test_bpsk_is_qpsk_at_half_the_sinr():
-    """9 Mb/s is in no table: each of QPSK's two bits has half of a symbol's energy. 6 and 12 Mb/s, which are, agree."""
+    """No table has 9 Mb/s: each of QPSK's two bits has half of a symbol's energy. 6 and 12 Mb/s, which tables have,
+    agree."""
     assert lost(90, 3.25, 1000, "table") == pytest.approx(lost(180, 6.25, 1000, "table"))
     for step in range(6):
         six, twelve = (lost(rate, first + step / 2, 1000, "table") for rate, first in ((60, -0.5), (120, 2.5)))
@@ -86,7 +87,7 @@ def test_dbpsk_is_its_closed_form():
 
 
 def test_dqpsk_is_what_a_differential_receiver_gets():
-    """Against the receiver itself: the phase between two noisy symbols, decided by the nearest quarter turn."""
+    """Against a simulated receiver: the phase between two noisy symbols, rounded to a quarter turn."""
     noise = np.random.default_rng(1).normal(size=(4, 2_000_000))
     for g in (1.0, 3.0):  # Eb/N0; a symbol has two bits, and N0 / 2 in each component
         deviation = math.sqrt(1 / (4 * g))
@@ -113,7 +114,8 @@ def test_weight_spectra_follow_from_the_code(period):
 
 
 def wrong_bits(pattern, most):
-    """Wrong bits on all paths that leave the code's zero state at any step of the pattern and return, by distance."""
+    """Count wrong bits by distance, on all paths that leave the code's zero state at any step of the pattern and
+    return."""
     total = np.zeros(most + 1)
     for start in range(len(pattern)):
         paths, bits = np.zeros((64, most + 1)), np.zeros((64, most + 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every study is sound before it runs: its options make plans, what it names exists, and it can be printed."""
+"""Every study is valid before it runs: its options can be planned, its names exist, and it can be printed."""
 
 import dataclasses
 import functools
@@ -47,7 +47,7 @@ DOCUMENT = (ROOT / "docs/studies.md").read_text()
 
 
 def example() -> experiments.Study:
-    """The study in the document."""
+    """The study in the documentation."""
     namespace: dict[str, Any] = {}
     exec(DOCUMENT.split("```python\n")[1].split("```")[0], namespace)
     study: experiments.Study = namespace["STUDY"]
@@ -60,13 +60,13 @@ each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 @functools.cache
 def planned(name: str) -> list[Task]:
-    """The runs of a study under one seed, unplanned: there may be hundreds."""
+    """Return the runs of a study under one seed, not planned, as there may be hundreds."""
     [study] = [study for study in STUDIES if study.name == name]
     return unplanned(study, itertools.product(study.cases, study.variants), {})
 
 
 def unplanned(study: Study, cells: Iterable[tuple[str, str]], given: dict[str, Any]) -> list[Task]:
-    """Its runs, of which nobody asks whether they can be played."""
+    """Return its runs without checking that they can be played."""
     common = {**study.options, **given}
     return [
         Task(
@@ -77,7 +77,7 @@ def unplanned(study: Study, cells: Iterable[tuple[str, str]], given: dict[str, A
 
 
 def made_up(task: Task) -> Run:
-    """What a run of this task could have found."""
+    """Return a possible result of a task."""
     counters = {
         "tx_ns": 2, "busy_ns": 3, "tx": {"tcp_data": 9}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}},
         "retries": {"short": 2, "long": 1},
@@ -108,8 +108,8 @@ def made_up(task: Task) -> Run:
 
 
 def test_each_study_says_what_it_is() -> None:
-    """A study is found by its name. Its title says which paper it repeats or goes beyond,
-    and not for how long it runs: another duration is no other study."""
+    """A study has a unique name. Its title names the paper that it repeats or extends, but no duration, as another
+    duration is the same study."""
     for name in experiments.names():
         assert experiments.find(name).name == name
     for study in STUDIES:
@@ -130,7 +130,7 @@ def test_each_study_of_each_file_is_known() -> None:
 
 @each
 def test_each_case_and_each_variant_can_be_planned(study: experiments.Study) -> None:
-    """Not each of one with each of the other. As short as may be: to plan motion takes as long as it lasts."""
+    """Not each combination, and as short as possible, because planning motion takes long."""
     short = {} if "seconds" in study.varied else {"seconds": 20}
     cases, variants = list(study.cases), list(study.variants)
     for number in range(max(len(cases), len(variants))):
@@ -140,7 +140,7 @@ def test_each_case_and_each_variant_can_be_planned(study: experiments.Study) -> 
 
 @each
 def test_no_two_runs_are_the_same(study: experiments.Study) -> None:
-    """And each has a folder of its own."""
+    """Each has its own folder."""
     tasks = planned(study.name)
     assert len(tasks) == len(study.cases) * len(study.variants)
     assert len({name_of(task) for task in tasks}) == len(tasks)
@@ -148,7 +148,7 @@ def test_no_two_runs_are_the_same(study: experiments.Study) -> None:
 
 
 def test_variants_meet_the_same_movement() -> None:
-    """Where stations move, pairs of runs under one seed differ in nothing else."""
+    """Where stations move, runs under one seed differ in nothing else."""
     compared = set()
     for study in STUDIES:
         tasks = [task for task in planned(study.name) if task.case == next(iter(study.cases))]
@@ -161,7 +161,7 @@ def test_variants_meet_the_same_movement() -> None:
 
 @each
 def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
-    """All claims can be judged and all tables printed, from what the study itself records."""
+    """All claims can be judged and all tables printed from what the study records."""
     found = [made_up(task) for task in planned(study.name)]
     runs = [*found, *(run.model_copy(update={"seed": 2}) for run in found)]
     for claim in study.claims:
@@ -179,7 +179,7 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
 
 
 def test_each_claim_of_the_papers_is_tested_or_says_why_not() -> None:
-    """And studies name none that is not there. What was found says where; a cause can be run."""
+    """Studies name only existing claims. A finding has a page; a cause can be run."""
     claims = experiments.numbered()
     assert list(claims) == [f"C{number}" for number in range(1, 83)]
     tested = {number for study in STUDIES for claim in study.claims for number in claim.numbers}
@@ -195,7 +195,7 @@ def test_each_claim_of_the_papers_is_tested_or_says_why_not() -> None:
 
 @pytest.mark.parametrize("column", [Column.PUBLISHED, Column.TODAY])
 def test_each_claim_is_judged_under_both_columns(column: Column) -> None:
-    """By studies that can be run so."""
+    """By studies that can run so."""
     units = [study for name in experiments.names() for study in experiments.find(name).columns()]
     judged = {number for study in units if study.column is column for claim in study.claims for number in claim.numbers}
     assert judged == experiments.numbered().keys()
@@ -207,7 +207,7 @@ def test_each_claim_is_judged_under_both_columns(column: Column) -> None:
 
 
 def test_published_numbers_have_their_place() -> None:
-    """Under a case, a variant and a quantity of the study: each of them is shown."""
+    """Each is under a case, a variant and a quantity of the study, so it is shown."""
     published = [study for study in STUDIES if study.published]
     assert len(published) > 10
     for study in published:
@@ -219,7 +219,7 @@ def test_published_numbers_have_their_place() -> None:
 
 
 def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
-    """But not before what the study varies; some cases and variants can be picked."""
+    """But not before what the study varies; cases and variants can be selected."""
     study = experiments.find("sca-strings")
     given: dict[str, Any] = {"seconds": "7", "rts": "none"}
     tasks = tasks_of(study, [3, 4], given, cases=["4"], variants=["ss", "sca"])
@@ -243,7 +243,7 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
 
 
 def test_names_are_chosen_by_pattern_too() -> None:
-    """Who is misspelt is answered with those most like it, however many there are."""
+    """A misspelt name gets the most similar ones, from any number."""
     names = Names([f"plain-{flows}x{stations}" for flows in range(1, 7) for stations in range(4, 13)])
     assert names.convert("plain-2x4", None, None) == ["plain-2x4"]
     assert names.convert("plain-?x12", None, None) == [f"plain-{flows}x12" for flows in range(1, 7)]
@@ -252,7 +252,7 @@ def test_names_are_chosen_by_pattern_too() -> None:
 
 
 def test_a_study_says_what_it_costs() -> None:
-    """By default, and as large as it was published; nothing if nobody has measured it."""
+    """By default and in its published size; nothing if unmeasured."""
     small = dataclasses.replace(example(), seeds="1..10", core_s=6.0, repetition=(600, 50))
     runs = len(small.cases) * len(small.variants)
     assert cost(small) == (
@@ -263,7 +263,7 @@ def test_a_study_says_what_it_costs() -> None:
 
 
 def result_of(study: experiments.Study, tasks: list[Task], seconds: float = 120) -> Result:
-    """What these runs leave."""
+    """Return the result of these runs."""
     asked, *others = (flatten(task.specification) for task in tasks)
     changes = [{}, *({name: value for name, value in other.items() if value != asked.get(name)} for other in others)]
     runs = [made_up(task).model_copy(update={"air_s": seconds, "changes": changes[n]}) for n, task in enumerate(tasks)]
@@ -292,7 +292,7 @@ OTHERWISE = [
 
 
 def findings_with(name: str, given: dict[str, Any]) -> tuple[Findings, str]:
-    """What runs of a study are found to be, and all that is shown of it."""
+    """Return the findings of a study's runs, and all output."""
     study = experiments.find(name)
     cells = [(next(iter(study.cases)), variant) for variant in study.variants]
     tasks = unplanned(study, cells, given)
@@ -304,8 +304,7 @@ def findings_with(name: str, given: dict[str, Any]) -> tuple[Findings, str]:
 
 @pytest.mark.parametrize(("name", "given", "now", "own"), OTHERWISE)
 def test_another_study_than_it_is_not_compared(name: str, given: dict[str, Any], now: str, own: str) -> None:
-    """What defines it is what it is: its title does not say what is not so, no published number is shown beside what is
-    another thing, no claim is judged, and that is said."""
+    """Runs with other defining options get another title, no published numbers, no claims, and a note."""
     found, shown = findings_with(name, given)
     assert found.title.startswith(f"{name} with ") and now in found.title
     assert "paper" not in shown and list(found.claims) == []
@@ -316,7 +315,7 @@ def test_another_study_than_it_is_not_compared(name: str, given: dict[str, Any],
 
 @pytest.mark.parametrize("name", SAME)
 def test_what_does_not_define_a_study_leaves_it_what_it_is(name: str) -> None:
-    """For how long, under which rules of the air, what is recorded; and what is given as it is."""
+    """Duration, rules of the air, recording, and options given with their default."""
     study = experiments.find(name)
     for given in (SAME[name], *({option: value} for option, value in FREELY.items())):
         found, shown = findings_with(name, given)
@@ -325,7 +324,7 @@ def test_what_does_not_define_a_study_leaves_it_what_it_is(name: str) -> None:
 
 
 def test_published_counts_are_of_the_duration() -> None:
-    """The study's own duration leaves the published numbers alone; another scales their counts."""
+    """The study's own duration leaves published numbers unchanged; another scales their counts."""
     study = experiments.find("rts-cts")
     for seconds, factor in ((120, 1), (20, 1 / 6)):
         published, by = published_for(study, result_of(study, tasks_of(study, [1], {"seconds": seconds}), seconds))
@@ -349,7 +348,7 @@ def test_speed_is_never_said_to_be_nothing(
 
 
 def test_a_kernel_that_does_not_say_its_release(tmp_path: Path) -> None:
-    """Has none in result.json, and not an empty one."""
+    """result.json has no release, rather than an empty one."""
     lab = Lab(tmp_path / "linux", {})
     assert lab.release is None
     (tmp_path / "include/config").mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`figures RUN`: what is in a run folder as pictures; and when a run draws them at once."""
+"""`figures RUN`: a run folder as pictures; and runs that draw at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from emulation.files.foreign import Damaged
 
 
 def folder(where: Path, name: str = "string", **changes: object) -> Path:
-    """A run folder of which only the result is left."""
+    """A run folder with only the result left."""
     runs = [run.model_copy(update=changes) for run in sample_runs.study()]
     where.mkdir(exist_ok=True)
     of = Runs(experiment=name, specification={}, runs=runs, host=Host(lane="virtual"))
@@ -41,7 +41,7 @@ def test_they_are_drawn_when_they_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_of_somebody_elses_folder(tmp_path: Path) -> None:
-    """Names are names: no formula, no path; what is there under a name, and leads elsewhere, stays as it is."""
+    """Names are text: no formula and no path. An existing link under a name stays."""
     strange = folder(tmp_path / "run", "$\\frac{ <b>", variant="$_{^\\oops$")
     (tmp_path / "mine").write_text("mine")
     (strange / "goodput.png").symlink_to(tmp_path / "mine")
@@ -71,7 +71,7 @@ def test_what_cannot_be_drawn(text: str | None, error: type[Exception], said: st
     (["--figure-format", "pdf", "--no-figures"], ()),
 ])  # fmt: skip
 def test_what_a_run_is_asked_to_draw(words: list[str], formats: tuple[str, ...]) -> None:
-    """The report alone; a format says that figures are wanted, too."""
+    """By default only the report; a format also requests figures."""
     asked: list[tuple[str, ...]] = []
     program = click.Command("run", params=[*pictures()], callback=lambda formats: asked.append(formats))
     program.main(words, standalone_mode=False)

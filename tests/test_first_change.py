@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first change that CONTRIBUTING.md leads through: its steps are carried out as they are written."""
+"""The first change in CONTRIBUTING.md: its steps run as written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the command line says of itself, and of what was misspelt."""
+"""Help of the command line, and suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shown(*arguments: str) -> str:
 
 
 def refused(*arguments: str) -> tuple[str, str | None]:
-    """What is said of a misuse, and what may have been meant."""
+    """Return the message of a misuse and its suggestions."""
     with pytest.raises(click.UsageError) as caught:
         cli.main(arguments, prog_name="./dcflab", standalone_mode=False)
     return refusal(caught.value)
@@ -75,7 +75,7 @@ def test_the_version_is_the_projects() -> None:
 
 
 def test_help_names_the_program_and_every_default() -> None:
-    """Nobody is told to type `python -m`."""
+    """No text says `python -m`."""
     text = shown("run", "string", "--help-all")
     assert text.startswith("Usage: ./dcflab run string [OPTIONS]")
     for name, field in OPTIONS.items():
@@ -110,7 +110,7 @@ def test_the_short_help_has_what_people_use_first(command: str) -> None:
 
 
 def test_commands_are_listed_in_groups_on_a_line_each() -> None:
-    """Of 80 columns at most; each command says its group in its own file, and no list names it."""
+    """In at most 80 columns. Each command's file names its group, and no list has it."""
     text = shown("--help")
     sections = re.findall(r"^([A-Z][\w ]+):\n((?:  \S.*\n)+)", text, re.MULTILINE)
     titles = [title for title, _ in sections if title not in ("Options", "Examples")]
@@ -124,7 +124,7 @@ def test_commands_are_listed_in_groups_on_a_line_each() -> None:
 
 
 def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """All commands; of those that are for a topology, a study or a lab, one."""
+    """Return all commands; of those for topologies, studies and labs, one each."""
     ctx = click.Context(group)
     for name in group.list_commands(ctx):
         if (command := group.get_command(ctx, name)) is None:
@@ -138,7 +138,7 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what examples name."""
+    """A folder with the files that examples name."""
     where = tmp_path_factory.mktemp("examples")
     for folder in ("runs/rts-cts-…/full-1", "runs/string-…", "runs/mobile-…", "hidden-terminal-ada", "sheets"):
         (where / folder).mkdir(parents=True)
@@ -157,7 +157,7 @@ ALL = list(commands(cli))
 def test_each_command_has_an_example_that_is_sound(
     words: tuple[str, ...], command: click.Command, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command line takes it: all options are there, and their values are of the right kind."""
+    """The command line accepts it: all options exist and their values are valid."""
     monkeypatch.chdir(place)
     examples = list(getattr(command, "examples", ()))
     assert examples and all(isinstance(line, str) for line in examples)

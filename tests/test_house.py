@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The house: one wall around what runs inside a lane, and arrows that run one way, between packages and files."""
+"""Rules of the tree: the wall around what runs inside a lane, and one direction of imports between packages and
+files."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one
 
 
 def package_of(module: str) -> str:
-    """The package that a module counts to: a folder at the top, or of `emulation`, or a feature."""
+    """Return a module's package: a folder at the top or of `emulation`, or a feature."""
     parts = module.split(".")
     if parts[:2] == ["emulation", "features"]:
         return ".".join(parts[:3])
@@ -60,7 +61,7 @@ def package_of(module: str) -> str:
 
 
 def circle(arrows: dict[str, set[str]]) -> list[str]:
-    """Those that can reach themselves."""
+    """Return the files that can reach themselves."""
     reach = {name: set(to) for name, to in arrows.items()}
     for _ in reach:
         for to in reach.values():
@@ -94,7 +95,7 @@ def test_inside_each_feature_is_by_itself() -> None:
 
 
 def closure(roots: Iterable[str]) -> set[str]:
-    """What these load, as Python reads their text, with the packages around."""
+    """Return what these load, with the packages around them."""
     waiting, found = list(roots), set[str]()
     while waiting:
         name = waiting.pop()
@@ -105,7 +106,7 @@ def closure(roots: Iterable[str]) -> set[str]:
 
 
 def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
-    """`Run.made_of`, and so which runs are not run again, follows from what is imported: no list is kept."""
+    """`Run.made_of`, and so which runs are reused, follows from imports: there is no list."""
     loaded = modules_of_run()
     assert closure(loaded) <= {*loaded, "emulation", "emulation.lane", "traffic"} and loaded.keys() <= {*inside()}
     assert {"emulation.lane.net", "emulation.lane.routing.aodv", "emulation.lane.modprobe", "emulation.lane.hosted",
@@ -120,7 +121,7 @@ def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
 
 
 def test_what_no_run_loads_discards_no_result() -> None:
-    """What only shows results."""
+    """Such as code that only shows results."""
     made = modules_of_result()
     assert {"analysis.results.result", "analysis.growing", "analysis.tcp.senders", *MAKE_RUNS} <= made.keys()
     ours = {name for name in closure(made) if name.startswith("analysis.")}
@@ -130,7 +131,7 @@ def test_what_no_run_loads_discards_no_result() -> None:
 
 
 def test_a_lanes_programs_load_without_the_environment() -> None:
-    """As the first process loads them: without site-packages."""
+    """Without site-packages, as the first process loads them."""
     program = "import importlib, sys; sys.path.insert(0, sys.argv[1])\n"
     program += "for name in sys.argv[2:]: importlib.import_module(name)"
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", program, str(CHECKOUT), *inside()], check=True)
@@ -138,8 +139,8 @@ def test_a_lanes_programs_load_without_the_environment() -> None:
 
 @pytest.mark.parametrize("package", [*ARROWS, *FEATURES])
 def test_arrows_run_one_way(package: str) -> None:
-    """Those that there are, are those that are allowed. A feature may use all of the road, and so few other features;
-    nothing on the road uses a feature."""
+    """The imports are the allowed ones. A feature may use all packages outside, and the listed other features; nothing
+    outside uses a feature."""
     between = {f"emulation.features.{to}" for of, to in BETWEEN if package == f"emulation.features.{of}"}
     allowed = ARROWS.get(package, {*ARROWS, "labs"} | between) | {package, "emulation"}
     for name in MODULES:
@@ -178,8 +179,8 @@ def test_each_package_of_analysis_knows_only_those_before_it() -> None:
 
 
 def test_no_file_is_in_a_circle() -> None:
-    """An import inside a function counts. One for the type checker only does not: a part names its whole so, as an
-    interface its node, and neither file needs the other to run."""
+    """An import inside a function counts, but one only for the type checker does not: a part names its whole so, as an
+    interface its node."""
     arrows = {
         name: {ours for imported in imports(name, typing=False) if (ours := module_of(imported))} - {name}
         for name in MODULES
@@ -188,7 +189,7 @@ def test_no_file_is_in_a_circle() -> None:
 
 
 def test_each_class_of_errors_is_there_once_and_caught_by_its_type() -> None:
-    """One that nobody tells from its base is no class of its own; unless it is one for Python, too."""
+    """A class that no code distinguishes from its base is not needed, unless it is also a Python exception."""
     trees = [ast.parse(file.read_text()) for file in MODULES.values()]
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     kinds, errors = {"Exception", "KeyboardInterrupt"}, list[ast.ClassDef]()
@@ -210,7 +211,7 @@ def bases(made: ast.ClassDef) -> set[str]:
 
 
 def told_apart(tree: ast.AST) -> Iterator[str]:
-    """The types of errors that a file catches, or asks for."""
+    """Return the types of errors that a file catches or tests."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type:
             yield from re.findall(r"\w+", ast.unparse(node.type))
@@ -219,7 +220,7 @@ def told_apart(tree: ast.AST) -> Iterator[str]:
 
 
 def drawn() -> set[str]:
-    """The folders of CONTRIBUTING.md's drawing."""
+    """Return the folders in CONTRIBUTING.md's tree."""
     block = (CHECKOUT / "CONTRIBUTING.md").read_text().partition("\n## The tree\n")[2].split("```\n")[1]
     above: list[str] = []
     found = set()
@@ -233,7 +234,7 @@ def drawn() -> set[str]:
 
 
 def test_contributing_draws_the_tree_that_there_is() -> None:
-    """All folders with files of the project, to the third level; those of tests and labs are alike."""
+    """All folders with files, to the third level; those of tests and labs are alike."""
     listed = subprocess.run(["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a git checkout")
@@ -245,7 +246,7 @@ def test_contributing_draws_the_tree_that_there_is() -> None:
 
 
 def test_what_tests_import_by_name_is_named_once() -> None:
-    """Each folder of tests puts itself on the path, and of two modules with one name the first would be both."""
+    """Each folder of tests is on the path, so of two modules with one name only the first would load."""
     helpers = [
         file.stem for file in Path(__file__).parent.glob("**/*.py") if not file.stem.startswith(("test_", "conftest"))
     ]
@@ -253,7 +254,7 @@ def test_what_tests_import_by_name_is_named_once() -> None:
 
 
 def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
-    """Each of them is given a name that the user has said, or that is trusted (`topologies.files.Trust`)."""
+    """Each gets a name that the user gave, or that is trusted (`topologies.files.Trust`)."""
     loaders = {name for name in MODULES if "topologies.files.load" in imports(name)}
     assert loaders == {"labs", "topologies", "topologies.mobility", "experiments", "emulation.lanes"}
     others = {
@@ -263,7 +264,7 @@ def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The modules, and the packages around them, that a command line loads."""
+    """Return the modules that a command line loads, and the packages around them."""
     program = "import sys\nfrom emulation.cli.main import cli\n"
     program += "cli.main(prog_name='./dcflab', standalone_mode=False)\nprint('\\n' + ' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
@@ -271,7 +272,7 @@ def loaded_by(*arguments: str) -> set[str]:
 
 
 def test_help_loads_no_command() -> None:
-    """The list of commands is made of their files' first sentences."""
+    """The list of commands uses the first sentences of their files."""
     loaded = loaded_by("--help")
     assert "emulation.cli.main" in loaded and not {"numpy", "pydantic", "rich", "experiments"} & loaded
     commands = {name for name in loaded if name.startswith(("emulation.cli.", "emulation.features."))}
@@ -279,7 +280,7 @@ def test_help_loads_no_command() -> None:
 
 
 def test_what_shows_a_run_is_loaded_while_it_runs() -> None:
-    """Until its lane boots, a run of a topology loads what plans it."""
+    """Until its lane boots, a run of a topology loads only what plans it."""
     loaded = loaded_by("run", "string", "--help")
     assert "emulation.play.session" in loaded
     later = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ends a program from outside is never lost, in whichever moment it comes."""
+"""Signals that end a program are never lost, at any moment."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_signal_during_a_fork_is_taken_up(hook: str, number: int, said: str) -
     ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
 )
 def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said: str) -> None:
-    """Which is where an object's last reference goes, as of a lock of a module that is being loaded."""
+    """Such as a destructor, also of a lock of a module that is being loaded."""
     done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR, str(int(number))], cwd=CHECKOUT,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.stderr) == (f"{said}\n", "")
@@ -115,7 +115,7 @@ def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said:
 def test_a_signal_while_modules_are_loaded_waits_until_they_are(
     tmp_path: Path, number: int, times: int, said: str
 ) -> None:
-    """But not when it comes again: what is loaded may never end."""
+    """But not a second one, as the import may hang."""
     done = subprocess.run([sys.executable, "-c", WHILE_IT_LOADS, str(int(number)), str(times), str(tmp_path)],
                           cwd=CHECKOUT, capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.stderr) == (f"{said}\n", "")

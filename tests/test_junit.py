@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JUnit's XML: as its schema asks for, and what the page about it says to a CI."""
+"""JUnit XML: it follows the schema, and the CI page's jobs use it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_commands_of_the_page_are_sound(line: str) -> None:
 
 
 def test_the_pages_jobs_hand_the_report_on() -> None:
-    """As YAML; each writes the file that it names, and keeps it however the check ends."""
+    """They are YAML; each writes the file that it names, and keeps it however the check ends."""
     jobs = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", CI.read_text(), re.S)]
     assert len(jobs) == 2 and len(COMMANDS) > 6
     steps = jobs[0]["jobs"]["check"]["steps"]

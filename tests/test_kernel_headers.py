@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's headers are read once: GCC begins with what was kept of them, and nothing else changes for a file."""
+"""The kernel's headers are read once: GCC starts from their stored state, and nothing else changes for a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MODULE = ["-DMODULE"]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A kernel of three headers, prepared, with what was kept of them."""
+    """A prepared kernel of three headers, with their stored state."""
     for folders in headers.PARTS.values():
         for folder in folders:
             (tmp_path / folder).mkdir(parents=True)
@@ -44,13 +44,13 @@ def tree(tmp_path: Path) -> Path:
 
 
 def compile(tree: Path, arguments: list[str]) -> str:
-    """Run GCC as the kernel's build does; returns which headers it has read, and `!` before what was kept."""
+    """Run GCC as the kernel's build does; return the headers that it read, with `!` before stored ones."""
     command = ["gcc", "-H", "-Iinclude", "-include", f"./{headers.FIRST}", *headers.FLAGS.split(), *arguments]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stderr
 
 
 def said(tree: Path, *flags: str) -> tuple[str, str]:
-    """What a program says that is compiled with these flags, and which headers were read for it."""
+    """Return the output of a program compiled with these flags, and the headers that were read."""
     (tree / "file.c").write_text(
         '#include "linux/long.h"\nint printf(const char *, ...);\n'
         'int main(void) { printf("%s %d", NAME, MINE); return 0; }\n'
@@ -60,7 +60,7 @@ def said(tree: Path, *flags: str) -> tuple[str, str]:
 
 
 def began(read: str) -> str:
-    """With what a file began, of all that GCC has looked at."""
+    """Return what a file started from, of all that GCC looked at."""
     return "".join(line for line in read.splitlines(keepends=True) if line.startswith("! "))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The recipe of the lab's kernel: what its name follows, what is unpacked, and how a build fails. Nothing is built."""
+"""The recipe of the lab's kernel: inputs of its name, unpacked files, and errors of a build. Nothing is built."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def archive_of(folder: Path, names: Iterable[str]) -> Path:
 
 @pytest.mark.parametrize("packed", [True, False], ids=["an archive", "a folder"])
 def test_only_what_is_needed_is_unpacked(tmp_path: Path, packed: bool) -> None:
-    """Of a folder, neither what was built in it."""
+    """From a folder, without what was built in it."""
     wanted = {
         *("Kconfig", "Makefile", "Documentation/Kconfig", "drivers/gpu/drm/amd/Kconfig", "drivers/net/tun.c"),
         *("arch/um/kernel/time.c", "net/mac80211/rx.c", "include/linux/types.h", "arch/x86/kernel/module.c"),
@@ -121,7 +121,7 @@ def test_an_archive_that_was_cut_short_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_build_that_fails_says_first_what_is_wrong(tmp_path: Path) -> None:
-    """Other jobs go on after an error: the end of the log tells of them only, and that make gave up."""
+    """Other jobs continue after an error, so the end of the log does not have it."""
     (tmp_path / "Makefile").write_text(
         "all:\n"
         "\t@echo 'ld: in function `open'; echo 'file.c:(.text+0x1): undefined reference to `gone'\n"

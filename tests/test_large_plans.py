@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of large networks: TTL, memory, addresses, and what is said of those that are too large."""
+"""Plans of large networks: TTL, memory, addresses, and errors for those that are too large."""
 
 import pytest
 

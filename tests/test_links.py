@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links that were measured: their files, and the powers that come of them."""
+"""Measured links: their files, and the resulting powers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_links_of_strangers_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_specification_keeps_what_was_read(tmp_path: Path) -> None:
-    """So that a run folder is played again without the file."""
+    """So a run folder replays without the file."""
     file = written(tmp_path, THREE)
     for made in (
         specify("string", {"stations": 3, "propagation": f"table,file={file}"}),
@@ -125,7 +125,7 @@ def test_a_specification_keeps_what_was_read(tmp_path: Path) -> None:
 
 
 def test_the_testbed_has_the_seeds_flows_over_its_hops() -> None:
-    """Each hop carries 5.5 Mb/s both ways, and no flow has a shorter way over links that bring a frame over."""
+    """Each hop carries 5.5 Mb/s both ways, and no flow has a shorter path over usable links."""
     places, drawn = testbed.drawn(3.8, 6.0, 1.5, 1)
     snr = {(a, b): dbm + 94 for a, b, dbm, _ in drawn.rows}
     assert len(places) == 32 and len(snr) == 32 * 31
@@ -188,7 +188,7 @@ def test_a_path_of_ones_own_is_checked(path: str, said: str | None) -> None:
 
 
 def test_two_paths_do_not_part_on_their_way_to_one_node() -> None:
-    """On a square, whose diagonal is a link, too."""
+    """On a square whose diagonal is a link, too."""
     square = {"size": "2x2", "flows": 0, "spacing": 100}
     with pytest.raises(Misuse, match="two paths to one node part"):
         plan(specify("mesh", {**square, "routing": "static,path=sta1:sta2:sta4;sta2:sta3:sta4"}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion in the plan: waypoints that the air can follow, and a table that says what the propagation model does."""
+"""Motion in the plan: waypoints that the air can follow, and a table of the propagation model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ def made(topology="string", **options):
 
 
 def test_who_moves_has_waypoints_and_all_have_a_place():
-    """In microseconds and millimetres; and there is a table, as far as a signal is sensed."""
+    """In microseconds and millimetres; the table reaches as far as signals are sensed."""
     motion = made(stations=3, seconds=20, motion="line,node=sta3,speed=10", unreachable=True)["motion"]
     assert motion["waypoints"] == {
         "sta1": [(0, 0, 0, 0)],
@@ -35,7 +35,7 @@ def test_who_moves_has_waypoints_and_all_have_a_place():
 
 
 def test_a_table_is_as_good_as_the_formula():
-    """Within 0.01 dB at any distance, interpolated as the air does, under each model of the distance alone."""
+    """Within 0.01 dB at any distance, interpolated as the air does, for each model of the distance alone."""
     squares = 10 ** np.random.default_rng(1).uniform(4, 15, 20_000)
     for cls in MODELS.values():
         if not cls.by_distance:
@@ -105,7 +105,7 @@ def test_a_model_says_for_itself_that_it_is_of_the_distance_alone():
 
 
 def test_motion_is_the_seeds_whatever_else_is_asked_for():
-    """So that two TCPs meet the same movement."""
+    """So two TCPs meet the same movement."""
     usual = {"stations": 3, "seconds": 3, "motion": {"model": WANDER}}
     assert made(**usual)["motion"] == made(**usual, tcp="vegas")["motion"] != made(**usual, seed=2)["motion"] != []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Netlink messages: what is built is parsed again, and nothing that is parsed does harm."""
+"""Netlink messages: built ones parse again, and parsing any bytes is harmless."""
 
 import errno
 import struct

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutation tests of `module check`: our own modules with one mistake each, and how many mistakes are found.
-
-    python -m benchmarks.mutants --out FOLDER [--count 100] [--seed 1] [--minutes 5]
+"""`./dcflab bench mutants`: mutation tests of `module check`, on our own modules with one mistake each.
 
 A mutant has one line changed by a typical mistake: a free, a lock, a bound or a check is missing, a comparison is off
 by one, or an allocation may sleep in atomic context. The seed selects the mutants. Code that does not compile, or
 compiles to the same code, is no mutant. Each mutant goes through the stages of `module check` up to its first finding:
 build, workout in the debug kernel, comparison with Reno; under one seed, on one string. Each result is a line of
-mutants.jsonl; the same command continues after the last one. For a mutant that was not found, the line says whether its
-line ran in the workout, and whether the comparison differs from that of the unchanged module. If not, the mutant may be
-equivalent. If so, it may be a sound module with another policy."""
+mutants.jsonl in --out; the same command continues after the last one. For a mutant that was not found, the line says
+whether its line ran in the workout, and whether the comparison differs from that of the unchanged module. If not, the
+mutant may be equivalent. If so, it may be a sound module with another policy.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +19,7 @@ import random
 import re
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -204,8 +204,8 @@ def code_of(module: Path) -> str:
     return hashlib.sha256(stripped.read_bytes()).hexdigest()
 
 
-def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None]) -> None:
-    """Try `count` mutants for at most `minutes`, continuing an earlier campaign."""
+def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Try `count` mutants for at most `minutes`, continuing an earlier campaign. Return all results."""
     ends = time.monotonic() + 60 * minutes
     log = bench.out / "mutants.jsonl"
     everything = list(mutants())
@@ -226,7 +226,7 @@ def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable
         done += "found" in known.get(mutant.name, {})
         if done == count:
             break
-    tell(summary(entries(log)))
+    return entries(log)
 
 
 def entries(log: Path) -> list[dict[str, Any]]:
@@ -241,37 +241,62 @@ def cpu_s() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def summary(entries: list[dict[str, Any]]) -> str:
-    """Summarise how many mistakes of each kind were found, and in which stage; and the others."""
+def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Count how many mistakes of each kind were found, and in which stage; and the others."""
     tried = [one for one in entries if "found" in one]
-    all_, found = Counter(one["what"] for one in tried), Counter(one["what"] for one in tried if one["found"])
-    lines = [f"{what}: {found[what]} of {count}" for what, count in all_.most_common()]
-    stages = Counter(one["stage"] for one in tried if one["found"])
-    lines.append(", ".join(f"{stage}: {count}" for stage, count in stages.most_common()))
+    found = [one for one in tried if one["found"]]
+    all_, caught = (Counter(one["what"] for one in some) for some in (tried, found))
     left = Counter((one["ran"], one["differs"]) for one in tried if not one["found"])
-    lines += [
-        f"not found: {count}; its line {'ran' if ran else 'did not run'}, and beside Reno it came out "
-        f"{'otherwise' if differs else 'the same'}"
-        for (ran, differs), count in sorted(left.items())
-    ]
-    lines.append(f"not found, but told of in a note: {sum(bool(one.get('notes')) for one in tried)}")
-    no = Counter(one["no"] for one in entries if "no" in one)
-    lines.append(f"no mutants: {', '.join(f'{why}: {count}' for why, count in sorted(no.items()))}")
-    seconds = sum(one["cpu_s"] for one in entries)
-    return "\n".join([*lines, f"{found.total()} of {len(tried)} were found, in {seconds / 60:.0f} minutes of CPU time"])
+    return {
+        "tried": len(tried),
+        "found": len(found),
+        "cpu_minutes": round(sum(one["cpu_s"] for one in entries) / 60, 1),
+        "kinds": {what: {"tried": count, "found": caught[what]} for what, count in all_.most_common()},
+        "stages": dict(Counter(one["stage"] for one in found).most_common()),
+        "names": dict(Counter(one["found"] for one in found).most_common()),
+        "not_found": [{"ran": ran, "differs": differs, "count": count} for (ran, differs), count in left.items()],
+        "noted": sum(bool(one.get("notes")) for one in tried),
+        "no_mutants": dict(Counter(one["no"] for one in entries if "no" in one)),
+    }
+
+
+def show(figures: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    title = f"{figures['found']} of {figures['tried']} mutants found in {figures['cpu_minutes']:.0f} min of CPU time"
+    table = Table("what is wrong", "found", "of", title=title, title_justify="left")
+    for what, row in figures["kinds"].items():
+        table.add_row(what, str(row["found"]), str(row["tried"]))
+    console = Console()
+    console.print(table)
+    for what in ("stages", "names", "no_mutants"):
+        said = ", ".join(f"{name}: {count}" for name, count in figures[what].items())
+        console.print(f"{what.replace('_', ' ')}: {said or 'none'}")
+    for row in figures["not_found"]:
+        ran, differs = "ran" if row["ran"] else "did not run", "differs" if row["differs"] else "is the same"
+        console.print(f"not found: {row['count']} whose line {ran}, and whose comparison {differs}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser = argparse.ArgumentParser(prog="./dcflab bench mutants", description=(__doc__ or "").partition("\n\n")[2])
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--out", type=Path, default=Path("runs/mutants"), help="folder of the results (runs/mutants)")
+    parser.add_argument("--count", type=int, default=100, help="number of mutants (100)")
+    parser.add_argument("--seed", type=int, default=1, help="decides which mutants (1)")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after this time (unlimited)")
     given = parser.parse_args()
     prepared = prepare()
     given.out.mkdir(parents=True, exist_ok=True)
     bench = Bench(exercise.debug_kernel(), Lab(prepared.kernel.linux, prepared.modules), given.out)
-    campaign(bench, given.count, given.seed, given.minutes, lambda text: print(text, flush=True))
+    known = campaign(
+        bench, given.count, given.seed, given.minutes, lambda text: print(text, file=sys.stderr, flush=True)
+    )
+    figures = {"seed": given.seed, **summary(known)}
+    if given.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        show(figures)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,25 @@ def test_there_are_mutants_of_each_kind() -> None:
         assert mutant.text != (MODULES / mutant.file).read_text().splitlines()[mutant.line - 1]
 
 
+@needs("check")
+def test_mutants_are_counted_by_kind() -> None:
+    """With what was found, where, and why the others were not; what is no mutant counts in the time only."""
+    from benchmarks.mutants import summary
+
+    entries = [
+        {"what": "a lock is gone", "found": "lock misuse", "stage": "workout", "cpu_s": 30.0},
+        {"what": "off by one", "found": "wrong count", "stage": "workout", "cpu_s": 20.0},
+        {"what": "off by one", "found": "", "ran": True, "differs": False, "notes": ["x"], "cpu_s": 60.0},
+        {"what": "off by one", "no": "same code", "cpu_s": 10.0},
+    ]
+    assert summary(entries) == {
+        "tried": 3, "found": 2, "cpu_minutes": 2.0,
+        "kinds": {"off by one": {"tried": 2, "found": 1}, "a lock is gone": {"tried": 1, "found": 1}},
+        "stages": {"workout": 2}, "names": {"lock misuse": 1, "wrong count": 1},
+        "not_found": [{"ran": True, "differs": False, "count": 1}], "noted": 1, "no_mutants": {"same code": 1},
+    }  # fmt: skip
+
+
 @pytest.mark.lane
 def test_what_each_station_of_a_wlan_carries_is_found(tmp_path: Path) -> None:
     scenario = wlan.Scenario(1, "both")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`bench`: compare speed with ns-2 and ns-3. It sets up what the benchmarks need, and starts one."""
+"""`bench`: compare with ns-2 and ns-3, and test `module check`. It sets up what the benchmarks need, and starts one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ BENCHMARKS = {
     "wlan": "benchmarks.wlan",
     "aggregates": "benchmarks.aggregates",
     "scale": "benchmarks.scale",
+    "mutants": "benchmarks.mutants",
 }
+ALONE = ("mutants",)  # these need no other simulator
 
 
 def callback(arguments: Sequence[str]) -> None:
@@ -39,6 +41,7 @@ def callback(arguments: Sequence[str]) -> None:
     tcp-like  goodput under --tcp-like ns2
     wlan      shares of a WLAN
     aggregates  saturated 802.11n, ac and ax in the core
+    mutants   mistakes that `module check` finds; --count N, --minutes M, --seed S, --out FOLDER
 
     --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.
     """
@@ -49,7 +52,7 @@ def callback(arguments: Sequence[str]) -> None:
         raise Misuse(f"there is no benchmark {what!r}; there are: {', '.join(BENCHMARKS)}")
     from emulation.play.session import provide
 
-    provide(Group.BENCH)
+    provide(*([Group.BENCH] if what not in ALONE else []))
     become(BENCHMARKS[what], *arguments)
 
 

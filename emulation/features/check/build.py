@@ -45,7 +45,13 @@ ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
 # The debug kernel's modules call ours at the start and end of their functions, except functions of the kernel's
 # headers.
 CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
-BALANCE = "".join(f"0x00000000\t__cyg_profile_func_{at}\tbalance\tEXPORT_SYMBOL\t\n" for at in ("enter", "exit"))
+SYMBOL = "0x00000000\t{}\t{}\t{}\t\n"  # its name, module and export, as modpost writes them
+BALANCE = "".join(SYMBOL.format(f"__cyg_profile_func_{at}", "balance", "EXPORT_SYMBOL") for at in ("enter", "exit"))
+# They register their operations with `oracle`, which checks each call, instead of the kernel.
+WATCHED = {"tcp_{}register_congestion_control": "EXPORT_SYMBOL_GPL", "{}register_qdisc": "EXPORT_SYMBOL"}
+REGISTERING = {name.format(un): export for name, export in WATCHED.items() for un in ("", "un")}
+RENAMED = tuple(f"-D{name}=oracle_{name}" for name in REGISTERING)
+ORACLE = "".join(SYMBOL.format(f"oracle_{name}", "oracle", export) for name, export in REGISTERING.items())
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
@@ -59,7 +65,7 @@ class Target:
     arguments: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     sparse: bool = True
-    symbols: str = ""  # of another module that is not built with it, as modpost writes them
+    symbols: str = ""  # of modules that are not built with it, as modpost writes them
 
 
 @dataclass(frozen=True)
@@ -79,9 +85,10 @@ def lane_target(built: kernel.Kernel) -> Target:
 
 def debug_target(built: kernel.Kernel) -> Target:
     """Return the target of the debug kernel. The module has line numbers, and each function in one piece, for stacks
-    and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions call `balance`."""
-    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS
-    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE)
+    and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions call `balance`.
+    `oracle` comes between the kernel and the module's operations."""
+    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS, *RENAMED
+    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE + ORACLE)
 
 
 def stock_targets() -> list[Target]:

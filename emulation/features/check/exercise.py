@@ -34,7 +34,7 @@ MEMORY_MB = 512
 WALL_LIMIT_S, IN_VM = 300.0, 3  # multiple of the limit in an emulated processor
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
-BALANCE = Path(__file__).parent / "balance"
+WATCHERS = tuple(Path(__file__).parent / name for name in ("balance", "oracle"))
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
 NO_REASON = re.compile(r"taints kernel|version magic:")  # messages that loading any module causes once
@@ -59,7 +59,7 @@ Place = Prepared | PreparedStock  # where modules are exercised: the debug kerne
 def debug_kernel() -> Prepared:
     """Return the debug kernel with our modules for it, and those that modules under test call; build what is missing.
     Raises Failure if that fails."""
-    return prepare(configuration=kernel.DEBUG, folders=(BALANCE,))
+    return prepare(configuration=kernel.DEBUG, folders=WATCHERS)
 
 
 def exercise(

@@ -16,18 +16,19 @@ from typing import NamedTuple
 
 from emulation.features.check import Finding, Name, Stage
 
-AIR = "dcf80211"  # a module too, and on most stacks: all packets pass it
+OURS_TOO = ("dcf80211", "oracle")  # modules of ours that are on most stacks: all packets pass them
 LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: )?(.*)$")
+OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: )?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
 ALWAYS = re.compile(
-    r"^(WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) | \(Tainted: [^)]*\)"
+    r"^(dcflab: wrong \w+:|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) "
+    r"| \(Tainted: [^)]*\)"
 )
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
 END = re.compile(r"^---\[ end trace")
@@ -35,6 +36,8 @@ CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
 
 # Patterns of lines that open a report, and the report's name. The first match counts: specific before general.
 TITLES = tuple((re.compile(pattern), name) for pattern, name in (
+    (r"^dcflab: wrong window: ", Name.WRONG_WINDOW),
+    (r"^dcflab: wrong count: ", Name.WRONG_COUNT),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),
@@ -66,8 +69,8 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
-# Recovery sets the window to what is in flight and may be sent, and at its end to the threshold. It is 0 only if that
-# is.
+# Recovery sets the window to what is in flight and may be sent, and at its end to the threshold. It is 0 or negative
+# only if that is.
 WINDOW_OF_0 = re.compile(r"\bnet/tcp\.h:\d+ tcp_(end_)?cwnd_reduction\b")
 LOCKS = (Name.RCU_MISUSE, Name.LOCK_MISUSE, Name.ATOMIC_SLEEP)  # consequences of a lock that was not released
 GIVEN_BACK = re.compile(r" returned without ")
@@ -118,7 +121,7 @@ def with_cause(finding: Finding, module: str) -> Finding:
     """Add the cause to a warning that only a module's `ssthresh()` can lead to."""
     if not WINDOW_OF_0.search(finding.text):
         return finding
-    return replace(finding, text=f"{module}: ssthresh() returned 0, where 2 is the least: {finding.text}")
+    return replace(finding, text=f"{module}: ssthresh() returned 0, or 2^31 or more; 2 is the least: {finding.text}")
 
 
 def told_at(console: Iterable[str], text: str) -> float | None:
@@ -196,6 +199,8 @@ def start_of_report(lines: Sequence[Line], at: int) -> int:
 def end_of_report(lines: Sequence[Line], start: int) -> int:
     """Return the end of the report that begins here: at its end mark, at a later time, or at the next title after its
     stack. Before the stack, another title may follow at once and mean the same."""
+    if OURS.match(lines[start].text):
+        return start + 1
     began, told = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):
         time_s, text = lines[at]
@@ -219,7 +224,7 @@ def culprit(texts: Sequence[str]) -> str:
     sure = [text for text in texts if not UNSURE.search(text)]
     for lines in (sure, texts):
         for match in (match for text in lines for match in IN_MODULE.finditer(text)):
-            if match[2] != AIR:
+            if match[2] not in OURS_TOO:
                 return f"{match[1]} [{match[2]}]"
     kernels = IN_KERNEL.search(texts[0])
     return kernels[1] if kernels else ""

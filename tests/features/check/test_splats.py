@@ -343,3 +343,18 @@ def test_an_address_that_only_lay_on_the_stack_is_no_place():
     found = explained(finding, Known())
     assert found.place == "tcp_foo.c:24"
     assert [line.endswith(".c:13)") for line in found.console] == [True, False]
+
+
+def test_what_the_oracle_says_is_one_line():
+    """With the function, and without what stands around it."""
+    said = (
+        "[   46.948933] dcflab: qdisc newest at sta4 behind a token bucket",
+        "[   46.948933] dcflab: wrong count: newest_enqueue+0x0/0x420 [sch_newest] changed qlen from 50 to 50",
+        "[   46.948933] dcflab: wrong count: newest_enqueue+0x0/0x420 [sch_newest] changed the backlog from 0 to 0",
+        "[   46.949000] dcflab: wrong window: tcp_reno_ssthresh+0x0/0x20 returned 0",
+    )
+    count, window = splats.find(said)
+    assert (count.name, count.where) == (Name.WRONG_COUNT, "newest_enqueue [sch_newest]")
+    assert count.text.startswith("newest_enqueue [sch_newest] changed qlen from 50 to 50 (")
+    assert count.console == (said[1].partition("] ")[2],)
+    assert (window.name, window.where) == (Name.WRONG_WINDOW, "tcp_reno_ssthresh")

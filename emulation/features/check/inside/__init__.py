@@ -76,6 +76,12 @@ class Name(enum.StrEnum):
     """a `WARN_ON`, with its function. If a window becomes 0 in recovery, `ssthresh()` returned 0"""
     OOPS = "oops"
     """a `BUG_ON` or fault, with its function"""
+    WRONG_WINDOW = "wrong window"
+    """after a call of the congestion control the window is out of bounds, or the threshold is 0 or above the window;
+    or the window does not grow again after a timeout"""
+    WRONG_COUNT = "wrong count"
+    """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
+    kept. Its parent and `tc -s` rely on them"""
     HANG = "hang"
     """a loop, or a lock that its holder waits for"""
     REFUSED_PARAMETER = "refused parameter"

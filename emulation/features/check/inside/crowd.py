@@ -79,6 +79,10 @@ class Stream(bulk.Application):
         info = tcp_info.of_socket(self.sender) if self.sender and self.alive() else {}
         return info.get("state") == ESTABLISHED and info["snd_cwnd"] == 0
 
+    def window(self) -> int:
+        """Return the congestion window, segments."""
+        return int(tcp_info.of_socket(self.sender)["snd_cwnd"]) if self.sender and self.alive() else 0
+
     def pending(self) -> bool:
         """Return whether written data is unacknowledged and may still arrive. A connection that the other end gave up
         before it was established is reset."""

@@ -27,6 +27,7 @@ MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules
 THIS_MODULE = b".gnu.linkonce.this_module"  # the section that contains its struct module
 SECTION = struct.Struct("=IIQQQQ")  # Elf64_Shdr: name, type, flags, address, offset, size
 COPY = "copy.ko"
+POLICY = "/sys/module/oracle/parameters/policy"
 GRACE_S = 6.0  # kmemleak ignores objects younger than 5 s
 # The limits of integer types, and invalid values.
 INTEGERS = (0, 1, -1, 2, 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
@@ -155,6 +156,12 @@ def may_fail(start: int, end: int, percent: int) -> None:
                 "require-start": hex(start), "require-end": hex(end), "probability": str(percent)}  # fmt: skip
     for name, value in settings.items() if os.path.isdir(FAILSLAB) else ():
         write(f"{FAILSLAB}/{name}", value)
+
+
+def expect_usual(usual: bool) -> None:
+    """Check windows against what is usual, too, or not (emulation/features/check/oracle)."""
+    if os.path.exists(POLICY):
+        write(POLICY, "NY"[usual])
 
 
 def read(path: str) -> str:

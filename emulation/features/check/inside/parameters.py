@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from emulation.features.check.inside import Name
+from emulation.features.check.inside import Name, loaded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class Parameters:
                     del self.changed[name]
 
         done = self.job.try_to(told(values), change)
+        loaded.expect_usual(not self.changed)
         self.job.say(f"with {told(self.changed)}")
         return done
 

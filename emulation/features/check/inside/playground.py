@@ -30,7 +30,9 @@ MANY = (
 )
 RENO_TOO = 3  # with many flows, one in this many uses Reno, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
+FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, EVERY_S = 1.0, 1.0, 1.0, 3.0, 0.1  # of a flow over a link without losses
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # number within the time
+SOME_BYTES = 40_000
 LOOK_EVERY_NS = 500_000_000
 METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the limits of the range
 
@@ -96,6 +98,35 @@ class Playground:
         flow.close()
         return delivered
 
+    def after_timeout(self, congestion: str) -> tuple[int, int]:
+        """Return a flow's congestion windows over one hop without losses: the mean, and the largest after an outage
+        that is long enough for timeouts; in segments."""
+        flow = self.flow(1, 2, congestion)
+        flow.start()
+        self.run(FREE_S)
+        before = self.windows(flow, WATCHED_S)
+        self.absence(self.nodes[1], TIMEOUT_S)
+        after = self.windows(flow, REGAIN_S)
+        flow.close()
+        return sum(before) // len(before), max(after)
+
+    def windows(self, flow: Stream, seconds: float) -> list[int]:
+        """Let time pass; return a flow's congestion windows."""
+        found = []
+        for _ in range(round(seconds / EVERY_S)):
+            self.run(EVERY_S)
+            found.append(flow.window())
+        return found
+
+    def loopback(self) -> None:
+        """Send to the own node: the round-trip time is 0."""
+        for name in self.controls:
+            flow = self.flow(1, 1, name)
+            flow.unsent = flow.bytes = SOME_BYTES
+            flow.start()
+            self.run(EVERY_S)
+            flow.close()
+
     def acknowledged(self) -> int:
         """Return the acknowledged bytes of all long flows."""
         return sum(flow.acknowledged() for flow in (*self.flows, *self.beside))
@@ -141,16 +172,19 @@ class Playground:
 
     def outage(self) -> None:
         """Remove a node in the middle of the string, long enough for timeouts, and bring it back."""
-        node = self.nodes[self.random.choice((1, 2, 3))]
+        self.absence(self.nodes[self.random.choice((1, 2, 3))], OUTAGE_S)
+        self.run(RECOVERY_S)
+
+    def absence(self, node: Node, seconds: float) -> None:
+        """Remove a node, and bring it back."""
         interface, link = node.radio, self.net.link_of(node.radio)
         self.job.say(f"{interface.name} down")
         link.leave(interface)
-        self.run(OUTAGE_S)
+        self.run(seconds)
         self.job.say(f"{interface.name} up")
         link.rejoin(interface)
         assert self.net.routing
         self.net.routing.restore(node)
-        self.run(RECOVERY_S)
 
 
 def change_route(node: Node, to: str, via: str, metric: int) -> None:

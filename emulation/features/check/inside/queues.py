@@ -31,7 +31,10 @@ NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more
 VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
-SLOW, FLOOD = 10_000, 150  # bytes/s of the bucket, and datagrams: more than a queue holds
+SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.2  # bytes/s of the bucket; datagrams: more than a queue holds, less
+NARROW = (1, 2, 3)  # what may be the limit of a queue
+PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
+PRIO_HANDLE, BAND = 0x20000, 0x20001
 
 
 class Queues:
@@ -56,6 +59,7 @@ class Queues:
     def qdiscs(self) -> None:
         """Change, inspect, overload and remove the qdiscs, while they hold packets."""
         self.learn(self.playground.nodes[-1])
+        self.full(self.playground.nodes[-1])
         self.playground.some_time(CHANGES, CHANGES_S, self.change)
         self.put_everywhere()
 
@@ -69,10 +73,23 @@ class Queues:
                     break
         self.job.seen["options"] = {number: len(values) for number, values in self.accepted.items()}
 
-    def takes(self, node: Node, options: Sequence[tuple[int, bytes]]) -> bool:
+    def takes(self, node: Node, options: Sequence[tuple[int, bytes]], parent: int = ROOT) -> bool:
         told = " ".join(f"{number}={value.hex()}" for number, value in options)
         what = f"qdisc {self.kind} at {node.name} with {told}"
-        return self.job.try_to(what, lambda: put(node, self.kind or "", build(options)))
+        return self.job.try_to(what, lambda: put(node, self.kind or "", build(options), parent))
+
+    def full(self, node: Node) -> None:
+        """Change the options that may be limits to small values while there is a backlog, as the child of a bucket and
+        of prio."""
+        for number, values in self.accepted.items():
+            for value in (value for value in values if int.from_bytes(value, "little") in NARROW):
+                what = f"qdisc {self.kind} with a backlog at {node.name}"
+                if self.job.try_to(what, lambda: put_behind_prio(node, self.kind or "", SLOW)):
+                    self.flood(node)
+                    self.takes(node, [(number, value)], BAND)
+                    self.flood(node, FEW)
+                    self.playground.run(BETWEEN_S)
+                    self.takes(node, [], BAND)
 
     def change(self) -> None:
         random, kind = self.playground.random, self.kind or ""
@@ -98,13 +115,13 @@ class Queues:
         self.job.try_to(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
         self.takes(node, [])
 
-    def flood(self, node: Node) -> None:
-        """Send more datagrams at once than a queue holds."""
+    def flood(self, node: Node, count: int = FLOOD) -> None:
+        """Send datagrams at once."""
         others = [other for other in self.playground.nodes if other is not node]
         ip = self.playground.random.choice(others).IP()
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             try:
-                for _ in range(FLOOD):
+                for _ in range(count):
                     udp.sendto(bytes(10), (ip, DEAF_PORT))
             except OSError as error:  # no buffers, no route
                 self.job.say(f"flood at {node.name}: {reason(error)}")
@@ -118,13 +135,19 @@ def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT,
     node.route.replace_qdisc(node.radio.index, kind, options, parent, handle)
 
 
-def put_behind_bucket(node: Node, kind: str, bytes_per_s: int) -> None:
+def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None, handle: int = 0) -> None:
     """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at."""
     rate = RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
     parameters = rate + bytes(RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
     remove(node)
     put(node, "tbf", build([(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, 4000)]), handle=OWN_HANDLE)
-    put(node, kind, parent=CHILD)
+    put(node, kind, options, CHILD, handle)
+
+
+def put_behind_prio(node: Node, kind: str, bytes_per_s: int) -> None:
+    """Put it behind a token bucket, as a child of prio, which peeks at it, too."""
+    put_behind_bucket(node, "prio", bytes_per_s, PRIO, PRIO_HANDLE)
+    put(node, kind, parent=BAND)
 
 
 def remove(node: Node) -> None:

@@ -20,7 +20,7 @@ from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.loaded import Module
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
-from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, Playground
+from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, REGAIN_S, SOME_BYTES, Playground
 from emulation.features.check.inside.queues import Queues
 from emulation.lane import sockets
 from emulation.lane.net import Net
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 SWITCHES, SWITCHES_S = 60, 6.0
-USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles between uses; what a use does
+USED_EVERY, BRIEFLY_S = 20, (0.01, 0.3)  # cycles between uses; the time of a use
+REGAINED = 8  # a window after a timeout is at least one in this many of that before, or Reno's; Westwood: one in 3
 ENOUGH = 200  # cycles; with fewer the kernel's own caches are still filling
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 AFTERWARDS_S = 0.1
@@ -57,6 +58,9 @@ class Workout:
         playground, job = self.playground, self.job
         self.queues.put_everywhere()
         self.alone(without)
+        if self.module.controls:
+            job.do(playground.loopback)
+            job.do(self.timeouts)
         playground.crowd.listen(playground.controls)
         playground.begin(FEW)
         job.do(playground.contention)
@@ -87,6 +91,17 @@ class Workout:
             if without and not delivered:
                 text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, and {without} bytes without the module"
                 self.job.find(Name.STALLED_TRAFFIC, text)
+
+    def timeouts(self) -> None:
+        """Check that windows grow again after a timeout, if they were larger before, and Reno's does."""
+        job, playground = self.job, self.playground
+        _, renos = playground.after_timeout("reno")
+        job.seen["timeouts"] = seen = {name: playground.after_timeout(name) for name in playground.controls}
+        for name, (before, after) in seen.items():
+            if after * REGAINED < min(before, renos):
+                text = f"{name}'s congestion window stays below {after + 1} segments for {REGAIN_S:g} s after timeouts "
+                text += f"on a link without losses; its mean was {before} before, and Reno's reaches {renos} again"
+                job.find(Name.WRONG_WINDOW, text)
 
     def switches(self) -> None:
         """Change congestion controls of open connections."""

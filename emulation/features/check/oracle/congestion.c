@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What holds after each call of a congestion control: the window is within its bounds; a threshold is at least 1 and
+ * not above the window (unless the module controls the window itself, as BBR); taking back a reduction gives at least
+ * the present window, and at most that or the one before the reduction; and one ACK adds no more than hybla would.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "oracle.h"
+
+#define FASTEST_SHIFT 17	/* hybla: 2^16 a segment, times less than 2 */
+#define FASTEST_RTT_US 25000	/* and one doubling for each of these */
+
+struct control {
+	struct watched watched;
+	struct tcp_congestion_ops own;
+};
+
+static struct control controls[MOST_WATCHED];
+
+static struct control *control_of(const struct sock *sk)
+{
+	return oracle_find(controls, sizeof(*controls), inet_csk(sk)->icsk_ca_ops);
+}
+
+#define tell(control, rule, function, sk, format, ...) do {							\
+	if (oracle_tells(&(control)->watched, rule))								\
+		pr_info("dcflab: wrong window: %pS " format " (%s, %pI4:%u to %pI4:%u)\n", function,		\
+			##__VA_ARGS__, (control)->own.name, &inet_sk(sk)->inet_saddr, inet_sk(sk)->inet_num,	\
+			&inet_sk(sk)->inet_daddr, ntohs(inet_sk(sk)->inet_dport));				\
+} while (0)
+
+static void check_window(struct control *control, const void *function, struct sock *sk, u32 before)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = tcp_snd_cwnd(tp);
+
+	if ((s32)window <= 0 && (s32)before > 0)
+		tell(control, RULE_WINDOW, function, sk, "left a congestion window of %d, before %u; 1 is the least",
+		     window, before);
+	else if (window > tp->snd_cwnd_clamp && before <= tp->snd_cwnd_clamp)
+		tell(control, RULE_CLAMP, function, sk, "left a congestion window of %u, above its clamp of %u",
+		     window, tp->snd_cwnd_clamp);
+}
+
+/* Call an operation that returns nothing, and check the window. */
+#define WATCH(found, operation, sk, ...) do {					\
+	struct control *control_ = found;					\
+	u32 before_ = tcp_snd_cwnd(tcp_sk(sk));					\
+										\
+	control_->own.operation(sk, ##__VA_ARGS__);				\
+	check_window(control_, control_->own.operation, sk, before_);		\
+} while (0)
+
+static void watch_init(struct sock *sk)
+{
+	WATCH(control_of(sk), init, sk);
+}
+
+static void watch_set_state(struct sock *sk, u8 state)
+{
+	WATCH(control_of(sk), set_state, sk, state);
+}
+
+static void watch_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	WATCH(control_of(sk), cwnd_event, sk, event);
+}
+
+static void watch_in_ack_event(struct sock *sk, u32 flags)
+{
+	WATCH(control_of(sk), in_ack_event, sk, flags);
+}
+
+static void watch_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	WATCH(control_of(sk), pkts_acked, sk, sample);
+}
+
+static void watch_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *sample)
+{
+	WATCH(control_of(sk), cong_control, sk, ack, flag, sample);
+}
+
+static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct control *control = control_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
+	u64 most = before + ((u64)max(acked, 1U) << shift);
+
+	WATCH(control, cong_avoid, sk, ack, acked);
+	if (oracle_policy && tcp_snd_cwnd(tp) > most)
+		tell(control, RULE_GROWTH, control->own.cong_avoid, sk,
+		     "raised the congestion window from %u to %u for %u acknowledged segments", before,
+		     tcp_snd_cwnd(tp), acked);
+}
+
+static u32 watch_ssthresh(struct sock *sk)
+{
+	struct control *control = control_of(sk);
+	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = control->own.ssthresh(sk);
+
+	check_window(control, control->own.ssthresh, sk, window);
+	if (!threshold)
+		tell(control, RULE_THRESHOLD_0, control->own.ssthresh, sk,
+		     "returned 0 at a congestion window of %u segments; 2 is the least threshold", window);
+	else if (oracle_policy && !control->own.cong_control && threshold > max(window, 2U))
+		tell(control, RULE_THRESHOLD, control->own.ssthresh, sk,
+		     "returned %u as the threshold after a loss, above the congestion window of %u segments",
+		     threshold, window);
+	return threshold;
+}
+
+static u32 watch_undo_cwnd(struct sock *sk)
+{
+	struct control *control = control_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = tcp_snd_cwnd(tp), most = max(window, tp->prior_cwnd), undone = control->own.undo_cwnd(sk);
+
+	check_window(control, control->own.undo_cwnd, sk, window);
+	if (undone < window || undone > most)
+		tell(control, RULE_UNDO, control->own.undo_cwnd, sk,
+		     "returned %u to undo a reduction from %u segments; the congestion window is %u", undone,
+		     tp->prior_cwnd, window);
+	return undone;
+}
+
+int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops);
+void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
+
+#define WRAP(ops, operation) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)
+#define UNWRAP(ops, control, operation) ((ops)->operation = (control)->own.operation)
+
+static void unwrap(struct tcp_congestion_ops *ops, struct control *control)
+{
+	UNWRAP(ops, control, ssthresh);
+	UNWRAP(ops, control, cong_avoid);
+	UNWRAP(ops, control, set_state);
+	UNWRAP(ops, control, cwnd_event);
+	UNWRAP(ops, control, in_ack_event);
+	UNWRAP(ops, control, pkts_acked);
+	UNWRAP(ops, control, cong_control);
+	UNWRAP(ops, control, undo_cwnd);
+	UNWRAP(ops, control, init);
+	control->watched.registered = false;
+}
+
+int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
+{
+	struct control *control = oracle_place(controls, sizeof(*controls), ops);
+	int error;
+
+	if (!control || control->watched.registered)
+		return tcp_register_congestion_control(ops);
+	*control = (struct control){ .watched = { .ops = ops, .registered = true }, .own = *ops };
+	WRAP(ops, ssthresh);
+	WRAP(ops, cong_avoid);
+	WRAP(ops, set_state);
+	WRAP(ops, cwnd_event);
+	WRAP(ops, in_ack_event);
+	WRAP(ops, pkts_acked);
+	WRAP(ops, cong_control);
+	WRAP(ops, undo_cwnd);
+	WRAP(ops, init);
+	error = tcp_register_congestion_control(ops);
+	if (error)
+		unwrap(ops, control);
+	return error;
+}
+EXPORT_SYMBOL_GPL(oracle_tcp_register_congestion_control);
+
+void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
+{
+	struct control *control = oracle_find(controls, sizeof(*controls), ops);
+
+	tcp_unregister_congestion_control(ops);
+	if (control && control->watched.registered)
+		unwrap(ops, control);
+}
+EXPORT_SYMBOL_GPL(oracle_tcp_unregister_congestion_control);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <linux/printk.h>
+#include <linux/types.h>
+
+/* A module's operations: where they are, and which of them are wrapped. The files add the operations themselves. */
+struct watched {
+	const void *ops;
+	unsigned long told;	/* rules whose violation was reported: bits of enum rule */
+	bool registered;
+};
+
+enum rule {
+	RULE_WINDOW, RULE_CLAMP, RULE_GROWTH, RULE_THRESHOLD_0, RULE_THRESHOLD, RULE_UNDO,
+	RULE_QLEN, RULE_BACKLOG, RULE_EMPTY, RULE_STATISTICS, RULE_SENT, RULE_LIMIT, RULE_PEEK,
+};
+
+#define MOST_WATCHED 64	/* the operations of unloaded modules stay until their place is needed: they may be called */
+
+/* A table is an array of MOST_WATCHED structures that begin with a struct watched. */
+void *oracle_find(void *table, size_t size, const void *ops);
+void *oracle_place(void *table, size_t size, const void *ops);
+bool oracle_tells(struct watched *watched, enum rule rule);
+
+extern bool oracle_policy;
+
+#endif

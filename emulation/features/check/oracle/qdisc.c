@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What holds after each call of a qdisc: a packet that comes in is queued, or it or another one is counted as dropped;
+ * one that goes out has left the queue, is counted as sent, and is the one that was peeked at; qlen and backlog are 0
+ * together; the queue does not grow beyond its limit of packets; and counters do not run backwards.
+ *
+ * A qdisc with children counts no bytes in some cases, so its backlog is not checked. Packets to be segmented, and those
+ * that a filter took, are not counted in the usual way, and neither are the packets of a qdisc with counters per CPU.
+ */
+#include <linux/module.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include "oracle.h"
+
+struct queue {
+	struct watched watched;
+	struct Qdisc_ops own;
+};
+
+/* A qdisc before a call. */
+struct before {
+	u32 qlen, backlog, drops, overlimits;
+	u64 sent;
+	u32 calls;
+};
+
+static struct queue queues[MOST_WATCHED];
+static u32 calls;	/* of enqueue and dequeue; others happen within one if a packet is sent round */
+
+/*
+ * Packets of one priority that came in one after the other, while none went out. Only these are compared with the
+ * limit: fq has one for each group of priorities, and none for TC_PRIO_CONTROL.
+ */
+static struct {
+	const struct Qdisc *sch;
+	u32 priority, count;
+} run;
+
+/* The last packet that was peeked at, and is still in its queue. */
+static const struct Qdisc *peeked_in;
+static const struct sk_buff *peeked;
+
+static struct queue *queue_of(const struct Qdisc *sch)
+{
+	return oracle_find(queues, sizeof(*queues), sch->ops);
+}
+
+#define tell(queue, rule, function, sch, format, ...) do {						\
+	if (oracle_tells(&(queue)->watched, rule))							\
+		pr_info("dcflab: wrong count: %pS " format " (%s at %s)\n", function, ##__VA_ARGS__,	\
+			(queue)->own.id, qdisc_dev(sch)->name);						\
+} while (0)
+
+static struct before look(struct Qdisc *sch)
+{
+	return (struct before){ .qlen = sch->q.qlen, .backlog = sch->qstats.backlog, .drops = sch->qstats.drops,
+				.overlimits = sch->qstats.overlimits, .calls = ++calls,
+				.sent = u64_stats_read(&sch->bstats.packets) };
+}
+
+static bool is_checked(const struct Qdisc *sch, const struct before *before)
+{
+	return !(sch->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS)) && before->calls == calls;
+}
+
+static bool has_children(const struct queue *queue)
+{
+	return queue->own.cl_ops && queue->own.cl_ops->graft;
+}
+
+/* Check what holds after all calls. `more` packets are in the queue, or would be if none had been dropped. */
+static void check(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before, int more)
+{
+	int grown = sch->q.qlen - before->qlen, dropped = sch->qstats.drops - before->drops;
+
+	if (dropped < 0 || (int)(sch->qstats.overlimits - before->overlimits) < 0)
+		tell(queue, RULE_STATISTICS, function, sch,
+		     "let statistics run backwards: drops from %u to %u, overlimits from %u to %u", before->drops,
+		     sch->qstats.drops, before->overlimits, sch->qstats.overlimits);
+	else if (grown + dropped != more)
+		tell(queue, RULE_QLEN, function, sch,
+		     "changed qlen from %u to %u and drops by %d; the sum of both changes must be %d",
+		     before->qlen, sch->q.qlen, dropped, more);
+	else if (!has_children(queue) && !sch->q.qlen != !sch->qstats.backlog)
+		tell(queue, RULE_EMPTY, function, sch, "left a qlen of %u and a backlog of %u bytes",
+		     sch->q.qlen, sch->qstats.backlog);
+}
+
+static void check_backlog(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
+			  int more)
+{
+	int grown = sch->qstats.backlog - before->backlog;
+
+	if (!has_children(queue) && sch->qstats.drops == before->drops && grown != more)
+		tell(queue, RULE_BACKLOG, function, sch,
+		     "changed the backlog from %u to %u bytes, where the packet has %u", before->backlog,
+		     sch->qstats.backlog, abs(more));
+}
+
+static void forget(const struct Qdisc *sch)
+{
+	if (peeked_in == sch)
+		peeked_in = NULL;
+	if (run.sch == sch)
+		run.sch = NULL;
+}
+
+static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct queue *queue = queue_of(sch);
+	int length = qdisc_pkt_len(skb), result;
+	u32 priority = skb->priority;
+	bool whole = !skb_is_gso(skb);
+	struct before before;
+
+	if (peeked_in == sch)
+		peeked_in = NULL;
+	before = look(sch);
+	result = queue->own.enqueue(skb, sch, to_free);
+	if (!whole || result & __NET_XMIT_STOLEN || !is_checked(sch, &before))
+		return result;
+	check(queue, queue->own.enqueue, sch, &before, 1);
+	check_backlog(queue, queue->own.enqueue, sch, &before, length);
+	if ((int)(sch->q.qlen - before.qlen) <= 0)
+		return result;
+	if (run.sch != sch || run.priority != priority)
+		run.count = 0;
+	run.sch = sch;
+	run.priority = priority;
+	run.count++;
+	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
+		tell(queue, RULE_LIMIT, queue->own.enqueue, sch, "queued a packet beyond the limit: qlen is %u, limit %u",
+		     sch->q.qlen, sch->limit);
+	return result;
+}
+
+static struct sk_buff *watch_dequeue(struct Qdisc *sch)
+{
+	struct queue *queue = queue_of(sch);
+	const struct sk_buff *expected = peeked_in == sch ? peeked : NULL;
+	struct before before;
+	struct sk_buff *skb;
+	u64 sent;
+
+	forget(sch);
+	before = look(sch);
+	skb = queue->own.dequeue(sch);
+	if (!is_checked(sch, &before))
+		return skb;
+	if (expected && skb != expected)
+		tell(queue, RULE_PEEK, queue->own.dequeue, sch, "gave %s packet after %pS had shown one",
+		     skb ? "another" : "no", queue->own.peek);
+	check(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
+	if (!skb)
+		return skb;
+	check_backlog(queue, queue->own.dequeue, sch, &before, -(int)qdisc_pkt_len(skb));
+	sent = u64_stats_read(&sch->bstats.packets) - before.sent;
+	if (sent != (skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1))
+		tell(queue, RULE_SENT, queue->own.dequeue, sch, "counted %lld packets as sent with one (qdisc_bstats_update)",
+		     sent);
+	return skb;
+}
+
+static struct sk_buff *watch_peek(struct Qdisc *sch)
+{
+	struct queue *queue = queue_of(sch);
+	struct before before = look(sch);
+	struct sk_buff *skb = queue->own.peek(sch);
+
+	before.calls = calls; /* qdisc_peek_dequeued() calls dequeue */
+	if (!is_checked(sch, &before))
+		return skb;
+	check(queue, queue->own.peek, sch, &before, 0);
+	if (skb && skb_queue_empty(&sch->gso_skb)) {
+		peeked_in = sch;
+		peeked = skb;
+	}
+	return skb;
+}
+
+static void watch_reset(struct Qdisc *sch)
+{
+	forget(sch);
+	queue_of(sch)->own.reset(sch);
+}
+
+static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	forget(sch);
+	return queue_of(sch)->own.change(sch, options, extack);
+}
+
+int oracle_register_qdisc(struct Qdisc_ops *ops);
+void oracle_unregister_qdisc(struct Qdisc_ops *ops);
+
+#define WRAP(ops, operation) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)
+#define UNWRAP(ops, queue, operation) ((ops)->operation = (queue)->own.operation)
+
+static void unwrap(struct Qdisc_ops *ops, struct queue *queue)
+{
+	UNWRAP(ops, queue, enqueue);
+	UNWRAP(ops, queue, dequeue);
+	UNWRAP(ops, queue, peek);
+	UNWRAP(ops, queue, reset);
+	UNWRAP(ops, queue, change);
+	queue->watched.registered = false;
+}
+
+int oracle_register_qdisc(struct Qdisc_ops *ops)
+{
+	struct queue *queue = oracle_place(queues, sizeof(*queues), ops);
+	int error;
+
+	if (!queue || queue->watched.registered)
+		return register_qdisc(ops);
+	*queue = (struct queue){ .watched = { .ops = ops, .registered = true }, .own = *ops };
+	WRAP(ops, enqueue);
+	WRAP(ops, dequeue);
+	WRAP(ops, peek);
+	WRAP(ops, reset);
+	WRAP(ops, change);
+	error = register_qdisc(ops);
+	if (error)
+		unwrap(ops, queue);
+	return error;
+}
+EXPORT_SYMBOL(oracle_register_qdisc);
+
+void oracle_unregister_qdisc(struct Qdisc_ops *ops)
+{
+	struct queue *queue = oracle_find(queues, sizeof(*queues), ops);
+
+	unregister_qdisc(ops);
+	if (queue && queue->watched.registered)
+		unwrap(ops, queue);
+}
+EXPORT_SYMBOL(oracle_unregister_qdisc);

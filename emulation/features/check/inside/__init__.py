@@ -19,12 +19,14 @@ class Stage(enum.StrEnum):
     `--strict`"""
     LOAD = "load"
     """into the debug kernel: KASAN, kmemleak, lockdep, UBSAN, checks of RCU, of sleeping in atomic context, of objects
-    and lists, of writes behind a congestion control's state (`ICSK_CA_PRIV_SIZE`), and of calls into unloaded code"""
+    and lists, of writes behind a congestion control's state (`ICSK_CA_PRIV_SIZE`), and of calls into unloaded code.
+    The numbers are checked after each call of the module"""
     WORKOUT = "workout"
     """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
-    outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under load, and
-    hundreds of short connections that end in all ways. Then parameters at the ends of their ranges, an attempt to
-    unload, and a second copy that finds the names taken. At the end the module must unload"""
+    timeouts, outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under
+    load and get small limits, and hundreds of short connections that end in all ways. Then parameters at the ends of
+    their ranges, an attempt to unload, and a second copy that finds the names taken. At the end the module must
+    unload"""
     CYCLES = "cycles"
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks"""

@@ -31,7 +31,7 @@ NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more
 VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
-SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.2  # bytes/s of the bucket; datagrams: more than a queue holds, less
+SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
 NARROW = (1, 2, 3)  # what may be the limit of a queue
 PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
 PRIO_HANDLE, BAND = 0x20000, 0x20001
@@ -79,17 +79,16 @@ class Queues:
         return self.job.try_to(what, lambda: put(node, self.kind or "", build(options), parent))
 
     def full(self, node: Node) -> None:
-        """Change the options that may be limits to small values while there is a backlog, as the child of a bucket and
-        of prio."""
+        """Change each option that may be a limit to a small value while there is a backlog, as the child of a bucket
+        and of prio."""
         for number, values in self.accepted.items():
-            for value in (value for value in values if int.from_bytes(value, "little") in NARROW):
-                what = f"qdisc {self.kind} with a backlog at {node.name}"
-                if self.job.try_to(what, lambda: put_behind_prio(node, self.kind or "", SLOW)):
-                    self.flood(node)
-                    self.takes(node, [(number, value)], BAND)
-                    self.flood(node, FEW)
-                    self.playground.run(BETWEEN_S)
-                    self.takes(node, [], BAND)
+            narrow = [value for value in values if int.from_bytes(value, "little") in NARROW]
+            what = f"qdisc {self.kind} with a backlog at {node.name}"
+            if narrow and self.job.try_to(what, lambda: put_behind_prio(node, self.kind or "", SLOW)):
+                self.flood(node)
+                self.takes(node, [(number, self.playground.random.choice(narrow))], BAND)
+                self.flood(node, FEW)
+                self.playground.run(BETWEEN_S)
 
     def change(self) -> None:
         random, kind = self.playground.random, self.kind or ""

@@ -48,10 +48,11 @@ CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./in
 SYMBOL = "0x00000000\t{}\t{}\t{}\t\n"  # its name, module and export, as modpost writes them
 BALANCE = "".join(SYMBOL.format(f"__cyg_profile_func_{at}", "balance", "EXPORT_SYMBOL") for at in ("enter", "exit"))
 # They register their operations with `oracle`, which checks each call, instead of the kernel.
-WATCHED = {"tcp_{}register_congestion_control": "EXPORT_SYMBOL_GPL", "{}register_qdisc": "EXPORT_SYMBOL"}
-REGISTERING = {name.format(un): export for name, export in WATCHED.items() for un in ("", "un")}
-RENAMED = tuple(f"-D{name}=oracle_{name}" for name in REGISTERING)
-ORACLE = "".join(SYMBOL.format(f"oracle_{name}", "oracle", export) for name, export in REGISTERING.items())
+GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
+WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
+WATCHED |= dict.fromkeys(("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"), "EXPORT_SYMBOL")
+RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
+ORACLE = "".join(SYMBOL.format(f"oracle_{name}", "oracle", export) for name, export in WATCHED.items())
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What holds after each call of a qdisc: a packet that comes in is queued, or it or another one is counted as dropped;
- * one that goes out has left the queue, is counted as sent, and is the one that was peeked at; qlen and backlog are 0
- * together; the queue does not grow beyond its limit of packets; and counters do not run backwards.
+ * What holds after each call of a qdisc: a packet that comes in is queued, or it or another one is counted as dropped,
+ * or taken off the parents' counts; parents, which see return values and what qdisc_tree_reduce_backlog() tells them,
+ * count what is there; a packet that goes out has left the queue, is counted as sent, and is the one that was peeked at; qlen and
+ * backlog are 0 together; the queue does not grow beyond its limit of packets; and counters do not run backwards.
  *
  * A qdisc with children counts no bytes in some cases, so its backlog is not checked. Packets to be segmented, and those
  * that a filter took, are not counted in the usual way, and neither are the packets of a qdisc with counters per CPU.
@@ -22,10 +23,11 @@ struct queue {
 struct before {
 	u32 qlen, backlog, drops, overlimits;
 	u64 sent;
-	u32 calls;
+	u32 calls, reduced;
 };
 
 static struct queue queues[MOST_WATCHED];
+static u32 reduced;	/* packets that were taken off parents' counts */
 static u32 calls;	/* of enqueue and dequeue; others happen within one if a packet is sent round */
 
 /*
@@ -55,7 +57,7 @@ static struct queue *queue_of(const struct Qdisc *sch)
 static struct before look(struct Qdisc *sch)
 {
 	return (struct before){ .qlen = sch->q.qlen, .backlog = sch->qstats.backlog, .drops = sch->qstats.drops,
-				.overlimits = sch->qstats.overlimits, .calls = ++calls,
+				.overlimits = sch->qstats.overlimits, .calls = ++calls, .reduced = reduced,
 				.sent = u64_stats_read(&sch->bstats.packets) };
 }
 
@@ -73,18 +75,31 @@ static bool has_children(const struct queue *queue)
 static void check(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before, int more)
 {
 	int grown = sch->q.qlen - before->qlen, dropped = sch->qstats.drops - before->drops;
+	int told = reduced - before->reduced;
 
 	if (dropped < 0 || (int)(sch->qstats.overlimits - before->overlimits) < 0)
 		tell(queue, RULE_STATISTICS, function, sch,
 		     "let statistics run backwards: drops from %u to %u, overlimits from %u to %u", before->drops,
 		     sch->qstats.drops, before->overlimits, sch->qstats.overlimits);
-	else if (grown + dropped != more)
+	else if (grown + dropped != more && grown + told != more)
 		tell(queue, RULE_QLEN, function, sch,
 		     "changed qlen from %u to %u and drops by %d; the sum of both changes must be %d",
 		     before->qlen, sch->q.qlen, dropped, more);
 	else if (!has_children(queue) && !sch->q.qlen != !sch->qstats.backlog)
 		tell(queue, RULE_EMPTY, function, sch, "left a qlen of %u and a backlog of %u bytes",
 		     sch->q.qlen, sch->qstats.backlog);
+}
+
+/* Parents count `more` packets more, and not those that they were told of. */
+static void check_parents(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
+			  int more)
+{
+	int grown = sch->q.qlen - before->qlen, told = reduced - before->reduced;
+
+	if (!has_children(queue) && grown != more - told)
+		tell(queue, RULE_PARENT, function, sch,
+		     "changed qlen from %u to %u; parents count %d for the packet, less %d for qdisc_tree_reduce_backlog()",
+		     before->qlen, sch->q.qlen, more, told);
 }
 
 static void check_backlog(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
@@ -121,6 +136,7 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	if (!whole || result & __NET_XMIT_STOLEN || !is_checked(sch, &before))
 		return result;
 	check(queue, queue->own.enqueue, sch, &before, 1);
+	check_parents(queue, queue->own.enqueue, sch, &before, result == NET_XMIT_SUCCESS);
 	check_backlog(queue, queue->own.enqueue, sch, &before, length);
 	if ((int)(sch->q.qlen - before.qlen) <= 0)
 		return result;
@@ -152,6 +168,7 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 		tell(queue, RULE_PEEK, queue->own.dequeue, sch, "gave %s packet after %pS had shown one",
 		     skb ? "another" : "no", queue->own.peek);
 	check(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
+	check_parents(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
 	if (!skb)
 		return skb;
 	check_backlog(queue, queue->own.dequeue, sch, &before, -(int)qdisc_pkt_len(skb));
@@ -172,6 +189,7 @@ static struct sk_buff *watch_peek(struct Qdisc *sch)
 	if (!is_checked(sch, &before))
 		return skb;
 	check(queue, queue->own.peek, sch, &before, 0);
+	check_parents(queue, queue->own.peek, sch, &before, 0);
 	if (skb && skb_queue_empty(&sch->gso_skb)) {
 		peeked_in = sch;
 		peeked = skb;
@@ -190,6 +208,15 @@ static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlin
 	forget(sch);
 	return queue_of(sch)->own.change(sch, options, extack);
 }
+
+void oracle_qdisc_tree_reduce_backlog(struct Qdisc *sch, int packets, int bytes);
+
+void oracle_qdisc_tree_reduce_backlog(struct Qdisc *sch, int packets, int bytes)
+{
+	reduced += packets;
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+}
+EXPORT_SYMBOL(oracle_qdisc_tree_reduce_backlog);
 
 int oracle_register_qdisc(struct Qdisc_ops *ops);
 void oracle_unregister_qdisc(struct Qdisc_ops *ops);

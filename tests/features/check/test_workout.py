@@ -21,7 +21,7 @@ from emulation.setup import Prepared
 
 pytestmark = pytest.mark.lane
 
-BROKEN = Path(__file__).parent / "broken"
+BROKEN, TC_MODULES = Path(__file__).parent / "broken", Path(__file__).parents[3] / "tc_modules"
 CYCLES = 30
 
 # folder: what is found first, and in which function
@@ -96,10 +96,14 @@ def seen(
     debug: Prepared, work_out: Callable[..., list[Seen]], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Seen]:
     """The workouts of all of them."""
-    report = build.build(find(BROKEN), [build.debug_target(debug.kernel)], tmp_path_factory.mktemp("broken"))
-    paths = map(Path, report.data["modules"][build.DEBUG].values())
+    target, folder = build.debug_target(debug.kernel), tmp_path_factory.mktemp("built")
+    broken, ours = (
+        build.build(find(source), [target], folder / source.name).data["modules"][build.DEBUG]
+        for source in (BROKEN, TC_MODULES)
+    )
+    paths = map(Path, broken.values())
     built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in paths}
-    built |= {name: examine(debug.modules[name]) for name in SOUND}
+    built |= {name: examine(Path(ours[name])) for name in SOUND}
     return dict(zip(built, work_out(*built.values()), strict=True))
 
 

@@ -107,7 +107,7 @@ static void check_backlog(struct queue *queue, const void *function, struct Qdis
 {
 	int grown = sch->qstats.backlog - before->backlog;
 
-	if (!has_children(queue) && sch->qstats.drops == before->drops && grown != more)
+	if (!has_children(queue) && sch->qstats.drops == before->drops && reduced == before->reduced && grown != more)
 		tell(queue, RULE_BACKLOG, function, sch,
 		     "changed the backlog from %u to %u bytes, where the packet has %u", before->backlog,
 		     sch->qstats.backlog, abs(more));

@@ -59,7 +59,6 @@ class Workout:
         self.queues.put_everywhere()
         self.alone(without)
         if self.module.controls:
-            job.do(playground.loopback)
             job.do(self.timeouts)
         playground.crowd.listen(playground.controls)
         playground.begin(FEW)
@@ -68,6 +67,8 @@ class Workout:
         phases = self.phases()
         for phase in playground.random.sample(phases, len(phases)):
             job.do(phase)
+        if self.module.controls:
+            job.do(playground.loopback)
         if self.module.controls or self.queues.kind:
             job.do(self.memory_shortage)
         if self.parameters.before:

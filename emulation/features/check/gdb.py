@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from emulation.features.check import Finding, Name, exercise
+from emulation.features.check.inside import loaded
 from emulation.features.check.subject import Module
 from emulation.files import read_json
 from emulation.lane.errors import Failure
@@ -25,9 +26,10 @@ from emulation.lanes.virtual import boot, confine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import Prepared
 
-# All of the kernel's reports pass one of these. add_taint's first argument says whether it is about a fault.
+# All reports of the kernel and of `oracle` pass one of these. add_taint's first argument says whether it is about a
+# fault.
 STOPS = (
-    *("panic", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
+    *("panic", "oracle_told", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
     *("__ubsan_handle_out_of_bounds", "__ubsan_handle_shift_out_of_bounds", "__ubsan_handle_load_invalid_value"),
 )
 TAINT_BAD_PAGE, TAINT_DIE, TAINT_WARN = 5, 7, 9
@@ -46,7 +48,7 @@ def debug(
     prepared: Prepared,
     module: Module,
     folder: Path,
-    sections: Mapping[str, str],
+    sections: Mapping[str, Mapping[str, str]],
     *,
     before: Sequence[Module] = (),
     finding: Finding | None = None,
@@ -56,8 +58,9 @@ def debug(
 ) -> str:
     """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
 
-    `sections` are those of a run with the same seed and cycles; `folder` must be empty. When gdb has stopped, it shows
-    the function of the `finding`. If nothing detects the fault at the time, as with a leak, gdb stops at the function.
+    `sections` are those of modules in a run with the same seed and cycles; `folder` must be empty. When gdb has
+    stopped, it shows the function of the `finding`. If nothing detects the fault at the time, as with a leak, gdb stops
+    at the function.
     With `batch`, gdb prints the stack and ends; its output is returned.
     """
     exercise.write_job(prepared, module, folder, seed, cycles)
@@ -77,7 +80,8 @@ def debug(
         output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
         run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
         script = folder / "gdb.script"
-        symbols = placed(module, sections, folder.resolve())
+        files = {loaded.ORACLE: prepared.modules[loaded.ORACLE], module.name: module.path}
+        symbols = [placed(file, sections[name], folder.resolve()) for name, file in files.items() if name in sections]
         script.write_text("\n".join(commands(symbols, len(modules), run, finding)) + "\n")
         stack.enter_context(interrupts_for_gdb())
         done = subprocess.run(
@@ -109,7 +113,7 @@ def interrupts_for_gdb() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> list[str]:
+def commands(symbols: Sequence[Path], earlier: int, run: str, finding: Finding | None) -> list[str]:
     """Return gdb's script: run until the module, after `earlier` others, is about to be initialised; then to the
     fault."""
     function = finding.where.partition(" ")[0] if finding and finding.where[:1] != "[" else ""
@@ -119,28 +123,29 @@ def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> 
         *("set print thread-events off", "set print inferior-events off"),
         *("set startup-with-shell on", "set disable-randomization on", "set detach-on-fork on"),
         f"handle {SIGNALS} nostop noprint pass",
-        *("tbreak *do_init_module", f"ignore 1 {earlier}", run, f"add-symbol-file {shlex.quote(str(symbols))}"),
+        *("tbreak *do_init_module", f"ignore 1 {earlier}", run),
+        *(f"add-symbol-file {shlex.quote(str(file))}" for file in symbols),
         *(f"break *{name}" for name in stops),
         *(TAINTED, "continue", "backtrace"),
         *([SHOW.format(function), "list"] if function else []),
     ]
 
 
-def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
-    """Copy the module and give its sections their addresses in the kernel. gdb accepts addresses of sections, but then
+def placed(module: Path, sections: Mapping[str, str], folder: Path) -> Path:
+    """Copy a module and give its sections their addresses in the kernel. gdb accepts addresses of sections, but then
     uses the stack frames of .text for all sections."""
-    copy = folder / module.path.name
+    copy = folder / module.name
     places = {".modinfo": NOWHERE, **sections}
     moved = [f"--change-section-address={name}={address}" for name, address in places.items()]
-    subprocess.run(["objcopy", "--no-change-warnings", *moved, module.path, copy], check=True)
+    subprocess.run(["objcopy", "--no-change-warnings", *moved, module, copy], check=True)
     return copy
 
 
-def sections_of(folder: Path) -> dict[str, str]:
-    """Return the module's addresses from an earlier workout's run folder. Raises Failure if it was never loaded
-    there."""
+def sections_of(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the addresses of the module and of `oracle` from an earlier workout's run folder. Raises Failure if they
+    were never loaded there."""
     try:
-        found: dict[str, str] = read_json(folder / "workout.json")["sections"]
+        found: dict[str, dict[str, str]] = read_json(folder / "workout.json")["sections"]
     except (OSError, KeyError, ValueError):
         raise Failure(f"{folder} does not say where the module was: it was never loaded there") from None
     return found

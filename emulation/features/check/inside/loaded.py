@@ -27,7 +27,8 @@ MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules
 THIS_MODULE = b".gnu.linkonce.this_module"  # the section that contains its struct module
 SECTION = struct.Struct("=IIQQQQ")  # Elf64_Shdr: name, type, flags, address, offset, size
 COPY = "copy.ko"
-POLICY = "/sys/module/oracle/parameters/policy"
+ORACLE = "oracle"  # our module that checks each call of the one under test
+POLICY = f"/sys/module/{ORACLE}/parameters/policy"
 GRACE_S = 6.0  # kmemleak ignores objects younger than 5 s
 # The limits of integer types, and invalid values.
 INTEGERS = (0, 1, -1, 2, 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)

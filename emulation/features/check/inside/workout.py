@@ -286,7 +286,9 @@ def check(net: Net, job: Job) -> None:
     except OSError as error:
         job.find(Name.REFUSED_LOAD, refusal(error))
         return
-    job.seen |= {"sections": module.sections(), "texts": [module.text()], "controls": module.controls}
+    placed = {one.name: one.sections() for one in (module, Module(loaded.ORACLE, ""))}
+    job.seen |= {"sections": {name: sections for name, sections in placed.items() if sections}}
+    job.seen |= {"texts": [module.text()], "controls": module.controls}
     job.write()
     job.enter(Stage.WORKOUT)
     workout = Workout(module, playground, job)

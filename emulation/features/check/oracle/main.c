@@ -44,10 +44,19 @@ void *oracle_place(void *table, size_t size, const void *ops)
 	return found;
 }
 
+/* A debugger stops here (emulation/features/check/gdb.py). */
+static noinline void oracle_told(void)
+{
+	barrier();
+}
+
 /* Return whether a broken rule is to be reported: the first time only. */
 bool oracle_tells(struct watched *watched, enum rule rule)
 {
-	return !test_and_set_bit(rule, &watched->told);
+	if (test_and_set_bit(rule, &watched->told))
+		return false;
+	oracle_told();
+	return true;
 }
 
 MODULE_DESCRIPTION("Checks what a congestion control or a qdisc under test does");

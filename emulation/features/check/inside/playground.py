@@ -30,7 +30,7 @@ MANY = (
 )
 RENO_TOO = 3  # with many flows, one in this many uses Reno, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
-FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, EVERY_S = 1.0, 1.0, 1.0, 3.0, 0.1  # of a flow over a link without losses
+FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, EVERY_S = 0.5, 0.5, 0.6, 2.4, 0.1  # of a flow over a link without losses
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # number within the time
 SOME_BYTES = 40_000
 LOOK_EVERY_NS = 500_000_000

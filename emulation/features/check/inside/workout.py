@@ -96,10 +96,9 @@ class Workout:
     def timeouts(self) -> None:
         """Check that windows grow again after a timeout, if they were larger before, and Reno's does."""
         job, playground = self.job, self.playground
-        _, renos = playground.after_timeout("reno")
         job.seen["timeouts"] = seen = {name: playground.after_timeout(name) for name in playground.controls}
         for name, (before, after) in seen.items():
-            if after * REGAINED < min(before, renos):
+            if after * REGAINED < before and after * REGAINED < (renos := playground.after_timeout("reno")[1]):
                 text = f"{name}'s congestion window stays below {after + 1} segments for {REGAIN_S:g} s after timeouts "
                 text += f"on a link without losses; its mean was {before} before, and Reno's reaches {renos} again"
                 job.find(Name.WRONG_WINDOW, text)

@@ -188,6 +188,14 @@ def test_like_a_simulator_sets_what_was_not_said() -> None:
     assert unflatten(flatten(specify("string", {"like": "ns2"}))).medium.rules == RULES
 
 
+def test_a_mode_with_mcs_leaves_out_a_topologys_legacy_defaults() -> None:
+    """Such as the rate of `wlan`, and the OCB of `mobile`, which has none of 802.11n's frames."""
+    assert specify("wlan", {}).radio.rate == 11 and specify("wlan", {"mode": "n"}).radio.rate == 54
+    legacy, moving = specify("mobile", {}), specify("mobile", {"mode": "n"})
+    assert legacy.network.link == "ocb" and moving.network.link == "adhoc"
+    assert moving.network.motion == legacy.network.motion
+
+
 def test_tcp_like_a_simulator_sets_what_was_not_said() -> None:
     names = ("initial_window", "rto_min_ms", "max_reordering", "small_queues")
 

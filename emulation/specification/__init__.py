@@ -124,7 +124,10 @@ def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER
         run_by(what, trust)
     own = parameters_of(what).model_fields if isinstance(what, str) else {}
     if isinstance(what, str):
-        options = {**usual(what, {name: value for name, value in options.items() if name in own}, trust), **options}
+        defaults = usual(what, {name: value for name, value in options.items() if name in own}, trust)
+        if options.get("mode", OLDER) != OLDER:  # which has neither legacy rates of data nor OCB
+            defaults = {name: value for name, value in defaults.items() if name != "rate" and value != "ocb"}
+        options = {**defaults, **options}
     chosen: dict[str, Any] = {"topology": what} if isinstance(what, str) else {"own": what}
     sections: dict[str, Any] = {"network": {**chosen, "parameters": {n: v for n, v in options.items() if n in own}}}
     for name, value in options.items():

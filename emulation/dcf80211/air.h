@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
+ * dcf80211: the air under mac80211. This header joins the module's files:
  * module.c (load and unload), air.c (the core, its lock and its timer), hwsim.c
  * (frames to and from the hwsim driver), virtio.c (the virtio device that
- * carries them), control.c (generic netlink), settings.c (commands that change
+ * carries them), driver.c and mpdu.c (the driver of HT and later, and its
+ * frames), control.c (generic netlink), settings.c (commands that change
  * stations, powers and positions), refusal.c (error messages), trace.c (the
  * trace), conf_tx.c (EDCA parameters from mac80211).
  *
  * Events from outside are stored and kick the timer, which then handles them.
- * In a circle: air.c, conf_tx.c, hwsim.c, virtio.c.
+ * In a circle: air.c, conf_tx.c, driver.c, hwsim.c, mpdu.c, virtio.c.
  *
  * Locking. There is one air at a time. The genl mutex orders set-up, control
  * and removal. air->lock (taken with interrupts off) guards the core and the

@@ -374,7 +374,7 @@ static const struct ieee80211_regdomain anywhere = {
 	},
 };
 
-static void describe(struct driver *d, const u8 *addr)
+static void describe_radio(struct driver *d, const u8 *addr)
 {
 	struct ieee80211_hw *hw = d->hw;
 
@@ -453,7 +453,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 	mpdu_init(d);
 	hrtimer_setup(&d->beacon, driver_beacon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	radio_perm_addr(addr, air->radio[station].addr);
-	describe(d, addr);
+	describe_radio(d, addr);
 	wiphy_net_set(hw->wiphy, net);
 	err = fix_mode(d) ?: caps_set(d);
 	if (!err) {

@@ -23,7 +23,7 @@ static u32 key_of(u8 format, u8 mcs, u8 streams, u8 width, u8 guard)
 	return ((((format - DCF_HT) * MODE_MCS + mcs) * MODE_STREAMS + streams - 1) * WIDTHS + width) * GUARDS + guard;
 }
 
-static void add(struct modes *m, u8 format, u8 mcs, u8 streams, u8 width, u8 guard)
+static void add_mode(struct modes *m, u8 format, u8 mcs, u8 streams, u8 width, u8 guard)
 {
 	struct dcf_txvector v = {
 		.format = format,
@@ -47,8 +47,9 @@ struct modes *modes_create(void)
 	u32 i;
 
 	for (i = 0; m && i < MOST; i++)
-		add(m, DCF_HT + i / GUARDS / WIDTHS / MODE_STREAMS / MODE_MCS, i / GUARDS / WIDTHS / MODE_STREAMS % MODE_MCS,
-		    1 + i / GUARDS / WIDTHS % MODE_STREAMS, i / GUARDS % WIDTHS, i % GUARDS);
+		add_mode(m, DCF_HT + i / GUARDS / WIDTHS / MODE_STREAMS / MODE_MCS,
+			 i / GUARDS / WIDTHS / MODE_STREAMS % MODE_MCS, 1 + i / GUARDS / WIDTHS % MODE_STREAMS,
+			 i / GUARDS % WIDTHS, i % GUARDS);
 	return m;
 }
 
@@ -138,7 +139,7 @@ static u8 he_guard(u16 guard_ns)
 	       guard_ns == 1600 ? NL80211_RATE_INFO_HE_GI_1_6 : NL80211_RATE_INFO_HE_GI_3_2;
 }
 
-static u8 bandwidth(u16 width_mhz)
+static u8 bandwidth_of(u16 width_mhz)
 {
 	return width_mhz == 160 ? RATE_INFO_BW_160 : width_mhz == 80 ? RATE_INFO_BW_80 :
 	       width_mhz == 40 ? RATE_INFO_BW_40 : RATE_INFO_BW_20;
@@ -152,7 +153,7 @@ void modes_to_he(const struct modes *m, u16 place, struct rate_info *rate)
 		.flags = RATE_INFO_FLAGS_HE_MCS,
 		.mcs = v->mcs,
 		.nss = v->streams,
-		.bw = bandwidth(v->width_mhz),
+		.bw = bandwidth_of(v->width_mhz),
 		.he_gi = he_guard(v->guard_ns),
 	};
 }
@@ -169,7 +170,7 @@ void modes_to_reception(const struct modes *m, u16 place, struct ieee80211_rx_st
 	status->encoding = v->format == DCF_HT ? RX_ENC_HT : v->format == DCF_VHT ? RX_ENC_VHT : RX_ENC_HE;
 	status->rate_idx = v->format == DCF_HT ? v->mcs + 8 * (v->streams - 1) : v->mcs;
 	status->nss = v->streams;
-	status->bw = bandwidth(v->width_mhz);
+	status->bw = bandwidth_of(v->width_mhz);
 	if (v->format == DCF_HE)
 		status->he_gi = he_guard(v->guard_ns);
 	else if (v->guard_ns == 400)

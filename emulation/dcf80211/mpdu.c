@@ -481,7 +481,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	return true;
 }
 
-static void take(struct driver *d, u8 ac)
+static void take_frames(struct driver *d, u8 ac)
 {
 	struct ieee80211_txq *txq;
 	bool any = true;
@@ -516,7 +516,7 @@ static void mpdu_work(struct tasklet_struct *work)
 		pass_received(d, skb);
 	told_free(d->air, &told);
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
-		take(d, ac);
+		take_frames(d, ac);
 	rcu_read_unlock();
 }
 

@@ -44,6 +44,7 @@ PAPERS = {
 }
 JUDGED = (Column.PUBLISHED, Column.TODAY)
 WIDTH = 120
+COUNTED = 1000  # needed seeds beyond this are only said to be more
 UNTESTED = "not tested"
 NO_CAUSE = "it does not come out, and no experiment shows why"
 MOST = 12  # contrasts of a claim that are shown one by one
@@ -103,13 +104,23 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
         else:
             found = Verdict.OPEN
             whys.insert(0, NO_CAUSE)
-    noise = of_paper(tested) if found is Verdict.OPEN and not whys else None
+    undecided = found is Verdict.OPEN and not whys
+    noise = of_paper(tested) if undecided else None
+    open_ = [finding.needs for one in outcomes for finding in one.found if finding.finding is Decision.OPEN]
+    needs = max(open_, default=0.0)
     return ClaimVerdict(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
         cause=cause, tried=tried, why="; ".join(whys), noise=noise,
+        needs=rounded_up(needs) if undecided and math.isfinite(needs) else None,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
+
+
+def rounded_up(of: float) -> int:
+    """Return the next whole number of two digits that is not below this one."""
+    unit = int(10 ** max(math.ceil(math.log10(max(of, 1.0))) - 2, 0))
+    return math.ceil(of / unit) * unit
 
 
 def evidence_against(claims: Claims, change: Change) -> str:
@@ -260,7 +271,12 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
         return f"{one.verdict}: the paper's own runs leave ±{100 * one.noise:.0f} %"
     if one.why.startswith(NO_CAUSE):
         return f"{one.verdict}: does not come out, cause not shown"
-    return f"{one.verdict}: {'not all is run' if one.why else 'undecided'}"
+    if one.why:
+        return f"{one.verdict}: not all is run"
+    if not one.needs:
+        return f"{one.verdict}: undecided"
+    seeds = f"some {one.needs}" if one.needs <= COUNTED else f"over {COUNTED:,}"
+    return f"{one.verdict}: undecided, needs {seeds} seeds"
 
 
 def page(record: Record) -> str:

@@ -94,7 +94,7 @@ class ClaimVerdict(Model):
     `verdict` is a `Verdict`'s value; `seeds` the fewest of its contrasts; `studies` those that count; `ours` each
     contrast; `change` the change that makes it hold, in words, and `cause` the verdict with it; `tried` other changes,
     with the evidence against them; `why` what is missing; `noise` the relative error of the paper's means, if its runs
-    could not decide either.
+    could not decide either; `needs` how many seeds may decide an open finding, by their spread.
     """
 
     verdict: str
@@ -106,6 +106,7 @@ class ClaimVerdict(Model):
     tried: list[str] = []
     why: str = ""
     noise: float | None = None
+    needs: int | None = None
 
 
 class Standing(Model):

@@ -265,6 +265,20 @@ def test_what_is_missing_is_said() -> None:
     )
 
 
+def test_how_many_seeds_may_decide_is_said() -> None:
+    """Of what is open, rounded up."""
+    found = claims()
+    for seed, segments in enumerate((1000, 1100, 1060, 1010, 1020, 950), 1):
+        found.add(STUDY, run("none", seed, segments), "now")
+        found.add(STUDY, run("full", seed, 1000), "now")
+    known = page.standing(found, "C1").columns[TODAY]
+    assert page.in_short(known, NUMBERED["C1"]) == f"open: undecided, needs some {known.needs} seeds"
+    [unit] = found.of("C1")
+    outcome = found.tested(*unit).outcome
+    assert outcome and known.needs and 6 < outcome.found[0].needs <= known.needs < outcome.found[0].needs + 1
+    assert [page.rounded_up(of) for of in (0.0, 12.3, 99.0, 101.0, 2145.2)] == [0, 13, 99, 110, 2200]
+
+
 def test_with_some_of_the_seeds() -> None:
     found = filled(range(1, 6))
     [unit] = found.of("C1")

@@ -271,8 +271,8 @@ def test_how_many_seeds_may_decide_is_said() -> None:
     for seed, segments in enumerate((1000, 1100, 1060, 1010, 1020, 950), 1):
         found.add(STUDY, run("none", seed, segments), "now")
         found.add(STUDY, run("full", seed, 1000), "now")
-    known = page.standing(found, "C1").columns[TODAY]
-    assert page.in_short(known, NUMBERED["C1"]) == f"open: undecided, needs some {known.needs} seeds"
+    known = page.standing_of(found, "C1").columns[TODAY]
+    assert page.short_verdict(known, NUMBERED["C1"]) == f"open: undecided, needs some {known.needs} seeds"
     [unit] = found.of("C1")
     outcome = found.tested(*unit).outcome
     assert outcome and known.needs and 6 < outcome.found[0].needs <= known.needs < outcome.found[0].needs + 1

@@ -323,7 +323,7 @@ def test_clients_find_their_access_point_under_it(bench: Any, how: str) -> None:
     ap, a, b = (add(name, mac=f"02:00:00:00:0{{n}}:00") for n, (add, name) in enumerate(
         [(net.addAccessPoint, "ap1"), (net.addStation, "sta1"), (net.addStation, "sta2")]))
     net.addLink(ap, a, b, cls="infrastructure", ssid="lab", security="wpa2", passphrase="correct horse")
-    MACS = [one.asked.settings["mac"] for one in (ap, a, b)]
+    MACS = [one.spec.settings["mac"] for one in (ap, a, b)]
     program = start("ifaces: {{ ids = [" + ", ".join(f'"{{each}}"' for each in MACS) + "]; }};", {how})
     with net:
         net.start()

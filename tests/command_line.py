@@ -17,6 +17,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = [sys.executable, "-P", "-m", "emulation"]
+HANGS_UP = ["env", "--default-signal=HUP"]  # before a program that a test hangs up on: nohup has it ignore that
 
 
 def environment(here: Path) -> dict[str, str]:
@@ -50,7 +51,7 @@ def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A run in `here`/run, while it goes on; at the end it is gone."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    command = [*PROGRAM, *arguments, "--out", "run"]
+    command = [*HANGS_UP, *PROGRAM, *arguments, "--out", "run"]
     with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import HANGS_UP
 
 from emulation.files import compressed
 from emulation.play.replay import replay
 from emulation.setup import Prepared
 
 WITHIN_S = 15
-COMMAND = [sys.executable, "-m", "emulation", "live"]
+COMMAND = [*HANGS_UP, sys.executable, "-m", "emulation", "live"]
 
 
 class Live:

@@ -5,6 +5,11 @@ them."""
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
 
 
 def asked(what: str | None) -> tuple[bool, int]:
@@ -16,3 +21,12 @@ def asked(what: str | None) -> tuple[bool, int]:
     parser.add_argument("--repeats", type=int, default=3, help="how often each is timed, or how many seeds are run (3)")
     given = parser.parse_args()
     return given.json, given.repeats
+
+
+def tell(found: Found, as_json: bool, show: Callable[[Found], None]) -> int:
+    """Print what a benchmark found, as JSON or by `show`. Return the exit status."""
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found)
+    return 0

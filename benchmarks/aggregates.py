@@ -7,7 +7,6 @@ loses some of its MPDUs. The result is acknowledged MPDUs per second. The core r
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import asked
+from benchmarks import asked, tell
 from benchmarks.compare import build_core, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 
@@ -95,12 +94,7 @@ def show(found: dict[str, dict[str, list[float]]]) -> None:
 
 
 def main(as_json: bool, repeats: int) -> int:
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps(found, indent=1))
-    else:
-        show(found)
-    return 0
+    return tell(measure(repeats), as_json, show)
 
 
 if __name__ == "__main__":

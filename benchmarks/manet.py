@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import asked
+from benchmarks import asked, tell
 from benchmarks.compare import HERE, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Outcome, Task
@@ -195,12 +195,7 @@ def show(found: Mapping[str, list[Row]]) -> None:
 
 
 def main(as_json: bool, repeats: int) -> int:
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps(found, indent=1))
-    else:
-        show(found)
-    return 0
+    return tell(measure(repeats), as_json, show)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
-from benchmarks import asked
+from benchmarks import asked, tell
 from benchmarks.compare import build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
@@ -176,12 +176,7 @@ def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
 
 
 def main(as_json: bool, repeats: int) -> int:
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps(found, indent=1))
-    else:
-        show(found)
-    return 0
+    return tell(measure(repeats), as_json, show)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,9 +99,15 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @needs_git
 def test_students_get_no_answers() -> None:
-    """The package has the handouts, but not the page for instructors."""
+    """Packages have the handouts, but not the page for instructors, nor the program that prints the right answers."""
     files = sources.files_of(ROOT)
     assert "labs/hidden_terminal/README.md" in files and "labs/instructor.md" not in files
+    program = re.compile(rb"def right_answers|right_answers\(")
+    assert program.search((ROOT / "tests/features/labs/right.py").read_bytes())
+    assert [file for file in files if program.search((ROOT / file).read_bytes())] == []
+    page = re.findall(r"^- .{40}", (ROOT / "labs/instructor.md").read_text(), re.MULTILINE)
+    texts = [(file, (ROOT / file).read_text()) for file in files if file.endswith((".md", ".py", ".toml", ".ipynb"))]
+    assert len(page) > 10 and [file for file, text in texts if any(line in text for line in page)] == []
 
 
 def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ Right answers are never shown. A hint to a wrong answer says where to look, or n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -249,19 +248,3 @@ def _congestion(
     failed = [test for test in question.tests if not test.holds(with_it, runs)]
     hint = "\n".join(f"{test.says}: not yet: {test.look}" for test in failed)
     return len(question.tests) - len(failed), hint
-
-
-def right_answers(found: Found, student: Student, runs: Runs) -> Mapping[str, str]:
-    """Return the right answers for a student, except programs. For teachers and tests."""
-    right: dict[str, str] = {}
-    for question in found.lab.questions:
-        match question:
-            case Number():
-                right[question.name] = f"{question.of(runs):.6g}"
-            case Choice():
-                there = zip(LETTERS, in_order(question, student), strict=False)
-                right[question.name] = "".join(a for a, sentence in there if sentence in true_sentences(question, runs))
-            case Frame():
-                rows = question.which(runs[question.run]).nonzero()[0]
-                right[question.name] = str(rows[0] + 1) if rows.size else ""
-    return right

@@ -17,7 +17,7 @@ from emulation.play.lab import Lab
 from emulation.play.session import provide
 from labs import Found, Runs
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `played`
+sys.path.insert(0, str(Path(__file__).parent))  # for `played` and `right`
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

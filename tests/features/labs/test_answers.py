@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from played import Played
+from right import right_answers
 
 import labs
-from emulation.features.labs.judge import Answer, State, compare, right_answers, true_sentences
+from emulation.features.labs.judge import Answer, State, compare, true_sentences
 from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, student_named
 from emulation.play.lab import Lab
 from labs import Choice, Essay, Found, Frame, Number, Program, Question, Runs

@@ -12,12 +12,12 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from played import Played
+from right import right_answers
 
 import labs
 from emulation.cli.main import cli
 from emulation.features.labs import judge, marks
 from emulation.features.labs.begin import handout
-from emulation.features.labs.judge import right_answers
 from emulation.features.labs.sheet import Sheet, read, student_named
 from emulation.lane.errors import Failure, Misuse
 from emulation.play import junit

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prose is plain: the linter (`tests/prose.py`) finds nothing in help texts, in messages and in the pages that are
-done. `tests/prose_pages.txt` lists the pages that are not; `./dcflab python tests/test_prose.py` writes it again."""
+"""Prose is plain: the linter (`tests/prose.py`) finds nothing in help texts, in messages and in any page."""
 
 from __future__ import annotations
 
@@ -9,17 +8,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `prose`, also as a program
+sys.path.insert(0, str(Path(__file__).parent))  # for `prose`
 import prose
 
-NOT_YET = Path(__file__).with_name("prose_pages.txt")
 LONG = "The station " + "waits for a slot and then " * 7 + "sends."
-
-
-def listed() -> set[str]:
-    """The pages that are not yet clean."""
-    lines = (line.strip() for line in NOT_YET.read_text().splitlines())
-    return {line for line in lines if line and not line.startswith("#")}
 
 
 def name(path: Path) -> str:
@@ -91,18 +83,4 @@ def test_help_texts_and_messages_are_plain() -> None:
 
 @pytest.mark.parametrize("path", prose.pages(), ids=name)
 def test_pages_are_plain(path: Path) -> None:
-    """But for those that are listed as not done."""
-    if name(path) in listed():
-        pytest.skip("not done yet")
     assert [str(problem) for problem in prose.page(path)] == []
-
-
-def test_the_pages_that_are_listed_are_there() -> None:
-    assert listed() <= {name(path) for path in prose.pages()}
-
-
-if __name__ == "__main__":
-    left = [name(path) for path in prose.pages() if prose.page(path)]
-    head = "# SPDX-License-Identifier: BSD-3-Clause\n"
-    head += "# Pages in which the linter finds something. Remove a page when it is done.\n"
-    NOT_YET.write_text(head + "".join(f"{one}\n" for one in left))

@@ -45,6 +45,7 @@ exit 1
 OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three
 SHARP_S = 0.02  # after two ticks, the kernel's timers have high resolution
 console, reports = "/dev/tty1", -1
+packages: list[str] = []  # folders of the user's packages
 at_end = contextlib.ExitStack()  # what to do when the script has ended
 
 
@@ -161,7 +162,12 @@ def script(path: str, *arguments: str) -> int:
     import runpy
     import site
 
+    from emulation.lane import userland
+
     site.main()
+    # The user's packages come after those of the environment, which the lab itself needs.
+    sys.path[:] = [folder for folder in sys.path if folder not in packages] + packages
+    userland.prepare(packages)
     if not os.access(path, os.R_OK):
         path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]
@@ -213,7 +219,8 @@ def program(boot: dict[str, Any]) -> int:
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
     os.environ["DCFLAB_CLOCK"] = boot.get("clock", "virtual")
     sys.executable = boot["python"]
-    sys.path += boot["packages"]
+    packages.extend(boot["packages"])
+    sys.path += packages
     try:
         os.chdir(boot["directory"])
     except OSError:  # a directory that an ordinary user cannot enter

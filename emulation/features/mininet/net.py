@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from emulation.features.mininet import kinds, link
@@ -23,7 +21,7 @@ from emulation.features.mininet.log import output
 from emulation.features.mininet.medium import Medium
 from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
-from emulation.features.mininet.place import answer, make_writable, show_beside
+from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
 from emulation.features.mininet.roles import Controller, Switch
 from emulation.features.prompt.inside.traffic import play
@@ -60,7 +58,7 @@ class Mininet:
         self.links: list[Link] = []
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
-        self.beside = contextlib.ExitStack()  # symbolic links in the run folder
+        move_to_run_folder()
         builtins.input = answer
         self.options: dict[str, Any] = {}
         self.filmed, self.isReplaying = bool(params.get("plot")), False
@@ -275,12 +273,9 @@ class Mininet:
         self.prepare()
         self.lab = lab = Lab(self)
         lab.film = self.filmed
-        make_writable(script := Path(sys.argv[0]).resolve().parent)  # before any program uses it
         self.mobility_plan.give(lab)
         lab.start()
         self.built = True
-        os.chdir(lab.folder)  # a writable directory
-        self.beside = show_beside(script, Path(lab.folder))
         for node in self.all_nodes():
             node.lane = lab[node.name]  # type: ignore[assignment]
             named = {each.name: each for each in lab[node.name].interfaces}
@@ -318,7 +313,6 @@ class Mininet:
         lab, self.lab = self.lab, None
         for node in self.all_nodes():
             node.terminate()
-        self.beside.close()
         lab.stop()
         for watcher in self.watchers:
             watcher.close()

@@ -84,7 +84,10 @@ class Finder:
     def create_module(self, spec: ModuleSpec) -> None: ...
 
     def exec_module(self, module: ModuleType) -> None:
+        from emulation.features.mininet.place import move_to_run_folder
+
         own = module.__name__
+        move_to_run_folder()
         for source, names in MODULES[own].items():
             ours = import_module(f"{HERE}.{source}")
             for name in names.split():

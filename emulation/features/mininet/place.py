@@ -5,8 +5,10 @@ links to the files beside the script; and `input`."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from emulation.lane import guest, syscalls
@@ -16,12 +18,25 @@ MOST = 500  # files beside a script
 PATH_ONLY = os.O_PATH | os.O_CLOEXEC
 
 
+@functools.cache
+def move_to_run_folder() -> None:
+    """Make the run folder the script's working directory, with links to the files beside the script and to those that
+    its arguments name. Without effect outside a lane, and the second time. Raises OSError."""
+    if "DCFLAB_RUN" not in os.environ:
+        return
+    script, folder, here = Path(sys.argv[0]).resolve().parent, Path(os.environ["DCFLAB_RUN"]), Path.cwd()
+    named = [here / Path(word).parts[0] for word in sys.argv[1:] if word and not os.path.isabs(word)]
+    make_writable(script)  # before any program uses it
+    guest.at_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
+    os.chdir(folder)
+
+
 def make_writable(script: Path) -> None:
     """Mount an empty /tmp in memory unless it is writable. Keep the script's folder, and those of the environment below
     /tmp, visible. Raises OSError."""
     if os.access(TEMPORARY, os.W_OK):
         return
-    needed = {script, Path(sys.prefix), *(Path(entry) for entry in sys.path if entry)}
+    needed = {script, Path.cwd(), Path(sys.prefix), *(Path(entry) for entry in sys.path if entry)}
     below = sorted({each for each in needed if TEMPORARY in each.parents and each.is_dir()})
     held = {each: os.open(each, PATH_ONLY) for each in below if not any(other in each.parents for other in below)}
     syscalls.mount("tmpfs", str(TEMPORARY))
@@ -31,13 +46,13 @@ def make_writable(script: Path) -> None:
         os.close(descriptor)
 
 
-def show_beside(script: Path, folder: Path) -> contextlib.ExitStack:
-    """Link the files beside a script into the run folder, its working directory; closing the result removes the links.
-    Existing names stay. Raises OSError."""
+def show(folder: Path, script: Path, named: Sequence[Path]) -> contextlib.ExitStack:
+    """Link the files beside a script, and those `named`, into a folder; closing the result removes the links. Existing
+    names stay. Raises OSError."""
     with contextlib.ExitStack() as links:
         beside = sorted(each for each in script.iterdir() if not each.name.startswith((".", "__")))
         if folder != script and folder not in script.parents:
-            for each in beside[:MOST]:
+            for each in (*named, *beside[:MOST]):
                 link = folder / each.name
                 if not os.path.lexists(link) and each not in (folder, *folder.parents):
                     link.symlink_to(each)

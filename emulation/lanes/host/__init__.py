@@ -100,7 +100,7 @@ def write_boot(
         "checkout": str(CHECKOUT),
         "directory": os.getcwd(),
         "python": sys.executable,
-        "packages": packages(),
+        "packages": packages(command),
         "environment": dict(word.split("=", 1) for word in ENVIRONMENT),
         "modules": {name: [str(path.parent), path.name] for name, path in modules.items()},
         "plugins": [str(path.resolve()) for path in plugins],

@@ -46,12 +46,20 @@ def runs_as_nobody(place: str) -> bool:
 def visible(command: Sequence[str]) -> list[Path]:
     """Return the folders that a program sees at their own paths: the environment's, its directory, its script's."""
     script = [os.path.dirname(command[1])] if command[0] in SCRIPTS else []
-    return list(dict.fromkeys(Path(path).resolve() for path in (sys.prefix, *packages(), os.getcwd(), *script)))
+    shown = sys.prefix, *packages(command), os.getcwd(), *script
+    return list(dict.fromkeys(Path(path).resolve() for path in shown))
 
 
-def packages() -> list[str]:
-    """Return the user's own folder of packages (`pip install --user`), if it is in use."""
-    return [folder for folder in (site.getusersitepackages(),) if site.ENABLE_USER_SITE and folder in sys.path]
+def packages(command: Sequence[str]) -> list[str]:
+    """Return the folders of the user's own packages: of `pip install --user`, if it is in use; for a script, also those
+    of $PYTHONPATH and of the active virtual environment, if it has this version of Python."""
+    found = [folder for folder in (site.getusersitepackages(),) if site.ENABLE_USER_SITE and folder in sys.path]
+    if command[0] in SCRIPTS:
+        named = [Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
+        if active := os.environ.get("VIRTUAL_ENV"):
+            named.append(Path(active, f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"))
+        found += [str(path.resolve()) for path in named if path.is_dir() and path.resolve() != CHECKOUT]
+    return list(dict.fromkeys(found))
 
 
 def passed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
@@ -76,7 +84,7 @@ def write_boot(
         "kernel": cell.folder(kernel.parent),
         "directory": os.getcwd(),
         "python": sys.executable,
-        "packages": packages(),
+        "packages": packages(command),
         "needed": {str(path): cell.folder(path) for path in visible(command) if str(path) in cell.passed},
         "modules": {name: [cell.folder(path.resolve().parent), path.resolve().name] for name, path in modules.items()},
         "plugins": [cell.folder(path.resolve()) for path in plugins],

@@ -135,7 +135,7 @@ def write_initrd(
     boot: dict[str, Any] = {
         "directory": os.getcwd() if shared else "/",
         "python": sys.executable if shared else str(PYTHON),  # the environment's is on the host
-        "packages": packages() if shared else [],
+        "packages": packages(command) if shared else [],
         "modules": {name: ["", path.name] for name, path in own.items()},
         "load": [] if shares_host(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],

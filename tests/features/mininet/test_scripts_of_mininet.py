@@ -379,19 +379,26 @@ def test_isolated_clients_and_a_bridge_that_stops(stage):
     assert lines == ["clients 100 wire 0", "stopped 100", "started 0 True state=ENABLED", "again there"]
 
 
-def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage):
-    """`input` asks the user."""
+def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage, tmp_path, monkeypatch):
+    """From its import of Mininet on; also a file that an argument names. `input` asks the user."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "given.txt").write_text("given\n")
+    monkeypatch.chdir(tmp_path / "here")
     stage.folder.with_name("beside.py").write_text("print('beside')\n")
     lines = stage.play(
-        "from mininet.net import Mininet\nnet = Mininet()\nfor name in ('h1', 's1'):\n"
+        "from mininet.net import Mininet\nprint('early', file=open('early.txt', 'w'))\n"
+        "import sys; print(open(sys.argv[1]).read(), end='')\n"
+        "print('before', file=open('/tmp/before', 'w')); print(open('/tmp/before').read(), end='')\n"
+        "net = Mininet()\nfor name in ('h1', 's1'):\n"
         "    (net.addHost if name == 'h1' else net.addSwitch)(name)\nnet.addLink('h1', 's1')\nnet.build()\n"
         "print(net['h1'].cmd('python3 beside.py; echo 1 > mine.txt; echo 2 > /tmp/gone; cat /tmp/gone'))\n"
         "print(input('what? '))\nnet.stop()\n",
+        "given.txt",
         typed=["that"],
         kept=True,
     )
-    assert [line for line in lines if line] == ["beside", "2", "that"]
-    assert {file.name for file in stage.folder.iterdir()} == {"mine.txt", "script.py", "console.log"}
+    assert [line for line in lines if line] == ["given", "before", "beside", "2", "that"]
+    assert {file.name for file in stage.folder.iterdir()} == {"early.txt", "mine.txt", "script.py", "console.log"}
 
 
 def test_modes_b_and_g_in_one_network(stage):

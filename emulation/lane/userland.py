@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the programs of scripts and prompts expect of a machine, and a plan's run does not need."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import site
+import sys
+import time
+
+from emulation.lane import syscalls
+from emulation.lane.node import LOOPBACK
+from emulation.lane.rtnetlink import Route
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# 2026-01-01, in seconds since 1970. A multiple of 1,024, so that beacons keep their times: hwsim derives them from it.
+DATE_S = 1_767_226_368
+CPUINFO = "/proc/cpuinfo"
+IPV4 = "/proc/sys/net/ipv4"
+NEIGHBOURS = {"gc_thresh1": "1024", "gc_thresh2": "2048", "gc_thresh3": "4096"}  # Mininet's limits
+AVAILABLE, ALLOWED = f"{IPV4}/tcp_available_congestion_control", f"{IPV4}/tcp_allowed_congestion_control"
+
+
+def prepare(packages: Sequence[str]) -> None:
+    """Set up the first namespace and the environment of programs. `packages` are folders of the user's packages."""
+    with Route() as route:
+        route.set_link(LOOPBACK, up=True)
+    for name, value in NEIGHBOURS.items():  # for all namespaces together
+        set_global(f"{IPV4}/neigh/default/{name}", value)
+    with open(AVAILABLE) as file:
+        set_global(ALLOWED, file.read())  # by nodes, which are not the first namespace
+    if time.time() < DATE_S:
+        time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + DATE_S * 1_000_000_000)
+    end_cpuinfo()
+    show_packages(packages)
+
+
+def set_global(path: str, value: str) -> None:
+    """Write a variable that only the first namespace of a kernel has; without effect elsewhere."""
+    with contextlib.suppress(FileNotFoundError), open(path, "r+") as file:
+        file.write(value)
+
+
+def end_cpuinfo() -> None:
+    """Append an empty line to /proc/cpuinfo. ps and vmstat fail without it, and User-Mode Linux omits it."""
+    with open(CPUINFO) as file:
+        lines = file.read()
+    if not lines.endswith("\n\n"):
+        with open(f"/run/{os.path.basename(CPUINFO)}", "w") as file:
+            file.write(f"{lines}\n")
+        syscalls.mount("", CPUINFO, file.name, syscalls.MS_BIND)
+
+
+def show_packages(packages: Sequence[str]) -> None:
+    """Let `python3` in a node find the user's packages, and those of the environment, such as Scapy, if it is the
+    Python of that environment."""
+    program = shutil.which("python3")
+    same = bool(program) and os.path.realpath(str(program)) == os.path.realpath(sys.executable)
+    if folders := [*packages, *(site.getsitepackages() if same else ())]:
+        os.environ["PYTHONPATH"] = os.pathsep.join(folders)

@@ -91,6 +91,8 @@ PLAN = {
     "nodes[].sysctl.*": "",
     "nodes[].bridge.name": "its ports are the interfaces, which then have no `ip`; null: no bridge",
     "nodes[].bridge.kind": "`linux`, `ovs`",
+    "nodes[].bridge.stp": "of the kernel's: whether it has a spanning tree",
+    "nodes[].bridge.columns.*": "of Open vSwitch's table Bridge",
     "nodes[].routing": "what the routing planned for the node",
     "nodes[].interfaces[].name": "",
     "nodes[].interfaces[].kind": "`radio`, `wired`. The air's stations are the radios, in order",

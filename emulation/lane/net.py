@@ -185,6 +185,8 @@ class Net:
             for link in self.links.values():
                 stack.callback(link.stop)
             self.join_links()
+            if switches := [node.switch for node in self.nodes.values() if node.switch]:
+                switches[0].begin(switches)
             stack.callback(Distribution(self).close)
             assert self.routing
             stack.callback(self.routing.stop)

@@ -16,7 +16,7 @@ import time
 from emulation.lane import syscalls
 from emulation.lane.motion import standing
 from emulation.lane.netlink import NetlinkError, text
-from emulation.lane.rtnetlink import IFLA_BR_MCAST_SNOOPING, ROOT, TCA_KIND, TCA_OPTIONS, Route
+from emulation.lane.rtnetlink import IFLA_BR_MCAST_SNOOPING, IFLA_BR_STP_STATE, ROOT, TCA_KIND, TCA_OPTIONS, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from emulation.lane.motion import Position
+    from emulation.lane.ovs import Switch
     from emulation.lane.programs import Daemon
 
 NAMESPACES = "/run/netns"  # the folder of `ip netns`
@@ -48,6 +49,8 @@ class Node:
         self.settings: list[dict[str, object]] = []
         self.daemons: list[Daemon] = []
         self.namespace = self.home = -1
+        self.apart = True  # whether the namespace is its own; a switch of Open vSwitch is in the first one
+        self.switch: Switch | None = None  # of Open vSwitch
         self.join_bridge: Callable[[Interface], None] | None = None  # makes an interface a port, if it is a bridge
         self.cleanup = contextlib.ExitStack()
 
@@ -89,7 +92,8 @@ class Node:
             self.home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
             stack.callback(os.close, self.home)
             try:
-                syscalls.new_network_namespace()
+                if self.apart:
+                    syscalls.new_network_namespace()
                 syscalls.mount("", self.path, "/proc/thread-self/ns/net", syscalls.MS_BIND)
                 stack.callback(syscalls.unmount, self.path)
                 self.namespace = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -106,6 +110,7 @@ class Node:
         self.settings.clear()
         self.way = standing(self.plan["position"])
         if self.namespace < 0:
+            self.apart = (self.plan["bridge"] or {}).get("kind") != "ovs"
             self.make()
         with contextlib.ExitStack() as stack:
             stack.callback(self.close)
@@ -116,18 +121,18 @@ class Node:
                 self.join_bridge = self.new_bridge(self.plan["bridge"])
             stack.pop_all()
 
-    def new_bridge(self, plan: dict[str, str]) -> Callable[[Interface], None]:
+    def new_bridge(self, plan: dict[str, Any]) -> Callable[[Interface], None]:
         """Make a bridge and return a function that makes an interface its port.
 
-        It is Open vSwitch, or the kernel's, without spanning tree and IGMP snooping, which would send queries. Raises
-        OSError.
+        It is Open vSwitch, or the kernel's, without IGMP snooping, which would send queries. Raises OSError.
         """
         if plan["kind"] == "ovs":
             from emulation.lane.ovs import Switch
 
-            switch = Switch(self, plan["name"])
+            self.switch = switch = Switch(self, plan)
             return lambda port: switch.add(port.name)
-        self.route.new_link(plan["name"], "bridge", None, [(IFLA_BR_MCAST_SNOOPING, b"\0")])
+        options = (IFLA_BR_MCAST_SNOOPING, b"\0"), (IFLA_BR_STP_STATE, int(plan["stp"]))
+        self.route.new_link(plan["name"], "bridge", None, [*options])
         index = self.route.index(plan["name"])
         self.route.set_link(index, up=True)
         return lambda port: self.route.set_link(port.index, master=index)
@@ -135,7 +140,7 @@ class Node:
     def close(self) -> None:
         """Remove the namespace and its name."""
         self.cleanup.close()
-        self.namespace = -1
+        self.namespace, self.switch = -1, None
 
     def __enter__(self) -> Self:
         syscalls.enter_network_namespace(self.namespace)
@@ -157,7 +162,7 @@ class Node:
         """Start a program in the node; a str is run by the shell. Options are those of subprocess.Popen."""
         from subprocess import Popen
 
-        options.setdefault("preexec_fn", syscalls.show_devices_of_namespace)
+        options.setdefault("preexec_fn", syscalls.show_devices_of_namespace if self.apart else None)
         with self:
             return Popen(command, shell=isinstance(command, str), **options)
 

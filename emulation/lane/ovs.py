@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open vSwitch, the distribution's, as a switch.
 
-A database and a daemon run in the node's namespace, so a script can configure them (`s1.cmd("ovs-ofctl …")` with
-`OVS_RUNDIR`). By default it learns addresses like any bridge.
+As in Mininet, one database and one daemon serve all bridges of a lane, in its first namespace, in which the nodes of
+these bridges are. So `ovs-vsctl`, `ovs-ofctl` and their like find them from any node, at their usual place, and a
+controller in the first namespace is at 127.0.0.1.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
+import shutil
 import time
 from functools import partial
 
@@ -18,67 +21,103 @@ from emulation.lane.programs import PATH, Daemon, last_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from emulation.lane.node import Node
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
+FOLDER = "/run/openvswitch"  # where the programs look by themselves
+DATABASE = f"{FOLDER}/db.sock"
 READY_S, LOOK_S = 10.0, 0.01  # in lane time
+ENVIRONMENT = {"OVS_RUNDIR": FOLDER, "OVS_LOGDIR": FOLDER, "OVS_DBDIR": FOLDER, "PATH": PATH}
 
 
 class Switch:
-    """A bridge of Open vSwitch in a node, up. `folder` is its $OVS_RUNDIR. Raises OSError if it does not start."""
+    """A bridge of Open vSwitch in a node. Raises OSError if Open vSwitch does not start."""
 
-    def __init__(self, node: Node, name: str) -> None:
-        self.node, self.name, self.folder = node, name, f"/run/openvswitch-{node.name}"
-        self.database = f"unix:{self.folder}/db.sock"
-        if not os.path.exists(SCHEMA):
-            said = f"{node.name}: there is no Open vSwitch on this machine: install the package {PACKAGE}"
-            raise OSError(errno.ENOENT, said)
-        os.makedirs(self.folder, exist_ok=True)
-        stored = f"{self.folder}/conf.db"
-        if not os.path.exists(stored):
-            self._call("ovsdb-tool", "create", stored, SCHEMA)
-        server = self._begin("ovsdb-server", stored, f"--remote=p{self.database}")
-        self._wait_for(f"{self.folder}/db.sock", server)
-        self._call("ovs-vsctl", "--no-wait", "init")
-        self._begin("ovs-vswitchd", self.database)
-        self._call("ovs-vsctl", "--may-exist", "add-br", self.name, "--", "set-fail-mode", self.name, "standalone")
-        self.node.route.set_link(self.node.route.index(self.name), up=True)
+    def __init__(self, node: Node, plan: dict[str, Any]) -> None:
+        self.node, self.plan, self.name = node, plan, str(plan["name"])
+        self.ports: list[str] = []
+        if not os.path.exists(DATABASE):
+            run_daemons(node)
 
     def add(self, interface: str) -> None:
-        """Make an interface a port. Raises OSError if that fails."""
-        self._call("ovs-vsctl", "--may-exist", "add-port", self.name, interface)
+        """Make an interface a port when the bridge starts."""
+        self.ports.append(interface)
 
-    def _environment(self) -> dict[str, str]:
-        own = {name: self.folder for name in ("OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR")}
-        return {**os.environ, **own, "PATH": PATH}
+    def words(self) -> list[str]:
+        """Return the words for ovs-vsctl that make the bridge."""
+        columns, numbers = self.plan["columns"], self.plan.get("ports", {})
+        said = ["--", "--may-exist", "add-br", self.name, "--", "set", "bridge", self.name]
+        said += [f"{name}={value}" for name, value in columns.items()]
+        for place, port in enumerate(self.ports, 1):
+            said += ["--", "--may-exist", "add-port", self.name, port]
+            said += ["--", "set", "interface", port, f"ofport_request={numbers.get(port, place)}"]
+        return said
 
-    def _begin(self, program: str, *arguments: str) -> Daemon:
-        log = f"{self.folder}/{program}.log"
-        command = [program, *arguments, "--no-chdir", "--pidfile", f"--log-file={log}"]
-        said = partial(last_line, log)
-        return self.node.keep(command, said, env=self._environment(), preexec_fn=_own_tmp)
+    def start(self, *more: str) -> None:
+        """Make the bridge, with more words for ovs-vsctl. Raises OSError."""
+        self.begin([self], more)
 
-    def _wait_for(self, file: str, server: Daemon) -> None:
-        deadline = time.monotonic() + READY_S
-        while not os.path.exists(file):
-            server.check()
-            if time.monotonic() > deadline:
-                raise OSError(errno.ETIMEDOUT, f"{self.node.name}: {server.program} has not begun after {READY_S:g} s")
-            select.select([], [], [], LOOK_S)
+    def begin(self, switches: Sequence[Switch], more: Sequence[str] = ()) -> None:
+        """Make several bridges at once, and switch them on. Raises OSError."""
+        words = (word for switch in switches for word in switch.words())
+        _call(self.node, "ovs-vsctl", "--timeout=30", *words, *more)
+        for switch in switches:
+            self.node.route.set_link(self.node.route.index(switch.name), up=True)
 
-    def _call(self, program: str, *arguments: str) -> None:
-        from subprocess import PIPE, STDOUT
+    def stop(self) -> None:
+        """Remove the bridge, until `start`. Raises OSError."""
+        _call(self.node, "ovs-vsctl", "--if-exists", "del-br", self.name)
 
-        database = [f"--db={self.database}", "--timeout=30"] if program == "ovs-vsctl" else []
-        command = [program, *database, *arguments]
-        with self.node.popen(command, stdout=PIPE, stderr=STDOUT, env=self._environment()) as process:
-            said = process.communicate()[0].decode(errors="replace").strip()
-        if process.returncode:
-            raise OSError(errno.EIO, f"{self.node.name}: {program} {arguments[0]}: {said or process.returncode}")
+
+def run_daemons(node: Node) -> None:
+    """Start the database and the daemon, which run as long as this node. Raises OSError."""
+    if not os.path.exists(SCHEMA):
+        said = f"{node.name}: there is no Open vSwitch on this machine: install the package {PACKAGE}"
+        raise OSError(errno.ENOENT, said)
+    os.makedirs(FOLDER, exist_ok=True)
+    stored = f"{FOLDER}/conf.db"
+    _call(node, "ovsdb-tool", "create", stored, SCHEMA)
+    server = _keep(node, "ovsdb-server", stored, f"--remote=punix:{DATABASE}")
+    node.cleanup.callback(shutil.rmtree, FOLDER)
+    deadline = time.monotonic() + READY_S
+    while not os.path.exists(DATABASE):
+        server.check()
+        if time.monotonic() > deadline:
+            raise OSError(errno.ETIMEDOUT, f"{node.name}: ovsdb-server has not begun after {READY_S:g} s")
+        select.select([], [], [], LOOK_S)
+    _call(node, "ovs-vsctl", "--no-wait", "init")
+    daemon = _keep(node, "ovs-vswitchd", f"unix:{DATABASE}")
+    node.cleanup.callback(_end, node, daemon)
+
+
+def _end(node: Node, daemon: Daemon) -> None:
+    """End the daemon and its kernel's half, which would outlive it."""
+    with contextlib.suppress(OSError):  # it has ended
+        _call(node, "ovs-appctl", "exit", "--cleanup")
+        daemon.process.wait()
+
+
+def _keep(node: Node, program: str, *arguments: str) -> Daemon:
+    log = f"{FOLDER}/{program}.log"
+    command = [program, *arguments, "--no-chdir", "--pidfile", f"--log-file={log}"]
+    return node.keep(command, partial(last_line, log), env={**os.environ, **ENVIRONMENT}, preexec_fn=_own_tmp)
+
+
+def _call(node: Node, program: str, *arguments: str) -> None:
+    from subprocess import PIPE, STDOUT
+
+    environment = {**os.environ, **ENVIRONMENT}
+    with node.popen([program, *arguments], stdout=PIPE, stderr=STDOUT, env=environment) as process:
+        said = process.communicate()[0].decode(errors="replace").strip()
+    if process.returncode:
+        raise OSError(errno.EIO, f"{node.name}: {program}: {said or process.returncode}")
 
 
 def _own_tmp() -> None:
     """Mount a /tmp of its own: the database writes there, and the host's is read-only."""
-    syscalls.show_devices_of_namespace()
+    syscalls.own_mounts()
     syscalls.mount("tmpfs", "/tmp")

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 PACKAGES = {
     "wpa_supplicant": "wpasupplicant",
-    "ovs-vswitchd": "openvswitch-switch",
+    **dict.fromkeys(("ovs-vswitchd", "ovs-vsctl"), "openvswitch-switch"),
+    **dict.fromkeys(("ovs-ofctl", "ovs-appctl", "ovs-dpctl"), "openvswitch-common"),
+    "ovs-testcontroller": "openvswitch-testcontroller",
+    **dict.fromkeys(("osken-manager", "ryu-manager"), "python3-os-ken"),
     "ip": "iproute2",
     "tc": "iproute2",
     "ss": "iproute2",

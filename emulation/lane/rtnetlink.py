@@ -16,12 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulation.lane.netlink import Attributes, Value
 
-RTM_NEWLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 18, 19, 20, 21
+RTM_NEWLINK, RTM_DELLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 17, 18, 19, 20, 21
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO = 1, 3, 4, 5, 10, 18
 IFLA_INFO_KIND, IFLA_INFO_DATA, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 2, 28, 40
-IFLA_BR_MCAST_SNOOPING, VETH_INFO_PEER = 23, 1
+IFLA_BR_STP_STATE, IFLA_BR_MCAST_SNOOPING, VETH_INFO_PEER = 5, 23, 1
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
 NDA_DST, NDA_LLADDR = 1, 2
@@ -82,6 +82,9 @@ class Route(Netlink):
         """Make a pair of veth links."""
         end = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, peer)])
         self.new_link(name, "veth", None, [(VETH_INFO_PEER, end)])
+
+    def delete_link(self, index: int) -> None:
+        self.request(RTM_DELLINK, LINK.pack(0, 0, index, 0, 0), what=f"link {index}")
 
     def set_link(
         self,

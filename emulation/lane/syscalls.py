@@ -47,10 +47,15 @@ def new_network_namespace() -> None:
     unshare(CLONE_NEWNET)
 
 
-def show_devices_of_namespace() -> None:
-    """Mount a /sys with the devices of this network namespace, for this process and its children only."""
+def own_mounts() -> None:
+    """Make further mounts of this process visible to it and its children only."""
     check(libc.unshare(CLONE_NEWNS), "unshare")
     mount("", "/", flags=MS_REC | MS_SLAVE)
+
+
+def show_devices_of_namespace() -> None:
+    """Mount a /sys with the devices of this network namespace, for this process and its children only."""
+    own_mounts()
     mount("sysfs", "/sys")
     mount("debugfs", "/sys/kernel/debug")
 

@@ -49,7 +49,7 @@ from emulation.plan.applications import plan_flow, resolve_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.motion import check_extent, no_table_reason, per_radio, table_of
-from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
+from emulation.plan.nodes import check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.propagation import listed
 from emulation.specification.words import word_and_pairs
@@ -117,16 +117,21 @@ class Net(lane.Net):
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
-        """Add an access point, a bridge between its clients and its wires; settings: `rts`, `rate`, `tx_power_dbm`."""
+        """Add an access point, a bridge between its clients and its wires; settings: `rts`, `rate`, `tx_power_dbm`,
+        and those of a switch."""
         return self.add("ap", name, position, settings)
 
     def addHost(self, name: str) -> Station:
         """Add a node without a radio, for wires."""
         return self.add("host", name, (0.0, 0.0, 0.0), {})
 
-    def addSwitch(self, name: str, bridge: str = LINUX) -> Station:
-        """Add a bridge between wires: the kernel's, linux, or Open vSwitch, ovs."""
-        return self.add("switch", name, (0.0, 0.0, 0.0), {BRIDGE: bridge})
+    def addSwitch(self, name: str, **settings: Any) -> Station:
+        """Add a bridge between wires: the kernel's, or with bridge="ovs" Open vSwitch.
+
+        `stp`: with a spanning tree; `fail_mode` of Open vSwitch: `standalone`, by which it learns addresses, or
+        `secure`, by which it has the flows that a controller or the script gives it.
+        """
+        return self.add("switch", name, (0.0, 0.0, 0.0), settings)
 
     def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
         """Add a node of this kind. Raises Misuse."""

@@ -26,6 +26,7 @@ from emulation.plan.air import (
     phy_of,
     units,
 )
+from emulation.plan.bridges import check_bridge, check_loops, plan_bridge
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.ht import plan_channel, plan_ht
@@ -46,7 +47,6 @@ RETRIES = ("short_retry", "long_retry")
 RADIO_SETTINGS = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
 MAC = "mac"  # the address of its radio
-BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # a switch's setting, and its values
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # hwsim's first regulatory domain: it has channel 14, and 5 GHz without radar detection
 SSID = "dcflab"
@@ -197,6 +197,7 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
         for name in members:
             on[name].append(link)
     bits = prefix(len(network.nodes))
+    check_loops(network)
     all_ = enumerate(network.nodes.items())
     nodes = [_node(specification, i, name, node, on[name], bits) for i, (name, node) in all_]
     taken: dict[str, str] = {}
@@ -215,7 +216,7 @@ def _node(
     radios = [_radio(radio, phy, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
-    bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
+    bridge = plan_bridge(name, node.settings) if node.kind in BRIDGES else None
     for each in radios:
         each |= air_settings(specification, name, node.settings)
     for place, each in enumerate(interfaces):  # the node's address; it is in the network on the first interface only
@@ -287,8 +288,8 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
 def check_node(radio: Radio, name: str, node: Node) -> Radio:
     """Return a node's radio, if it has one. Raises Misuse if its kind does not have one of its settings."""
     settings = dict(node.settings)
-    if node.kind == "switch" and settings.pop(BRIDGE, LINUX) not in (LINUX, OVS):
-        raise Misuse(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
+    if node.kind in BRIDGES:
+        check_bridge(name, settings)
     return node_radio(radio, name, settings, node.kind in WITH_RADIO)
 
 

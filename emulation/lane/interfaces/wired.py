@@ -7,6 +7,7 @@ until its node takes it. If one end is removed, the kernel removes the other.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 
 from emulation.lane import node
@@ -33,6 +34,12 @@ class Interface(node.Interface):
         address = hardware_address(self.plan["address"])
         # No GSO: otherwise TCP would send 64 kB as one packet, which counts as one in every queue on the path.
         self.node.route.set_link(self.index, name=self.name, address=address, gso_max_segs=1)
+
+    def close(self) -> None:
+        if self.index and not self.node.apart:  # no namespace ends with its node
+            with contextlib.suppress(NetlinkError):  # the other end was removed
+                self.node.route.delete_link(self.index)
+            self.index = 0
 
 
 def _is_there(route: Route, name: str) -> bool:

@@ -165,7 +165,7 @@ class Link(links.Link):
             f"hw_mode={mode(plan, interface)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
             f"supported_rates={_words(supported(plan, interface))}\nbasic_rates={_words(plan['basic_rates'])}\n"
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
-            + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] else "")
+            + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] and not node.switch else "")
             + "wmm_enabled=1\n" * interface.plan["wmm"]
             + "".join(f"{word}\n" for word in high_throughput(plan, interface))
             + "".join(f"{word}\n" for word in self.more(interface))
@@ -175,6 +175,8 @@ class Link(links.Link):
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
             said = program.said[-1][1] if program.said else "nothing"
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
+        if node.switch:
+            node.switch.add(interface.name)
 
     def more(self, interface: Interface) -> Iterable[str]:
         """Return further lines for hostapd's file."""

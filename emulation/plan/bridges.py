@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bridges of switches and access points: the kernel's or Open vSwitch's, and loops of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from emulation.lane.errors import Misuse
+from topologies import Network
+from topologies.network import BRIDGES
+
+BRIDGE, STP, FAIL_MODE = "bridge", "stp", "fail_mode"  # settings
+LINUX, OVS = "linux", "ovs"
+STANDALONE, SECURE = "standalone", "secure"  # without a controller: as any bridge, or by its flows alone
+VALUES: dict[str, tuple[Any, ...]] = {
+    BRIDGE: (LINUX, OVS), STP: (False, True), FAIL_MODE: (STANDALONE, SECURE)
+}  # the first is the default  # fmt: skip
+
+
+def check_bridge(name: str, settings: dict[str, Any]) -> None:
+    """Check a bridge's settings, and remove them from a node's. Raises Misuse."""
+    for what, values in VALUES.items():
+        if what in settings and settings[what] not in values:
+            raise Misuse(f"{name}: {what}: must be {' or '.join(map(str, values))}, not {settings[what]!r}")
+    if settings.get(FAIL_MODE) == SECURE and settings.get(BRIDGE) != OVS:
+        raise Misuse(f"{name}: {FAIL_MODE}: only bridge={OVS!r} has flows")
+    for what in VALUES:
+        settings.pop(what, None)
+
+
+def plan_bridge(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `bridge` of a node of the plan; `columns` are those of Open vSwitch's table Bridge."""
+    kind, stp, mode = (settings.get(what, values[0]) for what, values in VALUES.items())
+    own = {"stp": stp} if kind == LINUX else {"columns": {"fail_mode": mode, "stp_enable": str(stp).lower()}}
+    return {"name": f"{name}-br0", "kind": kind, **own}
+
+
+def check_loops(network: Network) -> None:
+    """Check that bridges which learn form no loop without a spanning tree. Raises Misuse."""
+    learning = {
+        name
+        for name, node in network.nodes.items()
+        if node.kind in BRIDGES and not node.settings.get(STP) and node.settings.get(FAIL_MODE) != SECURE
+    }
+    refuse_loop(link.nodes for link in network.links if link.kind == "wired" and {*link.nodes} <= learning)
+
+
+def refuse_loop(wires: Iterable[tuple[str, ...]]) -> None:
+    """Raises Misuse if wires, each between two bridges, form a loop."""
+    beyond: dict[str, list[str]] = {}
+    for a, b in wires:
+        if way := path(beyond, a, b):
+            said = " - ".join((*way, a))
+            raise Misuse(f"{said}: a loop of bridges, whose broadcasts never end: set stp=True, or cut a wire")
+        beyond.setdefault(a, []).append(b)
+        beyond.setdefault(b, []).append(a)
+
+
+def path(beyond: Mapping[str, list[str]], a: str, b: str) -> tuple[str, ...]:
+    """Return the nodes from one node of a tree to another, or none."""
+    ways: list[tuple[str, ...]] = [(a,)]
+    while ways:
+        way = ways.pop()
+        if way[-1] == b:
+            return way
+        ways += [(*way, to) for to in beyond.get(way[-1], ()) if to not in way[-2:-1]]
+    return ()

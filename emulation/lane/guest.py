@@ -29,8 +29,10 @@ from emulation.lane import syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
+
+    from emulation.lane.errors import Misuse
 
 AIR_MODULE = "dcf80211"
 LAB = "/run/lab"
@@ -163,6 +165,7 @@ def script(path: str, *arguments: str) -> int:
     import site
 
     from emulation.lane import userland
+    from emulation.lane.errors import Misuse
 
     site.main()
     # The user's packages come after those of the environment, which the lab itself needs.
@@ -174,9 +177,23 @@ def script(path: str, *arguments: str) -> int:
     sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there must not hide it
     for part in importlib.import_module("emulation.features").parts("packages"):
         part.install()
-    with at_end:
-        runpy.run_path(path, run_name="__main__")
+    Misuse.raised = []
+    try:
+        with at_end:
+            runpy.run_path(path, run_name="__main__")
+    finally:
+        for place, error in caught_in(os.path.dirname(path), Misuse.raised):
+            print(f"*** dcflab: the script caught an error and went on: {place}: {error}", flush=True)
     return 0
+
+
+def caught_in(folder: str, errors: list[Misuse]) -> Iterator[tuple[str, Misuse]]:
+    """Yield the errors that a file of this folder caught, each with its place. The place where an error was caught is
+    the outermost frame of its traceback."""
+    for error in errors:
+        if error.__traceback__ and error.__traceback__.tb_frame.f_code.co_filename.startswith(f"{folder}/"):
+            file = os.path.basename(error.__traceback__.tb_frame.f_code.co_filename)
+            yield f"{file}, line {error.__traceback__.tb_lineno}", error
 
 
 def shell(path: str, *arguments: str) -> int:

@@ -52,6 +52,7 @@ class Node:
         self.apart = True  # whether the namespace is its own; a switch of Open vSwitch is in the first one
         self.switch: Switch | None = None  # of Open vSwitch
         self.join_bridge: Callable[[Interface], None] | None = None  # makes an interface a port, if it is a bridge
+        self.private: dict[str, str] = {}  # folders that only its programs see, by where they see them
         self.cleanup = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -162,9 +163,15 @@ class Node:
         """Start a program in the node; a str is run by the shell. Options are those of subprocess.Popen."""
         from subprocess import Popen
 
-        options.setdefault("preexec_fn", syscalls.show_devices_of_namespace if self.apart else None)
+        options.setdefault("preexec_fn", self.show_its_own if self.apart else None)
         with self:
             return Popen(command, shell=isinstance(command, str), **options)
+
+    def show_its_own(self) -> None:
+        """Let this process and its children see the node's devices in /sys, and its private folders."""
+        syscalls.show_devices_of_namespace()
+        for place, folder in self.private.items():
+            syscalls.mount("", place, folder, syscalls.MS_BIND)
 
     def keep(self, command: Sequence[str], said: Callable[[], str], **options: Any) -> Daemon:
         """Start a program that runs as long as the node exists; an interrupt at a prompt does not reach it.

@@ -22,7 +22,6 @@ MN_WIFI = {
     "frequency": "channels are those of mode", "data": "the lab's air has its own error tables",
 }  # fmt: skip
 NODES = {
-    "NAT": "a lane has no way outside: put a host of your own where it would lead",
     "IVSSwitch": NO_OPENFLOW, "Ryu": NO_OPENFLOW, "NOX": NO_OPENFLOW, "OVSSwitchONOS": NO_OPENFLOW,
     "Docker": "nodes are namespaces", "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
     "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not there", "physicalAP": NO_HARDWARE,

@@ -13,7 +13,7 @@ from emulation.lane.links.infrastructure import Client, Security, check_passphra
 from emulation.lane.links.wlan import IDLE
 
 SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
-OF_NETWORK = ("ssid", "freq", "security", "passphrase")
+OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
 ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
@@ -37,7 +37,7 @@ def master(intf: WIntf) -> Wlan:
     said = {**intf.node.net.params, **intf.node.params}
     isolate = any(said.get(word) for word in ISOLATING)
     return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
-            "isolate": isolate}  # fmt: skip
+            "isolate": isolate, "protection": int(intf.ieee80211w)}  # fmt: skip
 
 
 def linked_to(intf: WIntf) -> WIntf | None:

@@ -4,9 +4,10 @@ standard input; at the end of input the script continues."""
 
 from __future__ import annotations
 
+import cmd
 import os
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +24,30 @@ if TYPE_CHECKING:
 NO_TERMINAL = "there are no terminals in a lane: NODE COMMAND runs a program, with & in the background"
 
 
-class Shell(prompt.Shell):
-    """The prompt of a Mininet network."""
+class CLI(prompt.Shell):
+    """The prompt of a started network, until exit or the end of input; or the lines of a file. A script's own class may
+    add verbs."""
 
     intro = "*** Starting CLI:"
 
-    def __init__(self, net: Mininet, read: Callable[[str], str | None]) -> None:
-        if not net.lab:
+    def __init__(self, mininet: Mininet, stdin: Any = None, script: str | None = None, **_: Any) -> None:
+        if not mininet.lab:
             raise Misuse("CLI(net): the network is not built yet; call it after net.build() or net.start()")
-        super().__init__(net.lab, read)
-        self.asks = net.asks
-        self.mininet, self.paused = net, dict[str, tuple[Way, int]]()
-        self.names = {"net": net, **net.nameToNode}
+        lines = iter(lines_of("CLI", script)) if script else None if stdin is sys.stdin else stdin
+        super().__init__(mininet.lab, guest.read_line if lines is None else lambda _: next(lines, None))
+        self.asks = self.prompt if self.prompt != cmd.Cmd.prompt else mininet.asks
+        self.mininet = self.mn = mininet
+        self.paused: dict[str, tuple[Way, int]] = {}
+        self.names = {"net": mininet, **mininet.nameToNode}
+        guest.report(words=self.words())
+        before = os.getcwd()
+        try:
+            self.run()
+        finally:
+            os.chdir(before)
+
+    def getLocals(self) -> dict[str, object]:
+        return self.names
 
     def mine(self, word: str) -> Node:
         return self.mininet[word]
@@ -203,15 +216,3 @@ def lines_of(call: str, file: str) -> list[str]:
         return Path(file).read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise Misuse(f"{call}: {file!r} cannot be read: {getattr(error, 'strerror', error)}") from None
-
-
-def CLI(net: Mininet, script: str | None = None, stdin: Any = None, **_: Any) -> None:
-    """Open a prompt in a started network, until exit or the end of input; or run the lines of a file."""
-    lines = iter(lines_of("CLI", script)) if script else stdin
-    read = (lambda _: next(lines, None)) if lines is not None else guest.read_line
-    shell, before = Shell(net, read), os.getcwd()
-    guest.report(words=shell.words())
-    try:
-        shell.run()
-    finally:
-        os.chdir(before)

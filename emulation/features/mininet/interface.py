@@ -174,6 +174,9 @@ class WIntf(Intf):
         check_band(name, self.mode, params)
         self.ssid = params.get("ssid") or ""
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
+        self.ieee80211w = str(params.get("ieee80211w") or 0)
+        if self.ieee80211w not in ("0", "1", "2"):
+            raise Misuse(f"{name}: ieee80211w={self.ieee80211w!r}: there are 0 (off), 1 (optional) and 2 (required)")
         self.txpower, self.antennaGain, self.antennaHeight = (
             numeric(f"{name}: {word}", params.get(word, usual))
             for word, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
@@ -223,6 +226,10 @@ class WIntf(Intf):
         """The signal of its access point, or else of the nearest station, in dBm; 0 without one."""
         ap = self.associatedTo
         return float(self.node.net.medium.rssi(self.node, ap.node if isinstance(ap, WIntf) else None))
+
+    def associate(self, ap_intf: WIntf) -> None:
+        """Associate with an access point's interface."""
+        self.node.net.associate(self, ap_intf)
 
     def setTxPower(self, txpower: float) -> None:
         self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None

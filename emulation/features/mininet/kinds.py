@@ -7,14 +7,23 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from emulation.features.mininet.node import Node
+from emulation.features.mininet.node import FREE, Node
 from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
 NO_FLOWS = f"{BRIDGE}, without OpenFlow"
-OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "band")  # keywords of a network, for all radios
+OF_ALL = (
+    "ssid",
+    "mode",
+    "channel",
+    "encrypt",
+    "passwd",
+    "freq",
+    "band",
+    "ieee80211w",
+)  # keywords of a network, for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
@@ -36,15 +45,14 @@ NET_REFUSED = {
     "autoSetPositions": "give positions", "json_file": "write the network as Python",
     "config4addr": "four-address links are not there: a mesh, or wires between access points",
     "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
-    "ieee80211w": "encrypt='wpa3' has it",
 }  # fmt: skip
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
-    "host": ("ip", "ip6", "mac", "defaultRoute", "position"),
+    "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("mac", "dpid", "position"),
     "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", *OF_RADIO),
-    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "wlans", "min_x", "max_x", "min_y", "max_y",
-                "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
+    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "wlans", "min_x", "max_x", "min_y",
+                "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 NODE_NOTED = {
@@ -56,17 +64,18 @@ NODE_NOTED = {
 }  # fmt: skip
 NODE_REFUSED = {
     "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
-    "cpu": "computing takes no time", "cores": "computing takes no time", "sched": "computing takes no time",
     "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
     "authmode": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
     "radius_server": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
     "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
-    "ieee80211w": "encrypt='wpa3' has it", **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "
+    **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "
     "transition: who goes to another access point authenticates anew; leave it out"),
     "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
-    "privateDirs": "nodes see one file system", "hostname": "nodes have the machine's",
+    "hostname": "nodes have the machine's",
 }  # fmt: skip
+NODE_NOTED |= dict.fromkeys(("cpu", "cores", "sched", "period_us"), FREE)
+NODE_NOTED |= dict.fromkeys(("subnet", "localIntf", "flush"), "it is a host here")
 SCANS = "channels with access points are looked at, and no others"
 NODE_NOTED |= dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS)
 BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"

@@ -23,7 +23,7 @@ from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
-from emulation.features.mininet.roles import Controller, Switch
+from emulation.features.mininet.roles import NAT, Controller, Switch
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
@@ -167,8 +167,21 @@ class Mininet:
         self.controllers.append(node)
         return node
 
-    def addNAT(self, name: str = "nat0", **params: Any) -> Any:
-        refuse("addNAT", "a lane has no way outside: put a host of your own where it would lead")
+    def addNAT(self, name: str = "nat0", connect: Any = True, inNamespace: bool = False, **params: Any) -> Any:
+        """Add a host that answers for all addresses outside the network: the default route of the other nodes."""
+        there = [node for node in (*self.stations, *self.hosts, *self.cars)]
+        nat = self.addHost(name, cls=NAT, **params)
+        if connect:
+            if connect is True and not (bridges := [*self.switches, *self.aps]):
+                raise Misuse(f"addNAT: {name}: there is no switch and no access point yet; add one first")
+            self.addLink(nat, bridges[0] if connect is True else connect)
+        for node in there:
+            node.params.setdefault("defaultRoute", f"via {nat.params['ip'].partition('/')[0]}")
+        return nat
+
+    @classmethod
+    def init(cls) -> None:
+        """No effect: a lane is ready."""
 
     # Links
 
@@ -278,6 +291,7 @@ class Mininet:
         self.built = True
         for node in self.all_nodes():
             node.lane = lab[node.name]  # type: ignore[assignment]
+            lab[node.name].private = node.private()
             named = {each.name: each for each in lab[node.name].interfaces}
             for intf in node.intfList():
                 intf.lane = named[intf.name]

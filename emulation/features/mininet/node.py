@@ -5,6 +5,7 @@ node in the running network, a network namespace, also for access points and swi
 from __future__ import annotations
 
 import math
+import os
 import shlex
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
 
 Position = tuple[float, float, float]
+PRIVATE = "/run/private"
+FREE = "computing takes no time in a lane"
 OVS = ("ovs-", "dpctl ")  # programs without effect here
 
 
@@ -153,7 +156,27 @@ class Node:
         there = self.net.node_of(node)
         return [(mine, other) for mine, other in ends if mine and other and other.node is there]
 
+    def linkTo(self, node: Node | str, link: Any = None) -> Any:
+        """Add a link to another node."""
+        return self.net.addLink(self, node, cls=link)
+
     # Programs
+
+    def private(self) -> dict[str, str]:
+        """Make the folders that only this node's programs see, `privateDirs`, and return them by where they are seen.
+        Raises Misuse if a place does not exist and cannot be made."""
+        seen: dict[str, str] = {}
+        for said in self.params.get("privateDirs") or ():
+            place, folder = (said, f"{PRIVATE}/{self.name}{said}") if isinstance(said, str) else said
+            seen[place] = folder % {**self.params, "name": self.name} if "%(" in folder else folder
+            try:
+                os.makedirs(seen[place], exist_ok=True)
+                os.makedirs(place, exist_ok=True)
+            except OSError as error:
+                raise Misuse(
+                    f"{self.name}: privateDirs: {place}: {error.strerror}: name a folder that exists"
+                ) from None
+        return seen
 
     def running(self, what: str) -> lane.Node:
         """Return the node in the lane; before the network is built, one without interfaces. Raises Misuse if `what`
@@ -165,6 +188,7 @@ class Node:
         if not self.early:
             self.early = lane.Node(self.name)
             self.early.make()
+            self.early.private = self.private()
             guest.at_end.callback(self.early.close)
         return self.early
 
@@ -316,7 +340,13 @@ class Host(Node):
 
 
 class CPULimitedHost(Host):
-    """A host; computing takes no time in a lane, so there is nothing to limit."""
+    """A host, without limits: computing takes no time in a lane."""
 
     def __init__(self, name: str, **params: Any) -> None:
-        refuse("CPULimitedHost", "computing takes no virtual time; write host=Host")
+        super().__init__(name, **params)
+        note(f"CPULimitedHost: {FREE}: no limit has an effect")
+
+    def setCPUFrac(self, *_: Any, **__: Any) -> None:
+        """No effect, as for the next two."""
+
+    setCPUs = cgroupSet = setCPUFrac

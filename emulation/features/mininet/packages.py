@@ -35,7 +35,7 @@ MODULES: dict[str, dict[str, str]] = {
         "roles": "Controller DefaultController=Controller OVSController=Controller NullController=Controller "
         "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch LinuxBridge=Switch UserSwitch=Switch",
     },
-    "mininet.nodelib": {"roles": "LinuxBridge=Switch"},
+    "mininet.nodelib": {"roles": "LinuxBridge=Switch NAT"},
     "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11"},
     "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
     "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
@@ -50,6 +50,7 @@ MODULES: dict[str, dict[str, str]] = {
         "link": "ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
         "wmediumd Wmediumd=wmediumd",
     },
+    "mn_wifi.manetRoutingProtocols": {"manet": "manetProtocols"},
     "mn_wifi.mobility": {},
     "mn_wifi.net": {"wifi": "Mininet_wifi"},
     "mn_wifi.node": {

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulation.features.mininet.node import Node
-from emulation.features.mininet.refusals import refuse
+from emulation.features.mininet.node import Host, Node
+from emulation.features.mininet.refusals import note, refuse
 from emulation.features.mininet.retune import become
 from emulation.lane.errors import Misuse
 
@@ -91,6 +91,13 @@ class Bridge(Node):
             self.must("ip", "link", "set", self.name, "down")
             self.stopped = True
 
+    def attach(self, intf: Any) -> None:
+        """Make an interface a port."""
+        self.must("ip", "link", "set", str(intf), "master", self.name)
+
+    def detach(self, intf: Any) -> None:
+        self.must("ip", "link", "set", str(intf), "nomaster")
+
     def start(self, controllers: Any = None) -> None:
         if self.stopped:
             self.must("ip", "link", "set", self.name, "up")
@@ -117,6 +124,18 @@ class AP(Wireless, Bridge):
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
         become(self.wintf(intf), "managed", params)
+
+
+class NAT(Host):
+    """A host that answers for all addresses outside the network, where Mininet's leads to them."""
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        note(f"{self.name}: nothing leads out of a lane: it answers pings to all addresses outside; no server is there")
+        if self.lane:
+            self.must("ip", "route", "add", "local", "default", "dev", "lo", "table", "main")
+        return super().config(**params)
+
+    configDefault = config
 
 
 class Controller(Node):

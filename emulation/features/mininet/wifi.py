@@ -122,7 +122,8 @@ class Mininet_wifi(Mininet):
 
     def plotGraph(self, **said: Any) -> None:
         """Have the host make a film of the run, film.html, and a picture of its start, graph.svg."""
-        check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
+        unknown = {name: "plotGraph has no such keyword" for name in said}
+        check("plotGraph", said, kinds.PLOT_TAKEN, {**unknown, **kinds.PLOT_NOTED})
         self.filmed = True
         if self.lab:
             self.lab.film = True

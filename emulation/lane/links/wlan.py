@@ -50,8 +50,11 @@ class Link(infrastructure.Link):
         return bool(self.of(interface).get("master"))
 
     def more(self, interface: Interface) -> list[str]:
-        isolated = bool(self.of(interface).get("isolate"))
-        return [f"ctrl_interface={CONTROL_OF_APS}", *["ap_isolate=1"] * isolated]
+        mine = self.of(interface)
+        lines = [f"ctrl_interface={CONTROL_OF_APS}", *["ap_isolate=1"] * bool(mine.get("isolate"))]
+        if mine["security"] == Security.WPA2 and mine.get("protection"):  # of management frames; WPA3 always has it
+            lines.append(f"ieee80211w={mine['protection']}")
+        return lines
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface) or self.of(interface)["client"] != IDLE:
@@ -72,7 +75,12 @@ class Link(infrastructure.Link):
 
     def networks(self, interface: Interface) -> str:
         mine = self.of(interface)
-        there = [infrastructure.network({**mine, **one}, None, one["freqs"]) for one in mine["networks"]]
+        there = []
+        for one in mine["networks"]:
+            text = infrastructure.network({**mine, **one}, None, one["freqs"])
+            if one["security"] == Security.WPA2 and one.get("protection"):
+                text = text.replace("network={\n", f"network={{\nieee80211w={one['protection']}\n")
+            there.append(text)
         return f"ctrl_interface={CONTROL}\n" + "".join(there)
 
     def associate(self, interface: Interface, ap: Interface) -> None:

@@ -231,6 +231,18 @@ def test_a_session(stage):
     assert any("there are no terminals in a lane" in line for line in lines)
 
 
+def test_names_of_a_machine(stage):
+    lines = stage.play("machine", typed=["greet you", "exit"])
+    told = after(lines, "*** dcflab: ")
+    begins = ["CPULimitedHost", "nat0", "nax_x=100", "the script caught an error and went on"]
+    assert [line.split(":")[0] for line in told] == begins
+    assert "machine.py, line 32: sta3: there is no keyword colour here" in told[-1]
+    assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
+        "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
+        r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "hello you 10.0.0.1",
+    ]  # fmt: skip
+
+
 def test_wires_and_a_router(stage):
     lines = stage.play("wired")
     assert lines[0] == "before ['1', 'h2']"
@@ -307,6 +319,9 @@ def test_a_refusal_names_the_line(stage):
         ("net.addStation('sta2', mode='ax')", "sta2-wlan0: mode 'ax': the air has 802.11a, b and g exactly, and no HT"),
         ("net.addStation('sta2', channel=13)", "sta2: channel 13: in mode g there are: 1, 2"),
         ("net.addStation('sta2', position='here')", "sta2: 'here' is no position, as '10,20,0'"),
+        ("net.addStation('sta2', ieee80211w=3)", "sta2-wlan0: ieee80211w='3': there are 0 (off), 1 (optional) and 2"),
+        ("net.addNAT()", "addNAT: nat0: there is no switch and no access point yet; add one first"),
+        ("net.addHost('h2', privateDirs=['/proc/none']).private()", "h2: privateDirs: /proc/none: "),
         ("net.addStation('sta2', nvif=2)", "sta2: nvif: a radio has one interface"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is no kind of link here"),
         ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A way outside, private folders, limits of computing, a prompt of the script's own, an error that it catches."""
+
+import contextlib
+from pathlib import Path
+
+from mininet.cli import CLI
+from mininet.node import CPULimitedHost
+from mn_wifi.net import Mininet_wifi
+
+
+class Prompt(CLI):
+    prompt = "mine> "
+
+    def do_greet(self, line):
+        """greet NAME: greet somebody."""
+        print("hello", line, self.mn.get("h1").IP())
+
+
+def topology():
+    net = Mininet_wifi(host=CPULimitedHost)
+    net.init()
+    h1 = net.addHost("h1", cpu=0.5, privateDirs=["/var/log", ("/mnt", "/tmp/%(name)s")])
+    sta1 = net.addStation("sta1", encrypt="wpa2", passwd="12345678", ieee80211w="1", privateDirs=["/var/log"])
+    ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", encrypt="wpa2", passwd="12345678", ieee80211w="2")
+    s1 = net.addSwitch("s1")
+    h1.linkTo(s1)
+    net.addLink(ap1, s1)
+    net.addNAT().configDefault()
+    net.plotGraph(nax_x=100)
+    with contextlib.suppress(Exception):
+        net.addStation("sta3", colour="red")
+    print("there", hasattr(h1, "nothing"))
+    net.start()
+    h1.setCPUFrac(0.5)
+    print("protected", "MFP:\t\tyes" in sta1.cmd("iw dev sta1-wlan0 station dump"))
+    sta1.wintfs[0].associate(ap1.wintfs[0])
+    for node in (h1, sta1):
+        print(node, "outside lost", node.cmd("ping -c 1 192.0.2.1 | grep -o '[0-9]*% packet loss'").split("%")[0])
+    h1.cmd("echo of h1 | tee /var/log/mine /mnt/mine")
+    print(
+        "private",
+        repr(h1.cmd("cat /var/log/mine /mnt/mine")),
+        sta1.cmd("ls /var/log").split(),
+        Path("/tmp/h1/mine").read_text(),
+    )
+    s1.detach("s1-eth1")
+    print("detached", net.ping([h1, sta1]))
+    s1.attach("s1-eth1")
+    print("attached", net.ping([h1, sta1]))
+    Prompt(net)
+    net.stop()
+
+
+topology()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many seeds a claim needs: a few first, and more while its intervals leave it open.
 
-Testing after every seed until an interval excludes something finds too many effects. So there are only five looks,
-after 3, 6, 12, 24 and 48 seeds, with intervals of 99 % at each. All five together err on a contrast in at most 5 % of
-cases (Bonferroni), whichever of them are used. So the next look can be the first at which the intervals, by their
+Testing after every seed until an interval excludes something finds too many effects. So there are only eight looks,
+each with twice the seeds of the one before. All eight together err on a contrast in at most 5 % of cases (Bonferroni),
+whichever of them are used. So the next look can be the first at which the intervals, by their
 current width, may decide."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from analysis.tables.verdicts import Found
 
-LOOKS = (3, 6, 12, 24, 48)
+LOOKS = (3, 6, 12, 24, 48, 96, 192, 384)
 MOST = 24  # seeds by default
 ERROR = 0.05
 CONFIDENCE = 1 - ERROR / len(LOOKS)

@@ -16,7 +16,7 @@ from analysis.tables.claims import Decision, Most, Of, Side
 from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
 from emulation.features.claims.causes import Change, changes, decisive
-from emulation.features.claims.looks import next_look
+from emulation.features.claims.looks import CONFIDENCE, next_look
 from emulation.features.claims.record import (
     FILE,
     Claims,
@@ -33,8 +33,9 @@ from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
 PAGE, DETAILS = CHECKOUT / "docs/claims.md", CHECKOUT / "docs/claims-in-detail.md"
-FIGURES = """Each figure has a paper's ratios, and ours with intervals of 99 %, as published and today: what a variant
-has over another, in the mean of a claim's cases, and our values over the published ones."""
+PERCENT = f"{100 * CONFIDENCE:.3g} %"
+FIGURES = f"""Each figure has a paper's ratios, and ours with intervals of {PERCENT}, as published and today:
+what a variant has over another, in the mean of a claim's cases, and our values over the published ones."""
 PAPERS = {
     "000": "Papanastasiou, Ould-Khaoua, Charissis: RTS/CTS under TCP, strings and meshes",
     "001": "Koutsonikolas et al.: windows, rates and RTS/CTS in a testbed",
@@ -67,9 +68,9 @@ VERDICTS = {
     Verdict.NOT: "a finding does not come out; beside it stands with what it does",
     Verdict.OPEN: "not decided, not run yet, or nothing is known with which it comes out",
 }
-HOW = """What each verdict of [claims.md](claims.md) is from.
+HOW = f"""What each verdict of [claims.md](claims.md) is from.
 A row is a contrast ([studies](studies.md#the-claims-of-the-papers)):
-its ratio over all cases with an interval of 99 %, and whether the finding comes out (yes, no, open).
+its ratio over all cases with an interval of {PERCENT}, and whether the finding comes out (yes, no, open).
 If the paper has a range, it is beside it, and so is whether the number comes out."""
 
 

@@ -40,8 +40,8 @@ from analysis.tables.table import Published
 OF_GAIN, LEAST_GAIN, OF_VALUE = 0.25, 0.01, 0.25
 MOST_VALUES = 0.75  # share of a claim's published values that must agree individually, besides their mean
 # A difference below this is no effect: of goodput, and of counts, times and windows. Where the paper says how large the
-# effect is, it is at most half of that.
-LITTLE_GOODPUT, LITTLE, SHARE_OF_EFFECT = 0.01, 0.05, 0.5
+# effect is, it is at most half of that. LITTLE_SHARE: above half of the seeds.
+LITTLE_GOODPUT, LITTLE, SHARE_OF_EFFECT, LITTLE_SHARE = 0.01, 0.05, 0.5, 0.1
 GOODPUT = ("goodput_kbps", "goodput_segments", "share")  # how the paths of what counts as goodput end
 FEWEST = 12  # runs of one side, over seeds and cases. The distribution of a mean of fewer may be far from normal.
 
@@ -146,7 +146,7 @@ class Contrast:
         """Return the bounds of the mean if the paper is right: one side, or the range if that covers both sides.
         `effect` as in `little`."""
         if self.counts:
-            return Band(0.5, math.inf, strict=True)
+            return Band(0.5, math.inf, strict=True, little=LITTLE_SHARE)
         little, factor = self.little(scale, effect), self.checks[0].factor
         if self.relation == "in":
             low, high, *_ = self.published(scale)

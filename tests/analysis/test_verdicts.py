@@ -116,10 +116,11 @@ def test_the_most_of_some_is_taken_in_each_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("won", "of", "said"), [(3, 3, OPEN), (12, 12, CONFIRMED), (0, 12, REFUTED), (8, 12, OPEN)]
+    ("won", "of", "said"),
+    [(3, 3, OPEN), (12, 12, CONFIRMED), (0, 12, REFUTED), (8, 12, OPEN), (500, 1000, REFUTED), (580, 1000, CONFIRMED)],
 )  # fmt: skip
 def test_what_is_mostly_so_is_counted(won: int, of: int, said: Decision) -> None:
-    """By however much: an exact interval of the share of seeds."""
+    """By however much: an exact interval of the share of seeds, against a margin of a tenth."""
     found = one(MOSTLY, [1000.0] * won + [0.999] * (of - won))
     assert (found.finding, found.ratio, found.estimate.mean) == (said, None, won / of)
 

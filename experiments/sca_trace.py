@@ -31,8 +31,8 @@ STUDY = Study(
     column=Column.CONTROL,
     also={Column.PUBLISHED: {**NS2, "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
     claims=[
-        Claim("C49", "SCA(4) delivers about 38 % more segments",
-              [Check(Of("sca", GOODPUT), "~", Of("newreno", GOODPUT), 1.38)]),
+        Claim("C49", "SCA(4) delivers 38 % more segments",
+              [Check(Of("sca", GOODPUT), "in", Of("newreno", GOODPUT), 1.38, 1.38)]),
         Claim("C49, window", "SCA(4)'s window grows less", [Check(Of("sca", WINDOW), "<", Of("newreno", WINDOW))]),
         Claim("C49, queues", "no queue overflows",
               [Check(Of(variant, "queue_drops"), "=", 0) for variant in ("newreno", "sca")]),

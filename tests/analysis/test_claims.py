@@ -113,7 +113,7 @@ def test_the_same_on_both_sides_is_not_more() -> None:
 
 def test_the_numbers_of_a_claim_are_those_of_its_name() -> None:
     """Unless others are given."""
-    for name, numbers in (("C46, C47, by how much", ("C46", "C47")), ("C2a, any station", ("C2",)), ("M1", ())):
+    for name, numbers in (("C46, C47, by how much", ("C46", "C47")), ("C2a, longer", ("C2",)), ("M1", ())):
         assert Claim(name, "", []).numbers == numbers
     assert Claim("gain", "", [], ("C5", "C6")).numbers == ("C5", "C6")
     assert Claim("as C5", "", [], ()).numbers == ()

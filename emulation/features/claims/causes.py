@@ -103,7 +103,7 @@ def _whole(column: Column) -> str:
 
 def _with(study: Study, options: Options) -> Study:
     """Return the study with these options; None removes one. Its name contains them, so that claims share its runs."""
-    said = ", ".join(f"{name} {'as usual' if value is None else value}" for name, value in options.items())
+    said = ", ".join(f"{name} {'as usual' if value is None else _value_said(value)}" for name, value in options.items())
     kept = {name: value for name, value in {**study.options, **options}.items() if value is not None}
     return replace(study, name=f"{study.name}, {said}", options=kept, also={})
 
@@ -126,6 +126,11 @@ def _rank(name: str) -> tuple[int, str]:
 
 def _typed(options: Mapping[str, object]) -> str:
     """Format options as on a command line."""
-    said = (f"--{name.replace('_', '-')} {value}" if value is not None else f"no --{name.replace('_', '-')}"
-            for name, value in options.items())  # fmt: skip
+    said = (f"--{name.replace('_', '-')} {_value_said(value)}" if value is not None
+            else f"no --{name.replace('_', '-')}" for name, value in options.items())  # fmt: skip
     return f"`{' '.join(said)}`"
+
+
+def _value_said(value: object) -> object:
+    """Return a value as on a command line."""
+    return ",".join(f"{name}={of}" for name, of in value.items()) if isinstance(value, Mapping) else value

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How many events per second the air's core plays in user space: a string of saturated stations, each sending to the
- * next with RTS/CTS, 200 m apart with ns-2's ranges. Prints one JSON object.
+ * The number of events per second that the air's core plays in user space, for a
+ * string of saturated stations. Each sends to the next one with RTS/CTS, 200 m
+ * apart with ns-2's ranges. Prints one JSON object.
  *
  * Usage: core STATIONS SECONDS
  */

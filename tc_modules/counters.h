@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Counters that a developer reads: a file in debugfs, one "name value" a line.
- */
+/* Counters for developers: a file in debugfs, one "name value" per line. */
 #ifndef TC_MODULES_COUNTERS_H
 #define TC_MODULES_COUNTERS_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many hops a flow's route has. Routing daemons know it, and tell the kernel: they set the metric of a route
- * (RTA_PRIORITY) to its hop count. So the routes are asked, once a flow and again whenever any route has changed. A
- * routing interface (manet.ko) finds its way itself: then it is asked, and says by the same token when it has changed.
+ * The hop count of a flow's route. Routing daemons put it into the kernel's
+ * routes, as their metric (RTA_PRIORITY). The routes are looked up once per flow,
+ * and again when any route has changed. A routing interface (manet.ko) finds
+ * routes itself. Then it is asked, and the same mechanism reports its changes.
  */
 #ifndef TC_MODULES_HOPS_H
 #define TC_MODULES_HOPS_H
@@ -16,11 +17,11 @@
 #include <net/tcp.h>
 
 #define HOPS_UNKNOWN 0
-#define HOPS_MAX 64 /* A greater metric ranks routes and counts no hops: NetworkManager's start at 100. */
+#define HOPS_MAX 64 /* Greater metrics rank routes and are not hop counts: NetworkManager's start at 100. */
 
-/* What a socket remembers of its route; all zero at first. */
+/* What a socket remembers of its route; all zero at the start. */
 struct hops {
-	int generation; /* of the routes, when asked */
+	int generation; /* generation of the routes at the last look-up */
 	bool asked;
 	u8 count;
 };
@@ -34,13 +35,13 @@ static inline bool hops_speaks_ipv4(const struct sock *sk)
 	return sk->sk_family == AF_INET;
 }
 
-/* A neighbour is one hop away whatever the metric: it is the destination itself that the route hands packets to. */
+/* A neighbour is one hop away whatever the metric: the route's next hop is the destination itself. */
 static inline bool hops_is_neighbour(const struct fib_nh_common *next, __be32 destination)
 {
 	return !next->nhc_gw_family || (next->nhc_gw_family == AF_INET && next->nhc_gw.ipv4 == destination);
 }
 
-u32 manet_route_hops(const struct net_device *dev, __be32 to); /* manet.ko's; 0: it does not know either */
+u32 manet_route_hops(const struct net_device *dev, __be32 to); /* manet.ko's; 0: unknown */
 
 static inline bool hops_finds_its_way(const struct net_device *dev)
 {
@@ -84,7 +85,7 @@ static inline u8 hops_ask(const struct sock *sk)
 	return count;
 }
 
-/* The hop count of the socket's route, or HOPS_UNKNOWN; each time the routes are asked is counted. */
+/* The hop count of the socket's route, or HOPS_UNKNOWN. Each look-up of the routes is counted. */
 static inline u8 hops_of(const struct sock *sk, struct hops *hops, atomic64_t *lookups, atomic64_t *unknown)
 {
 	int generation = rt_genid_ipv4(sock_net(sk));

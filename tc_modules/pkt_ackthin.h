@@ -13,8 +13,8 @@ enum {
 	TCA_ACKTHIN_UNSPEC,
 	TCA_ACKTHIN_POLICY,		/* enum ackthin_policy */
 	TCA_ACKTHIN_LIMIT,		/* packets, held ACKs included */
-	TCA_ACKTHIN_COUNT,		/* delayed: ACKs for each that goes */
-	TCA_ACKTHIN_SKIP,		/* skip: ACKs thinned before each that goes */
+	TCA_ACKTHIN_COUNT,		/* delayed: ACKs per ACK that passes */
+	TCA_ACKTHIN_SKIP,		/* skip: ACKs thinned before each that passes */
 	TCA_ACKTHIN_START,		/* skip: from this ACK of a flow on */
 	TCA_ACKTHIN_TIMEOUT,		/* us; 0: none (skip, daa) */
 	TCA_ACKTHIN_GRANULARITY,	/* us; timers fire at multiples of it; 0: exact */
@@ -23,8 +23,8 @@ enum {
 	TCA_ACKTHIN_ALPHA,		/* daa, dynamic: weight of the past, thousandths */
 	TCA_ACKTHIN_KAPPA,		/* daa: the timeout is 2 + kappa intervals, thousandths */
 	TCA_ACKTHIN_MU,			/* daa: growth of dwin at start-up, thousandths */
-	TCA_ACKTHIN_INTERVAL,		/* dynamic: us between looks at the MAC's counters */
-	TCA_ACKTHIN_STEP,		/* dynamic: failures per frame that one more skip takes, thousandths */
+	TCA_ACKTHIN_INTERVAL,		/* dynamic: us between readings of the MAC's counters */
+	TCA_ACKTHIN_STEP,		/* dynamic: failures per frame for one more skipped ACK, thousandths */
 	TCA_ACKTHIN_SKIP_MAX,		/* dynamic */
 	__TCA_ACKTHIN_MAX
 };
@@ -38,38 +38,38 @@ enum ackthin_policy {
 	ACKTHIN_DYNAMIC,
 };
 
-/* Why a packet passed. After ACKTHIN_CONTROL: segments that do nothing but acknowledge. */
+/* Why a packet passed. After ACKTHIN_CONTROL: segments that only acknowledge. */
 enum ackthin_reason {
-	ACKTHIN_OTHER,		/* not TCP, or not to be read: fragments, extension headers, nonsense */
+	ACKTHIN_OTHER,		/* not TCP, or not readable: fragments, extension headers, invalid packets */
 	ACKTHIN_DATA,
 	ACKTHIN_CONTROL,	/* SYN, FIN, RST, PSH, URG, reserved bits, or no ACK flag */
 	ACKTHIN_ECN,		/* ECE, CWR, AE, or a congestion mark on the packet itself */
 	ACKTHIN_SACK,		/* with selective acknowledgments, duplicate ones too */
-	ACKTHIN_OPTION,		/* with any other option than timestamps */
-	ACKTHIN_FIRST,		/* nothing was known of the flow */
+	ACKTHIN_OPTION,		/* with an option other than timestamps */
+	ACKTHIN_FIRST,		/* the flow was unknown */
 	ACKTHIN_PROBE,		/* not the next sequence number: a keep-alive, a window probe */
 	ACKTHIN_OLD,		/* overtaken by a newer one */
 	ACKTHIN_DUPLICATE,
 	ACKTHIN_WINDOW,		/* a window update; the window closes, or opens again */
 	ACKTHIN_RECOVERY,	/* after duplicates: a hole was filled */
-	ACKTHIN_GROUP,		/* as the policy has it: the last of its group */
+	ACKTHIN_GROUP,		/* by the policy: the last of its group */
 	ACKTHIN_TIMER,		/* it was held until its timer fired */
-	ACKTHIN_FLUSHED,	/* it was held and had to go, as something else of its flow did */
+	ACKTHIN_FLUSHED,	/* it was held and had to pass, because another segment of its flow did */
 	ACKTHIN_REASONS
 };
 
 /* acks = passed[ACKTHIN_ECN ... ACKTHIN_FLUSHED] + thinned + held */
 struct tc_ackthin_xstats {
 	__u64 passed[ACKTHIN_REASONS];
-	__u64 acks;		/* segments that do nothing but acknowledge */
+	__u64 acks;		/* segments that only acknowledge */
 	__u64 thinned;
 	__u64 evicted;		/* flows forgotten because there were too many */
 	__u32 flows;
 	__u32 held;
 	__u32 dwin;		/* daa: of the flow seen last, thousandths */
-	__u32 skip;		/* dynamic: now */
+	__u32 skip;		/* dynamic: current value */
 	__u32 failures;		/* dynamic: failed attempts per frame, smoothed, thousandths */
-	__u32 samples;		/* dynamic: looks at the MAC's counters that told something */
+	__u32 samples;		/* dynamic: readings of the MAC's counters that had new frames */
 };
 
 #endif

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reno under a limit of the congestion window, for multihop wireless paths: a path of h hops holds only so many
- * segments at a time, and what is sent beyond that collides with them. The limit follows the hop count of the flow's
- * route, by one of the published rules.
+ * Reno with a limit of the congestion window, for multihop wireless paths. A path
+ * of h hops holds only a certain number of segments at a time, and further ones
+ * collide with them. The limit follows the hop count of the flow's route, by one
+ * of the published rules.
  *
- * The window is held wherever it grows and, because the kernel sets it in many more places (at the start, in recovery,
- * at its end, in an undo), once more where the kernel asks how much to send at a time: it does so before each burst, of
- * new segments and of retransmissions. So neither a change of route nor of a parameter lets one segment too many out.
+ * The window is limited wherever it grows. The kernel also sets it in many other
+ * places (at the start, in recovery and at its end, in an undo). So it is limited
+ * once more where the kernel asks for the size of a burst, before each burst of
+ * new segments and of retransmissions. So no change of route or parameter lets
+ * one segment too many out.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -45,24 +48,27 @@ static const char *const counter_names[] = {
 
 static struct counters counters = { .names = counter_names };
 
-/* The state of a flow; all zero at first. */
+/* The state of a flow; all zero at the start. */
 struct cwl {
 	struct hops hops;
-	bool initialized; /* sockets are also released that never were */
+	bool initialized; /* sockets are also released without initialization */
 };
 
-/* Chen, Xue and Nahrstedt 2003, by simulation: for 1, 2, ... hops. They give none beyond 15: the last one, then. */
+/* Chen, Xue and Nahrstedt 2003, by simulation: for 1, 2, ... hops. Beyond 15, their last value holds. */
 static const u8 chen[] = { 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5 };
 
-/* The window's limit on a route of so many hops, at least one segment. Bounds are rounded down, 3h/2 is none: up. */
+/*
+ * The window's limit on a route of @hops hops, at least one segment. Bounds are rounded down; 3h/2
+ * is not a bound, and is rounded up.
+ */
 static u32 limit_by_hops(int by, u32 count)
 {
 	switch (by) {
-	case FU: /* Fu, Luo, Zerfos, Lu, Zhang and Gerla 2005: where throughput was best */
+	case FU: /* Fu, Luo, Zerfos, Lu, Zhang and Gerla 2005: the best throughput */
 		return max(count / 4, 1U);
-	case RTHC: /* Chen, Xue and Nahrstedt 2003: a fifth of the round-trip hop count is all that fits */
+	case RTHC: /* Chen, Xue and Nahrstedt 2003: a fifth of the round-trip hop count fits */
 		return max(2 * count / 5, 1U);
-	case KAWADIA: /* Kawadia and Kumar 2005: best in a testbed, without RTS/CTS */
+	case KAWADIA: /* Kawadia and Kumar 2005: the best in a testbed, without RTS/CTS */
 		return (3 * count + 1) / 2;
 	default:
 		return chen[min_t(u32, count, ARRAY_SIZE(chen)) - 1];
@@ -99,7 +105,7 @@ static void cwl_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	cwl_hold(sk);
 }
 
-/* The last moment before a burst; how large it may be is the kernel's default. */
+/* The last call before a burst; its size is the kernel's default. */
 static u32 cwl_min_tso_segs(struct sock *sk)
 {
 	cwl_hold(sk);
@@ -160,6 +166,6 @@ module_init(cwl_register);
 module_exit(cwl_unregister);
 MODULE_DESCRIPTION("TCP Reno with a limit of the congestion window by hop count (cwl)");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reno whose fast retransmit waits, TCP-DCR (Bhandarkar, Sadry, Reddy and Vaidya 2005; Hamadani and Rakocevic use it on
- * multihop Wi-Fi): duplicate ACKs may tell of a frame that the link layer is still sending again. So one smoothed
- * round-trip time passes after the first of them before they count; meanwhile each lets a new segment out, as ever.
+ * Reno with a delayed fast retransmit, TCP-DCR (Bhandarkar, Sadry, Reddy and
+ * Vaidya 2005; Hamadani and Rakocevic use it on multihop Wi-Fi). Duplicate ACKs
+ * may come from a frame that the link layer is still sending again. So they count
+ * only when one smoothed round-trip time has passed after the first of them.
+ * Meanwhile each lets a new segment out, as usual.
  *
- * The kernel starts recovery when tp->reordering duplicate ACKs have come. At the first one that is raised out of
- * reach, and when the time is over it is put back, so that the next duplicate ACK has its way. With SACK and RACK the
- * kernel goes by time itself: meanwhile its reordering window, too, is that long, but never above one round-trip time.
- * A module can start recovery in no other way: if nothing more arrives, RACK's timer or else that of retransmission decides.
+ * The kernel starts recovery after tp->reordering duplicate ACKs. At the first
+ * one this threshold is raised out of reach. When the time is over, it is
+ * restored, so the next duplicate ACK starts recovery. With SACK and RACK the
+ * kernel itself goes by time: meanwhile its reordering window has this length,
+ * too, but at most one round-trip time.
+ *
+ * A module cannot start recovery in another way. If no more ACKs arrive, RACK's
+ * timer or the retransmission timer decides.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -15,7 +21,7 @@
 
 #include "counters.h"
 
-#define OUT_OF_REACH 16384 /* duplicate ACKs; times a segment's size it stays within the sequence space */
+#define OUT_OF_REACH 16384 /* duplicate ACKs; times a segment's size it fits the sequence space */
 
 static unsigned short delay_percent = 100;
 module_param(delay_percent, ushort, 0644);
@@ -30,14 +36,14 @@ static struct counters counters = { .names = counter_names };
 
 enum phase { IDLE, WAITING, WAITED };
 
-/* The state of a flow; all zero at first. */
+/* The state of a flow; all zero at the start. */
 struct dcr {
 	u64 until_us;		/* the end of the wait, on tcp_mstamp's clock */
-	u32 hole;		/* where it begins */
-	u32 reordering;		/* the kernel's own, while waiting, */
-	u8 steps, persist;	/* and of RACK's window */
+	u32 hole;		/* its start */
+	u32 reordering;		/* the kernel's own threshold while waiting, */
+	u8 steps, persist;	/* and steps of RACK's window */
 	u8 phase;
-	bool initialized;	/* sockets are also released that never were */
+	bool initialized;	/* sockets are also released without initialization */
 };
 
 static void dcr_wait(struct tcp_sock *tp, struct dcr *dcr)
@@ -55,7 +61,7 @@ static void dcr_wait(struct tcp_sock *tp, struct dcr *dcr)
 	dcr->hole = tp->snd_una;
 	dcr->until_us = tp->tcp_mstamp + delay;
 	tp->reordering = OUT_OF_REACH;
-	/* RACK's window is so many steps of a quarter of the shortest round-trip time; without persistence, one. */
+	/* RACK's window in steps of a quarter of the shortest round-trip time; without persistence, one step. */
 	tp->rack.reo_wnd_steps = min_t(u64, div_u64(delay + step - 1, step), U8_MAX);
 	tp->rack.reo_wnd_persist = TCP_RACK_RECOVERY_THRESH;
 }
@@ -65,13 +71,16 @@ static void dcr_stop(struct tcp_sock *tp, struct dcr *dcr, enum phase phase)
 	if (dcr->phase == WAITING) {
 		tp->rack.reo_wnd_steps = dcr->steps;
 		tp->rack.reo_wnd_persist = dcr->persist;
-		if (tp->reordering == OUT_OF_REACH) /* else the kernel has learnt another meanwhile */
+		if (tp->reordering == OUT_OF_REACH) /* otherwise the kernel has learned another value */
 			tp->reordering = dcr->reordering;
 	}
 	dcr->phase = phase;
 }
 
-/* Before each ACK is acted on. SACK blocks have been read; a duplicate ACK without is seen by dcr_set_state() first. */
+/*
+ * Called before each ACK is processed. SACK blocks have been read. A duplicate ACK without them
+ * reaches dcr_set_state() first.
+ */
 static void dcr_in_ack_event(struct sock *sk, u32 flags)
 {
 	struct dcr *dcr = inet_csk_ca(sk);
@@ -83,7 +92,7 @@ static void dcr_in_ack_event(struct sock *sk, u32 flags)
 		atomic64_inc(&counters.value[DELAYED]);
 		dcr_wait(tp, dcr);
 	} else if (dcr->phase != IDLE && dcr->hole != tp->snd_una) {
-		dcr_wait(tp, dcr); /* that hole is filled; if there is another, its time begins */
+		dcr_wait(tp, dcr); /* that hole is filled; if there is another one, its wait begins */
 	}
 	if (dcr->phase == WAITING && tp->tcp_mstamp >= dcr->until_us)
 		dcr_stop(tp, dcr, WAITED);
@@ -98,7 +107,7 @@ static void dcr_set_state(struct sock *sk, u8 state)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (state == TCP_CA_CWR)
-		return; /* as in Disorder, duplicate ACKs go on being counted */
+		return; /* as in Disorder, duplicate ACKs continue to be counted */
 	if (state == TCP_CA_Disorder) {
 		if (dcr->phase != IDLE || !tp->sacked_out)
 			return;
@@ -110,7 +119,10 @@ static void dcr_set_state(struct sock *sk, u8 state)
 	}
 }
 
-/* With the threshold raised the kernel also comes for what is only SACKed; meanwhile the window stays as it is. */
+/*
+ * With the raised threshold the kernel also calls this for data that is only SACKed; meanwhile the
+ * window stays the same.
+ */
 static void dcr_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct dcr *dcr = inet_csk_ca(sk);
@@ -174,6 +186,6 @@ module_init(dcr_register);
 module_exit(dcr_unregister);
 MODULE_DESCRIPTION("TCP Reno whose fast retransmit is delayed by one round-trip time (dcr)");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif

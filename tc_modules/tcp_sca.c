@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reno that grows more slowly, for multihop wireless paths, where a window beyond the few segments that the path holds
- * only makes stations collide (S. Papanastasiou, PhD thesis, University of Glasgow 2006, section 4.3):
+ * Reno with slower growth, for multihop wireless paths. Such a path holds a few segments, and a larger window only
+ * causes collisions (S. Papanastasiou, PhD thesis, University of Glasgow 2006, section 4.3):
  *
  *   ss    slow slow-start: of each (ss_increase_thresh + 1) ACKs only the first counts in slow start
  *   sca   slow congestion avoidance: the same with ca_increase_thresh, in congestion avoidance
  *   ssca  both
  *
- * What counts is handed to the kernel's own slow start and congestion avoidance, so a threshold of 0 is Reno to the
- * last bit. As everywhere in Linux an ACK of n segments is taken as n ACKs of one. Losses are Reno's business.
+ * The kernel's own slow start and congestion avoidance get the ACKs that count, so a threshold of 0 is exactly Reno.
+ * As everywhere in Linux, an ACK of n segments counts as n ACKs of one. Losses are handled as in Reno.
  *
  * Adaptive SCA takes ca_increase_thresh from the hop count of the flow's route.
  */
@@ -23,7 +23,7 @@
 #define FIRST_HOPS 4
 #define LAST_HOPS 15
 
-/* The best thresholds by hop count, 4 to 15: the thesis, table 4.4 for DSR and B.1 for AODV. */
+/* The best thresholds by hop count, 4 to 15: thesis, table 4.4 for DSR and B.1 for AODV. */
 enum { OFF, DSR, AODV };
 static const u8 best[][LAST_HOPS - FIRST_HOPS + 1] = {
 	[DSR] = { 42, 45, 39, 49, 47, 29, 48, 35, 10, 50, 25, 10 },
@@ -58,15 +58,15 @@ static const char *const counter_names[] = {
 
 struct variant {
 	struct tcp_congestion_ops ops;
-	bool slow_start, avoidance; /* which of the two is slowed down */
+	bool slow_start, avoidance; /* which of the two grows more slowly */
 	struct counters counters;
 };
 
-/* The state of a flow; all zero at first. */
+/* The state of a flow; all zero at the start. */
 struct sca {
 	struct hops hops;
-	u16 ss_count, ca_count; /* place in its group of the next ACK: the one at 0 counts */
-	bool initialized; /* sockets are also released that never were */
+	u16 ss_count, ca_count; /* place of the next ACK in its group: the one at 0 counts */
+	bool initialized; /* sockets are also released without initialization */
 };
 
 static struct variant *variant_of(const struct sock *sk)
@@ -74,10 +74,10 @@ static struct variant *variant_of(const struct sock *sk)
 	return container_of(inet_csk(sk)->icsk_ca_ops, struct variant, ops);
 }
 
-/* How many of so many ACKs count. The first of each group does, and (thresh + 1) make a group. */
+/* How many of @acked ACKs count: the first of each group of (thresh + 1). */
 static u32 sca_credit(u16 *count, u16 thresh, u32 acked)
 {
-	u32 begin = *count > thresh ? 0 : *count; /* the threshold was lowered meanwhile: a new group */
+	u32 begin = *count > thresh ? 0 : *count; /* the threshold was lowered: begin a new group */
 	u32 rest;
 	u64 groups = div_u64_rem((u64)begin + acked, (u32)thresh + 1, &rest);
 
@@ -85,7 +85,7 @@ static u32 sca_credit(u16 *count, u16 thresh, u32 acked)
 	return groups + (rest > 0) - (begin > 0);
 }
 
-/* How many ACKs it takes until so many, at least one, have counted. */
+/* How many ACKs it takes until @acked of them, at least one, have counted. */
 static u64 acks_until(u16 count, u16 thresh, u32 credits)
 {
 	u64 group = (u64)thresh + 1;
@@ -114,7 +114,7 @@ static void sca_thresholds(struct sock *sk, u16 *slow_start, u16 *avoidance)
 		*slow_start = *avoidance = 0;
 }
 
-/* tcp_reno_cong_avoid(), with what counts in place of what was acknowledged. */
+/* tcp_reno_cong_avoid(), for the ACKs that count instead of all acknowledged segments. */
 static void sca_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct counters *counters = &variant_of(sk)->counters;
@@ -127,7 +127,7 @@ static void sca_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 	sca_thresholds(sk, &slow_start, &avoidance);
-	if (starting) { /* what it takes to get out of it; the rest of the ACKs goes on in congestion avoidance */
+	if (starting) { /* the ACKs that complete slow start; the others count in congestion avoidance */
 		u32 missing = tp->snd_ssthresh - tcp_snd_cwnd(tp);
 		u32 taken = min_t(u64, acked, acks_until(sca->ss_count, slow_start, missing));
 
@@ -213,10 +213,10 @@ static void __exit sca_unregister(void)
 
 module_init(sca_register);
 module_exit(sca_unregister);
-MODULE_ALIAS("tcp_ss"); /* by tcp_NAME the kernel loads what has a congestion control */
+MODULE_ALIAS("tcp_ss"); /* the kernel loads a congestion control by tcp_NAME */
 MODULE_ALIAS("tcp_ssca");
 MODULE_DESCRIPTION("TCP slow slow-start (ss), slow congestion avoidance (sca) and both (ssca)");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A module parameter that is one of a few words. Its value is the word's place in the list; others are refused.
+ * A module parameter with a few allowed words. Its value is the word's place in
+ * the list; other words are refused.
  */
 #ifndef TC_MODULES_WORDS_H
 #define TC_MODULES_WORDS_H

@@ -82,7 +82,7 @@ struct air {
 	u64 armed; /* the time that the timer is set for */
 	bool short_preamble; /* for all frames; otherwise as the kernel requests */
 	int kicked; /* hwsim has put something into a ring */
-	u64 kicked_ns; /* when; the first kick since the last look */
+	u64 kicked_ns; /* when: the first kick since the last reading */
 	bool running; /* the rings exist */
 	struct dcf *dcf;
 	u16 stations;
@@ -102,7 +102,7 @@ struct air {
 	struct list_head backlog;
 	u32 waiting; /* messages in backlog */
 	struct backlog *report; /* for the next frame that is taken */
-	bool hushed; /* after a look: messages for hwsim wait for the timer, as they would without the look */
+	bool hushed; /* after a LOOK command: messages for hwsim wait for the timer, as without the command */
 	bool starved; /* an allocation failed: frames may wait in their ring */
 
 	raw_spinlock_t told_lock;

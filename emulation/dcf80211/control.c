@@ -265,8 +265,9 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * Update the core, but neither notify hwsim nor set the timer. Messages for
- * hwsim that are not worth a timer arrive as late as without the look.
+ * Update the core, but neither notify hwsim nor set the timer. Messages for hwsim
+ * that need no timer of their own arrive at the same time as without this
+ * command.
  */
 static int do_look(struct sk_buff *request, struct genl_info *info)
 {

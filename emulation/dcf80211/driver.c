@@ -51,7 +51,7 @@ static void driver_configure_filter(struct ieee80211_hw *hw, unsigned int change
 	*total &= FIF_ALLMULTI | FIF_BCN_PRBRESP_PROMISC | FIF_CONTROL | FIF_OTHER_BSS | FIF_PROBE_REQ;
 }
 
-/* The station has this address, or no longer. */
+/* The station has this address, or has it no longer. */
 static int set_address(struct driver *d, const u8 *addr, bool has)
 {
 	unsigned long flags;
@@ -60,7 +60,7 @@ static int set_address(struct driver *d, const u8 *addr, bool has)
 	spin_lock_irqsave(&d->air->lock, flags);
 	dcf_run(d->air->dcf, air_now());
 	done = has ? dcf_add_address(d->air->dcf, d->station, addr) : dcf_del_address(d->air->dcf, d->station, addr);
-	if (!has) /* the core has ended all frames, also those that were on their way */
+	if (!has) /* the core has ended all frames, also those that were in the air */
 		memset(d->prepared, 0, sizeof(d->prepared));
 	air_arm(d->air);
 	spin_unlock_irqrestore(&d->air->lock, flags);
@@ -118,7 +118,7 @@ static enum hrtimer_restart driver_beacon(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* At multiples of the interval of the TSF (11.1.3). */
+/* Beacons are sent at multiples of the TSF interval (11.1.3). */
 static void beacons_start(struct driver *d)
 {
 	u32 since;
@@ -161,7 +161,7 @@ static void driver_set_tsf(struct ieee80211_hw *hw, struct ieee80211_vif *vif, u
 		beacons_start(d);
 }
 
-/* Each station of an independent BSS answers probes. */
+/* Each station of an independent BSS answers probe requests. */
 static int driver_tx_last_beacon(struct ieee80211_hw *hw)
 {
 	return 1;
@@ -180,7 +180,7 @@ static void driver_flush(struct ieee80211_hw *hw, struct ieee80211_vif *vif, u32
 
 static int driver_set_rts_threshold(struct ieee80211_hw *hw, u32 value)
 {
-	return 0; /* mac80211 says it of each frame */
+	return 0; /* mac80211 sets it for each frame */
 }
 
 static int driver_sta_add(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_sta *sta)
@@ -207,7 +207,7 @@ static void session_stop(struct driver *d, struct peer *peer, u16 tid)
 	session = peer->session[tid];
 	peer->session[tid] = NULL;
 	if (session) {
-		session->core.limits.mpdus = 1; /* what is left goes alone, and needs no agreement */
+		session->core.limits.mpdus = 1; /* remaining frames are sent singly, without an agreement */
 		session_put(session);
 	}
 	spin_unlock_irq(&d->air->lock);
@@ -234,7 +234,7 @@ static int driver_sta_remove(struct ieee80211_hw *hw, struct ieee80211_vif *vif,
 		board_stop(d, peer, tid);
 	}
 	WRITE_ONCE(peer->sta, NULL);
-	tasklet_disable(&d->work); /* it may use the station */
+	tasklet_disable(&d->work); /* wait for the tasklet, which may use the station */
 	tasklet_enable(&d->work);
 	spin_lock_irq(&d->air->lock);
 	peer_put(peer);
@@ -296,7 +296,7 @@ static int board_start(struct driver *d, struct ieee80211_sta *sta, u16 tid, u16
 	return on ? 0 : -EINVAL;
 }
 
-/* mac80211 knows the rate of what it chose itself. */
+/* mac80211 knows the rates that it has chosen itself. */
 static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_sta *sta,
 				  struct station_info *info)
 {
@@ -424,7 +424,7 @@ static void driver_free(struct driver *d)
 	ieee80211_free_hw(d->hw);
 }
 
-/* The core tells it nothing any more. */
+/* The core calls this radio no more. */
 static void driver_detach(struct driver *d)
 {
 	unsigned long flags;

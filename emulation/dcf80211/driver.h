@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Radios of HT and later: a mac80211 driver over the core. driver.c registers
- * radios and their interfaces, caps.c says what they can do, mpdu.c carries
+ * radios and their interfaces, caps.c has their capabilities, mpdu.c carries
  * frames from mac80211's queues to the core and back, modes.c names modes.
  *
  * mac80211 keeps the queues. A radio takes from them only what fits the next few
- * aggregates of each category, so fq_codel, airtime fairness and AQL decide what is
- * sent next. The core forms each aggregate when access is won.
+ * aggregates of each category, so fq_codel, airtime fairness and AQL decide what
+ * is sent next. The core forms each aggregate when access is won.
  *
- * The core calls with air->lock held and interrupts off. What it tells is stored
- * at the radio, whose tasklet passes it to mac80211 without any lock, and then
+ * The core calls with air->lock held and interrupts off. Its reports are stored
+ * at the radio, whose tasklet passes them to mac80211 without any lock, and then
  * takes new frames. Objects below are counted under air->lock.
  */
 #ifndef DCF80211_DRIVER_H
@@ -21,7 +21,7 @@
 #include "air.h"
 #include "modes.h"
 
-/* Another station, as a radio knows it; it outlives mac80211's sta while frames name it. */
+/* Another station, as a radio knows it. It exists longer than mac80211's sta, while frames refer to it. */
 struct peer {
 	struct ieee80211_sta *sta; /* NULL: it is gone */
 	u32 uses;
@@ -36,12 +36,12 @@ struct peer {
 struct session {
 	struct dcf_session core;
 	struct peer *peer;
-	struct mpdu *lost; /* the last that was given up */
+	struct mpdu *lost; /* the last MPDU that was given up */
 	u32 uses;
 	u8 tid;
 };
 
-/* Aggregates that are prepared: how many MPDUs of each have not been sent yet. */
+/* Prepared aggregates: how many MPDUs of each have not been sent yet. */
 struct prepared {
 	u16 mpdus[DRIVER_DEPTH];
 	u8 count;
@@ -62,10 +62,10 @@ struct driver {
 	struct sk_buff_head received;
 	struct list_head done, sent;
 	struct prepared prepared[IEEE80211_NUM_ACS];
-	u64 last_ppdu; /* the core's number of the last that was received */
+	u64 last_ppdu; /* the core's number of the last frame received */
 
 	struct hrtimer beacon;
-	struct ieee80211_vif *beacons; /* the interface that has any */
+	struct ieee80211_vif *beacons; /* the interface that has beacons */
 	u32 interval_us;
 	s64 tsf_offset_us;
 	u16 sequence;
@@ -86,7 +86,7 @@ void caps_free(struct driver *d);
 /* mpdu.c */
 extern const struct dcf_ops mpdu_dcf_ops;
 void mpdu_init(struct driver *d);
-/* Drop what the tasklet has not passed on. */
+/* Drop the reports that the tasklet has not passed on. */
 void mpdu_close(struct driver *d);
 /* Send a frame that is in no queue. */
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames of radios of HT and later: from mac80211's queues to the core, and what
- * became of them back to mac80211.
+ * Frames of radios of HT and later: from mac80211's queues to the core, and their
+ * results back to mac80211.
  *
- * A radio prepares a few aggregates of each category, each of one queue. It takes
- * the next when the MPDUs of one have been sent for the first time; retries go out
- * with later aggregates, as the core has them in its queue.
+ * A radio prepares a few aggregates of each category, each from one queue. It
+ * takes the next one when the MPDUs of one have been sent for the first time.
+ * Retries are sent with later aggregates, because the core has them in its queue.
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -26,7 +26,7 @@ struct mpdu {
 	bool prepared; /* it is an aggregate by itself, until it ends */
 };
 
-/* A PPDU that was sent: struct dcf_sent, for mac80211. */
+/* A sent PPDU: struct dcf_sent, for mac80211. */
 struct sent {
 	struct list_head list;
 	struct session *session;
@@ -34,7 +34,7 @@ struct sent {
 	u32 airtime_ns;
 };
 
-/* What the tasklet has in hand. */
+/* A report that the tasklet handles. */
 struct told {
 	struct sk_buff_head received;
 	struct list_head done, sent;
@@ -62,7 +62,7 @@ static void prepared_add(struct prepared *p, u16 mpdus)
 		p->mpdus[p->count - 1] += mpdus;
 }
 
-/* So many have been sent; the oldest first. */
+/* This many MPDUs have been sent; the oldest ones count first. */
 static void prepared_take(struct prepared *p, u16 mpdus)
 {
 	u16 some;
@@ -80,7 +80,7 @@ static void prepared_take(struct prepared *p, u16 mpdus)
 
 /* Called by the core. */
 
-/* Of the part of a PPDU that carries an MPDU; the first one takes the preamble. */
+/* Airtime of the part of a PPDU that carries an MPDU; the first one includes the preamble. */
 static u32 reception_ns(struct driver *d, const struct dcf_frame *f, const struct dcf_mode *mode)
 {
 	u32 ns = mode_at_ns(mode, 8ULL * (AMPDU_DELIMITER + f->len + FCS));
@@ -140,7 +140,7 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		return;
 	}
 	m->why = why;
-	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() told of the others */
+	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() has reported the others */
 		prepared_take(&d->prepared[f->category], 1);
 	if (m->session && why != DCF_ACKED)
 		m->session->lost = m;
@@ -180,7 +180,7 @@ const struct dcf_ops mpdu_dcf_ops = {
 	.sent = mpdu_sent,
 };
 
-/* To mac80211. */
+/* Reports to mac80211. */
 
 static void pass_sent(struct driver *d, const struct sent *s)
 {
@@ -200,12 +200,12 @@ static void pass_sent(struct driver *d, const struct sent *s)
 		modes_to_rate(d->air->modes, s->mode, &info.status.rates[0]);
 	else if (s->mode < DCF_RATES)
 		info.status.rates[0].idx = rate_to_hwsim(s->mode, d->hw->conf.chandef.chan->center_freq);
-	if (!modes_is_he(d->air->modes, s->mode)) /* no rate control knows it */
+	if (!modes_is_he(d->air->modes, s->mode)) /* rate controls do not know this mode */
 		ieee80211_tx_rate_update(d->hw, sta, &info);
 	ieee80211_sta_register_airtime(sta, s->session->tid, s->airtime_ns / 1000, 0);
 }
 
-/* Of a frame that is no session's, all attempts. */
+/* All attempts of a frame without a session. */
 static u32 airtime_us(const struct driver *d, const struct mpdu *m)
 {
 	u64 ns = 0;
@@ -239,13 +239,13 @@ static void pass_done(struct driver *d, struct mpdu *m)
 		if (!m->frame.used[i])
 			info->status.rates[i].idx = -1;
 	}
-	if (!m->session) /* its status is its own, not a PPDU's */
+	if (!m->session) /* the status belongs to the frame, not to a PPDU */
 		info->flags &= ~IEEE80211_TX_CTL_AMPDU;
 	if (m->why == DCF_ACKED)
 		info->flags |= IEEE80211_TX_STAT_ACK;
 	else if (m->why == DCF_GROUP && info->flags & IEEE80211_TX_CTL_NO_ACK)
 		info->flags |= IEEE80211_TX_STAT_NOACK_TRANSMITTED;
-	else if (m->session && m->session->lost == m) /* one block-ACK request for all */
+	else if (m->session && m->session->lost == m) /* one block-ACK request covers all of them */
 		info->flags |= IEEE80211_TX_STAT_AMPDU_NO_BACK;
 	if (sta && !m->session) {
 		tid = ieee80211_is_data_qos(hdr->frame_control) ? ieee80211_get_tid(hdr) : 0;
@@ -305,17 +305,17 @@ static void told_take(struct driver *d, struct told *told)
 	spin_unlock_irqrestore(&d->air->lock, flags);
 }
 
-/* From mac80211. */
+/* Frames from mac80211. */
 
 static struct peer *peer_of(struct ieee80211_sta *sta)
 {
 	return sta ? *(struct peer **)sta->drv_priv : NULL;
 }
 
-/* The attempts of a frame outside a session whose mode is fixed. */
+/* The attempts of a frame without a session in a fixed mode. */
 #define FIXED_TRIES 10
 
-/* Is data for this station sent in the fixed mode? It must know the mode, and a rate control sends its keys. */
+/* Is data for this station sent in the fixed mode? The station must support it. Keys use rate control. */
 static bool is_fixed(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const void *)skb->data;
@@ -349,7 +349,7 @@ static bool set_stages(const struct driver *d, struct mpdu *m)
 	return mode >= 0;
 }
 
-/* The first stage only, in the fixed mode; it is protected as the rate control wants. */
+/* Only the first stage, in the fixed mode, with the protection that the rate control wants. */
 static void fix_stage(const struct driver *d, struct mpdu *m)
 {
 	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
@@ -359,7 +359,7 @@ static void fix_stage(const struct driver *d, struct mpdu *m)
 		modes_to_rate(d->air->modes, d->fixed, &m->rates[0]);
 }
 
-/* NULL: there is no memory, or no such rate; the frame is gone. */
+/* NULL: there is no memory, or no such rate; the frame is freed. */
 static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
@@ -412,14 +412,14 @@ void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
 	if (!m)
 		return;
 	spin_lock_irqsave(&d->air->lock, flags);
-	if (m->peer && ieee80211_is_back_req(bar->frame_control)) /* its window says how long the answer is */
+	if (m->peer && ieee80211_is_back_req(bar->frame_control)) /* its window determines the length of the response */
 		m->session = m->peer->session[le16_get_bits(bar->control, IEEE80211_BAR_CTRL_TID_INFO_MASK)];
 	mpdu_enqueue(d, m, air_now());
 	air_arm(d->air);
 	spin_unlock_irqrestore(&d->air->lock, flags);
 }
 
-/* How many MPDUs of the agreement fit its window. */
+/* The number of MPDUs of the agreement that fit its window. */
 static u16 window_left(const struct dcf_session *session)
 {
 	u16 span = sequence_from(READ_ONCE(session->start), READ_ONCE(session->next));
@@ -427,7 +427,7 @@ static u16 window_left(const struct dcf_session *session)
 	return span < session->window ? session->window - span : 0;
 }
 
-/* Take an aggregate from a queue. false: there is nothing to take now. */
+/* Take an aggregate from a queue. false: nothing can be taken now. */
 static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 {
 	struct peer *peer = peer_of(txq->sta);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control by generic netlink: family "manet", described by manet.yaml, so that any
- * YNL tool can speak it. Each request names an interface of its network namespace.
- * What is not understood is refused, with a text that says why.
+ * Control by generic netlink: family "manet", described by manet.yaml for any YNL
+ * tool. Each request names an interface of its network namespace. Invalid
+ * requests are refused with a message that says why.
  */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -14,7 +14,10 @@
 
 static struct genl_family family;
 
-/* The interface that a request means, with the rtnl lock held; or NULL, it is not, and a text says why. */
+/*
+ * Return the interface of a request, with the rtnl lock held. If there is none, return NULL without
+ * the lock, with a message.
+ */
 static struct manet_device *control_find(struct net *net, struct nlattr **attrs, const int *needs,
 					 struct netlink_ext_ack *extack)
 {
@@ -165,7 +168,7 @@ static int put_entry(struct sk_buff *skb, struct manet_device *d, long *cursor)
 	       (e.n_path ? nla_put(skb, A_PATH, 4 * e.n_path, e.path) : 0);
 }
 
-/* One message for each that @put has, from the cursor on; -ENODATA: that was all. */
+/* One message for each item of @put, from the cursor on; -ENODATA: there are no more. */
 static int control_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, const int *needs,
 			int (*put)(struct sk_buff *skb, struct manet_device *d, long *cursor))
 {

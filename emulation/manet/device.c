@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interface: made over a radio by rtnetlink (`ip link add manet0 link wlan0
- * type manet protocol aodv`), up as others are, a node of its network from when
- * it is up and has an IPv4 address until it has not. It carries IPv4 and no
- * Ethernet: the kernel's stack sends to it whatever is in its subnet.
+ * The interface. rtnetlink makes it over a radio (`ip link add manet0 link wlan0
+ * type manet protocol aodv`). It is a node of its network while it is up and has
+ * an IPv4 address. It carries IPv4 without Ethernet: the kernel sends all packets
+ * for its subnet to it.
  */
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
@@ -22,7 +22,10 @@ struct manet_device *device_of(struct net_device *dev)
 	return dev->rtnl_link_ops == &link_ops ? netdev_priv(dev) : NULL;
 }
 
-/* For whoever wants to know how far it is (tc_modules/hops.h); whenever that may have changed, so have the routes. */
+/*
+ * The number of hops, for other modules (tc_modules/hops.h). Whenever it may have changed, the
+ * routes have changed, too.
+ */
 u32 manet_route_hops(const struct net_device *dev, __be32 to);
 u32 manet_route_hops(const struct net_device *dev, __be32 to)
 {
@@ -48,7 +51,7 @@ u32 device_protocol(const char *name)
 	return i;
 }
 
-/* Before it, and again when the address has changed. */
+/* Set it before the core starts, and again when the address has changed. */
 static void device_leave(struct manet_device *d)
 {
 	spin_lock_bh(&d->lock);
@@ -57,7 +60,7 @@ static void device_leave(struct manet_device *d)
 	d->running = false;
 	kfree_skb(d->outgoing);
 	d->outgoing = NULL;
-	spin_lock_irq(&d->answers); /* what the radio still says is of no frame of the next core's */
+	spin_lock_irq(&d->answers); /* later reports of the radio do not concern frames of the next core */
 	d->frame = NULL;
 	d->answered = false;
 	spin_unlock_irq(&d->answers);
@@ -124,12 +127,12 @@ static int device_init(struct net_device *dev)
 	d->core = kvzalloc(manet_size(d->protocol), GFP_KERNEL);
 	if (!d->core)
 		return -ENOMEM;
-	manet_init(d->core, d->protocol, MANET_RFC, 0, 0, 0, &radio_ops, d); /* it may be asked before it begins */
+	manet_init(d->core, d->protocol, MANET_RFC, 0, 0, 0, &radio_ops, d); /* it may be read before the start */
 	dev_hold(d->lower);
 	return 0;
 }
 
-/* It overhears nothing more. */
+/* It overhears no more frames. */
 static void ignore_monitor(struct manet_device *d)
 {
 	if (!d->monitor)
@@ -139,7 +142,7 @@ static void ignore_monitor(struct manet_device *d)
 	d->monitor = NULL;
 }
 
-/* Also of one that came to be in part only. */
+/* Also for an interface that was set up only in part. */
 static void device_uninit(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
@@ -149,7 +152,7 @@ static void device_uninit(struct net_device *dev)
 		netdev_rx_handler_unregister(d->lower);
 		netdev_upper_dev_unlink(d->lower, dev);
 	}
-	/* No frame finds it any more: netdev_rx_handler_unregister() has waited for those that had. */
+	/* No frame reaches it any more: netdev_rx_handler_unregister() has waited for those that did. */
 	hrtimer_cancel(&d->timer);
 	kvfree(d->core);
 	dev_put(d->lower);
@@ -176,7 +179,7 @@ static void device_setup(struct net_device *dev)
 	dev->type = ARPHRD_NONE;
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
 	dev->priv_flags |= IFF_NO_QUEUE;
-	netif_keep_dst(dev); /* an error is told by a packet's route */
+	netif_keep_dst(dev); /* an error is reported by a packet's route */
 	dev->addr_len = 0;
 	dev->min_mtu = 576;
 	dev->max_mtu = MANET_MTU;
@@ -321,7 +324,7 @@ static struct rtnl_link_ops link_ops = {
 	.fill_info = fill_link,
 };
 
-/* A radio that goes takes along what is over it; a monitor that goes is no longer listened to. */
+/* When a radio is removed, so is its interface. When a monitor is removed, the interface stops listening to it. */
 static int device_changed(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(data);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * manet: an interface over a radio that finds its way by itself, over several
- * hops. This header joins the module's files: module.c (its beginning and end),
- * device.c (the interface and rtnetlink), radio.c (frames to and from the radio,
- * and what became of them), told.c (to sources, that there is no way), control.c
- * (generic netlink), trace.c (the trace).
+ * manet: an interface over a radio that finds routes over several hops. This
+ * header joins the module's files: module.c (load and unload), device.c (the
+ * interface and rtnetlink), radio.c (frames to and from the radio, and their
+ * results), told.c (reports to sources without a route), control.c (generic
+ * netlink), trace.c (the trace).
  *
- * Locking. device->lock guards the core; it is taken with softirqs off, and never
- * held while a frame is handed to the radio, as its answer may come at once:
- * whoever has changed something calls device_settle(), which does that after the
- * lock is gone. device->answers guards what the radio says, and when the timer
- * fires for it; it is taken with interrupts off, last.
+ * Locking. device->lock guards the core. It is taken with softirqs off, and never
+ * held while a frame is passed to the radio, because the result may come at once.
+ * So every change ends with device_settle(), which passes the frame on after the
+ * unlock. device->answers guards the radio's report and the timer that handles
+ * it; it is taken last, with interrupts off.
  */
 #ifndef MANET_DEVICE_H
 #define MANET_DEVICE_H
@@ -28,23 +28,23 @@ struct manet_device {
 	struct net_device *dev;
 	struct net_device *lower; /* the radio's interface */
 	int lower_index;
-	bool tied; /* it gets what the radio receives */
-	struct net_device *monitor; /* where it overhears, or NULL */
+	bool tied; /* handles frames that the radio received */
+	struct net_device *monitor; /* interface where it overhears, or NULL */
 	spinlock_t lock;
 	struct hrtimer timer;
-	u64 armed; /* for when, NEVER: it is not; 0: nobody knows */
+	u64 armed; /* time that the timer is set for; NEVER: it is not; 0: unknown */
 	u32 protocol;
 	u32 value[MANET_MAX_PARAMETERS];
 	u64 seed;
-	bool feedback; /* the radio says what became of a frame */
+	bool feedback; /* the radio has reported a result */
 	bool running;
 	struct manet *core;
-	struct sk_buff *outgoing; /* to be handed to the radio by device_settle() */
-	struct sk_buff_head lost; /* of whose sources it tells */
+	struct sk_buff *outgoing; /* device_settle() passes it to the radio */
+	struct sk_buff_head lost; /* packets whose sources get a report */
 
 	spinlock_t answers;
-	const struct sk_buff *frame; /* with the radio */
-	bool group; /* it is for everybody, so for no ACK */
+	const struct sk_buff *frame; /* the frame that the radio has */
+	bool group; /* it is a broadcast, so it gets no ACK */
 	bool answered;
 	enum manet_sent answer;
 };
@@ -52,23 +52,23 @@ struct manet_device {
 /* device.c */
 int devices_register(void);
 void devices_unregister(void);
-struct manet_device *device_of(struct net_device *dev); /* NULL: it is none */
-u32 device_protocol(const char *name); /* or the number of them all */
+struct manet_device *device_of(struct net_device *dev); /* NULL: it is no such interface */
+u32 device_protocol(const char *name); /* or the number of all interfaces */
 
 /* radio.c */
 extern const struct manet_ops radio_ops;
 extern rx_handler_func_t *radio_receive, *radio_overhear;
-/* Until the radios have ended all that they were given. */
+/* Wait until the radios have finished all their frames. */
 void radio_wait(void);
 enum hrtimer_restart radio_timer(struct hrtimer *timer);
 netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev);
-/* Ends what has begun with spin_lock_bh(&d->lock) and a call of the core. */
+/* Ends a section that began with spin_lock_bh(&d->lock) and a call of the core. */
 void device_settle(struct manet_device *d) __releases(d->lock);
 
 /* told.c */
-/* Whether the source of a packet that is lost is to be told; an IPv4 header comes first in it. */
+/* Does the source of a lost packet get a report? The packet begins with an IPv4 header. */
 bool told_of(const struct sk_buff *skb, enum manet_reason why);
-/* Tell it. Not under the lock: the answer may leave by this interface. The skb is gone then. */
+/* Send the report and free the skb. Call it without the lock, because the report may leave by this interface. */
 void told(struct manet_device *d, struct sk_buff *skb);
 
 /* control.c */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The module's beginning and end.
- */
+/* Load and unload the module. */
 #include <linux/module.h>
 #include <net/rtnetlink.h>
 
@@ -37,7 +35,7 @@ module_init(manet_load);
 module_exit(manet_unload);
 MODULE_DESCRIPTION("Ad hoc routing over a radio: AODV, DSR, OLSR, DSDV, with what the link layer says of each frame");
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif
 MODULE_ALIAS_RTNL_LINK(MANET_NAME);

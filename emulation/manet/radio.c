@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames to and from the radio. A packet of the core's lies in the control buffer
- * of its skb. To the radio goes a clone with a destructor: whoever ends it,
- * mac80211 has then set skb->wifi_acked (net/mac80211/status.c), which is all the
- * feedback that a routing protocol needs; the original stays here, to go
- * another way.
+ * Frames to and from the radio. A packet of the core lies in the control buffer
+ * of its skb. The radio gets a clone with a destructor. When the clone ends,
+ * mac80211 has set skb->wifi_acked (net/mac80211/status.c), which is all the
+ * feedback that a routing protocol needs. The original stays here, so that it can
+ * take another route.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -33,7 +33,7 @@ static struct manet_packet *packet_of(struct sk_buff *skb)
 	return p;
 }
 
-/* The skb begins and ends where the core says. */
+/* Set the start and the end of the skb as the core says. */
 static void radio_follow(struct sk_buff *skb, const struct manet_packet *p)
 {
 	if (p->data > skb->data)
@@ -49,7 +49,7 @@ static void radio_arm(struct manet_device *d)
 	unsigned long flags;
 	u64 next = d->running ? manet_next(d->core) : NEVER;
 
-	if (next == d->armed) /* or an answer has set it for now: then it comes here again */
+	if (next == d->armed) /* or a result has set it for now, and then this is called again */
 		return;
 	d->armed = next;
 	spin_lock_irqsave(&d->answers, flags);
@@ -84,7 +84,7 @@ static void radio_answer(struct manet_device *d, const struct sk_buff *frame, en
 	unsigned long flags;
 
 	spin_lock_irqsave(&d->answers, flags);
-	if (d->frame == frame) { /* and not one from before the interface went down */
+	if (d->frame == frame) { /* and not a frame from before the interface went down */
 		d->frame = NULL;
 		d->answered = true;
 		d->answer = how;
@@ -113,7 +113,7 @@ enum hrtimer_restart radio_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Frames with the radio, whose destructor is in here; and who waits until there are none. */
+/* Number of frames that the radio has, whose destructor is in this module; and the queue that waits for 0. */
 static atomic_t with_radio = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
@@ -123,7 +123,7 @@ void radio_wait(void)
 	synchronize_rcu(); /* the last destructor has returned, too */
 }
 
-/* The radio is done with a frame. A 802.11 one is there with mac80211's word on it; of others nothing is known. */
+/* The radio has finished a frame. An 802.11 frame has mac80211's result; other frames have none. */
 static void frame_ended(struct sk_buff *frame)
 {
 	const struct ieee80211_tx_info *info = IEEE80211_SKB_CB(frame);
@@ -159,7 +159,7 @@ static struct manet_packet *radio_make(void *edge, u16 len)
 	return packet_of(skb);
 }
 
-/* A clone, with an Ethernet header: the answer comes by its end, so nothing here may lose it without one. */
+/* Send a clone with an Ethernet header. Its end brings the result, so no path here may lose it without one. */
 static void radio_transmit(void *edge, struct manet_packet *p, const u8 *mac)
 {
 	struct manet_device *d = edge;
@@ -223,7 +223,7 @@ static void radio_drop(void *edge, struct manet_packet *p, enum manet_reason why
 		kfree_skb(skb);
 }
 
-/* What the kernel's own neighbour table has for the radio, such as a permanent entry. */
+/* The kernel's own neighbour entry for the radio, such as a permanent one. */
 static bool radio_resolve(void *edge, u32 neighbour, u8 *mac)
 {
 	struct manet_device *d = edge;
@@ -243,7 +243,7 @@ static void radio_record(void *edge, const struct manet_record *r)
 	struct manet_device *d = edge;
 
 	if (r->event == MANET_FOUND || r->event == MANET_CHANGED || r->event == MANET_LOST_ROUTE)
-		rt_genid_bump_ipv4(dev_net(d->dev)); /* who remembers a route asks again */
+		rt_genid_bump_ipv4(dev_net(d->dev)); /* cached routes are looked up again */
 	trace_record(r);
 }
 
@@ -284,7 +284,7 @@ netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
-/* What the radio received: IPv4 is the core's, whatever its destination. */
+/* A frame from the radio: the core gets all IPv4 packets, whatever their destination. */
 static rx_handler_result_t radio_rx(struct sk_buff **from_radio)
 {
 	struct sk_buff *skb = *from_radio;
@@ -315,7 +315,7 @@ static rx_handler_result_t radio_rx(struct sk_buff **from_radio)
 
 rx_handler_func_t *radio_receive = radio_rx;
 
-/* A frame that the monitor shows: IPv4 in an 802.11 data frame, after its radiotap header. */
+/* A frame from the monitor: IPv4 in an 802.11 data frame, after its radiotap header. */
 struct heard {
 	const struct ieee80211_hdr *header;
 	const u8 *ip;
@@ -341,9 +341,9 @@ static bool radio_parse(const struct sk_buff *skb, struct heard *h)
 }
 
 /*
- * Outside the context of a BSS nobody joins, and mac80211 drops data from a
- * station until it has an entry for it, for which it takes the first frame. That
- * one comes from the monitor alone.
+ * Outside the context of a BSS there is no association. mac80211 drops data from
+ * a station until it has an entry for it, which it makes for the first frame.
+ * Only the monitor delivers that first frame.
  */
 static bool is_strangers(const struct manet_device *d, const struct ieee80211_hdr *header)
 {

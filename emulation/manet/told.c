@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A source is told that there is no way to where it sends, by ICMP, as of a packet
- * whose next hop does not answer. TCP whose timer has expired in vain takes that
- * for what it is, and waits no longer than before (RFC 6069; net/ipv4/tcp_ipv4.c).
+ * Reports to a source that there is no route to its destination, by ICMP, as for
+ * a packet whose next hop does not answer. TCP uses the report after its
+ * retransmission timer has expired, and does not increase the timeout (RFC 6069;
+ * net/ipv4/tcp_ipv4.c).
  */
 #include <linux/icmp.h>
 #include <linux/ip.h>
@@ -12,11 +13,11 @@
 
 #include "device.h"
 
-/* Why a packet is lost, if it is for want of a way. */
+/* The reasons of a loss for lack of a route. */
 #define NO_WAY (BIT(MANET_NO_ROUTE) | BIT(MANET_LINK_BROKEN) | BIT(MANET_PURGED) | BIT(MANET_BUFFER_FULL) | \
 		BIT(MANET_BUFFER_TIMEOUT) | BIT(MANET_NO_NEIGHBOUR))
 
-/* To a connection that is being made an error would be the end; and DSR's packets are not what their source sent. */
+/* An error would end a connection that is being set up; and DSR's packets differ from what their source sent. */
 bool told_of(const struct sk_buff *skb, enum manet_reason why)
 {
 	const struct iphdr *ip = (const void *)skb->data;
@@ -31,7 +32,7 @@ void told(struct manet_device *d, struct sk_buff *skb)
 
 	skb->dev = d->dev;
 	rcu_read_lock();
-	/* Its own packets have their route yet; those of others get one as if they had just come. */
+	/* This host's packets still have their route. Others get one, as if they had just arrived. */
 	if (skb_dst(skb) || !ip_route_input(skb, ip->daddr, ip->saddr, inet_dsfield_to_dscp(ip->tos), d->dev))
 		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, 0);
 	rcu_read_unlock();

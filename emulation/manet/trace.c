@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The trace: struct manet_record of all interfaces, in debugfs at manet/trace0.
- * Records fill a sub-buffer exactly, so a plain read always gets all there is.
+ * Records fill a sub-buffer exactly, so a plain read always gets all of them.
  */
 #include "channel.h"
 #include "device.h"

@@ -2,20 +2,20 @@
 /*
  * mine: a TCP congestion control of your own. As it stands it is Reno (RFC 5681): look for CHANGE.
  *
- * The kernel finds and repairs losses by itself. It asks a congestion control how the window grows (cong_avoid), what
- * becomes of the threshold after a loss (ssthresh), and what the window is if the loss was none (undo_cwnd).
- * include/net/tcp.h has the other questions that it may ask: pkts_acked tells of each round trip that was measured.
+ * The kernel finds and repairs losses by itself. It calls a congestion control to grow the window (cong_avoid),
+ * for the threshold after a loss (ssthresh), and for the window if there was no loss after all (undo_cwnd).
+ * include/net/tcp.h has further callbacks: pkts_acked is called for each measured round trip.
  *
  * Useful: tcp_snd_cwnd(tp) and tcp_snd_cwnd_set(tp, n), the window in segments; tp->snd_cwnd_clamp, which it never
  * exceeds; tp->srtt_us >> 3, the smoothed round trip in us; tcp_min_rtt(tp), the shortest one seen, in us.
  *
- * All is asked with the socket locked, and must not sleep.
+ * All callbacks run with the socket locked: they must not sleep.
  */
 
 #include <linux/module.h>
 #include <net/tcp.h>
 
-/* A connection begins. CHANGE what it begins with: it is 10 segments, and no limit. */
+/* A connection begins. CHANGE its first window: by default 10 segments, without a limit. */
 static void mine_init(struct sock *sk)
 {
 }
@@ -26,7 +26,7 @@ static u32 mine_ssthresh(struct sock *sk)
 	return max(tcp_snd_cwnd(tcp_sk(sk)) >> 1U, 2U);
 }
 
-/* So many segments have newly been acknowledged. CHANGE how the window grows, and when it is enough. */
+/* `acked` segments have been newly acknowledged. CHANGE how the window grows, and where it stops. */
 static void mine_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ackthin decides, without a clock, packets or memory of its own: bytes
- * and times come in, decisions come out. The qdisc includes it in the kernel;
- * tests and fuzzers drive it in user space. segment.h reads the packets.
+ * The decisions of ackthin, without clock, packets or memory of its own: bytes
+ * and times come in, decisions come out. The kernel's qdisc includes it; tests
+ * and fuzzers use it in user space. segment.h reads the packets.
  *
- * The idea: TCP's ACKs are cumulative, so of two that say nothing but "I have
- * all up to here", the newer one says it all. Such an ACK may be held for a
- * while; a newer one takes its place. Everything else passes at once, and what
- * is held of its flow goes before it, so that nothing is ever reordered.
+ * TCP's ACKs are cumulative: of two ACKs that only acknowledge, the newer one
+ * includes the older. Such an ACK may be held for a while, and a newer one
+ * replaces it. All other segments pass at once, after the held ACK of their flow,
+ * so nothing is reordered.
  */
 #ifndef ACKTHIN_H
 #define ACKTHIN_H
@@ -25,23 +25,23 @@
 #define ACKTHIN_ONE 1000			/* fractions are thousandths */
 
 struct ackthin_config {
-	u32 set[TCA_ACKTHIN_MAX + 1];	/* by attribute */
-	u32 skip;			/* of dynamic, at the moment */
+	u32 set[TCA_ACKTHIN_MAX + 1];	/* indexed by attribute */
+	u32 skip;			/* current value of dynamic */
 };
 
 struct ackthin_flow {
 	bool known;
-	bool risen;		/* daa's maxdwin: dwin has been at its maximum once */
+	bool risen;		/* daa's maxdwin: dwin has reached its maximum once */
 	u16 window;
-	u32 seq, ack, advances;	/* sequence number to come, newest ACK, and how many there were */
-	u32 gap;		/* up to here an advancing ACK may be one that fills a hole */
+	u32 seq, ack, advances;	/* next sequence number, newest ACK, and its number of duplicates */
+	u32 gap;		/* up to this number an advancing ACK may fill a hole */
 	u32 step;		/* bytes that the last ACK without a hole advanced by */
-	u32 count;		/* ACKs since one passed; one is held unless this is 0 */
+	u32 count;		/* ACKs since the last one passed; if it is 0, none is held */
 	u32 dwin;		/* daa, thousandths */
-	u64 since;		/* when the first ACK of the group came */
-	u64 last;		/* when the last ACK came that advanced; 0: do not measure from there */
-	u64 mean;		/* daa's filter: time between such ACKs; 0: not known yet */
-	u64 due;		/* when what is held must go; 0: never */
+	u64 since;		/* when the first ACK of the group arrived */
+	u64 last;		/* when the last advancing ACK arrived; 0: measure nothing from there */
+	u64 mean;		/* daa's filter: time between such ACKs; 0: unknown */
+	u64 due;		/* when the held ACK must pass; 0: never */
 };
 
 /* RFC 9293, 3.4: sequence numbers wrap. */
@@ -55,7 +55,7 @@ static inline bool ackthin_is_daa(const struct ackthin_config *c)
 	return c->set[TCA_ACKTHIN_POLICY] == ACKTHIN_DAA;
 }
 
-/* How long an ACK may be held, in ns, granularity apart; 0: for ever. */
+/* How long an ACK may be held, in ns, without the granularity; 0: unlimited. */
 static inline u64 ackthin_patience(const struct ackthin_config *c, const struct ackthin_flow *f)
 {
 	u64 timeout = c->set[TCA_ACKTHIN_TIMEOUT] * 1000ULL;
@@ -75,13 +75,13 @@ static inline u64 ackthin_due(const struct ackthin_config *c, const struct ackth
 		return 0;
 	if (granularity)
 		due = DIV64_U64_ROUND_UP(due, granularity) * granularity;
-	/* No later than that, whatever the granularity. */
+	/* The latest time, whatever the granularity. */
 	if (ackthin_is_daa(c) && due > f->since + ACKTHIN_LONGEST)
 		due = f->since + ACKTHIN_LONGEST;
 	return due;
 }
 
-/* Of how many advancing ACKs one goes. */
+/* One of how many advancing ACKs passes. */
 static inline u32 ackthin_group(const struct ackthin_config *c, const struct ackthin_flow *f)
 {
 	u32 dwin = f->dwin / ACKTHIN_ONE;
@@ -101,8 +101,8 @@ static inline u32 ackthin_group(const struct ackthin_config *c, const struct ack
 }
 
 /*
- * Eq. 5.1. A pause must not blow the filter up, and a path that has become
- * slower must get through to it: a sample counts up to the timeout in force.
+ * Eq. 5.1. A pause must not inflate the filter, but a slower path must be
+ * noticed: a sample counts as at most the current timeout.
  */
 static inline void ackthin_sample(const struct ackthin_config *c, struct ackthin_flow *f, u64 now)
 {
@@ -153,7 +153,7 @@ static inline void ackthin_begin(struct ackthin_flow *f, const struct ackthin_se
 	};
 }
 
-/* Remember what a segment said. */
+/* Remember a segment. */
 static inline void ackthin_note(struct ackthin_flow *f, const struct ackthin_segment *s)
 {
 	if (s->fresh)
@@ -166,15 +166,15 @@ static inline void ackthin_note(struct ackthin_flow *f, const struct ackthin_seg
 		f->advances++;
 	f->ack = s->ack;
 	f->window = s->window;
-	if (ackthin_before(f->gap, f->ack)) /* it must not fall behind by half of the numbers there are */
+	if (ackthin_before(f->gap, f->ack)) /* it must not lag by half of the sequence space */
 		f->gap = f->ack;
 }
 
 /*
- * The receiver has something beyond a hole. How much is not known, but each
- * such ACK stands for a segment at least, and so does the hole: until that much
- * more is acknowledged, an ACK may be one that fills part of it, which must not
- * be delayed (RFC 5681, 4.2).
+ * The receiver has data beyond a hole. The amount is unknown, but each such ACK
+ * stands for at least a segment, and so does the hole. Until this amount is
+ * acknowledged, an ACK may fill a part of the hole, and must not be delayed (RFC
+ * 5681, 4.2).
  */
 static inline void ackthin_hole(struct ackthin_flow *f)
 {
@@ -186,7 +186,7 @@ static inline void ackthin_hole(struct ackthin_flow *f)
 	f->last = 0;
 }
 
-/* A pure ACK of a known flow: what may not be thinned, seen from what was before. */
+/* A pure ACK of a known flow: cases that must not be thinned, given the previous segments. */
 static inline u8 ackthin_judge(const struct ackthin_flow *f, const struct ackthin_segment *s)
 {
 	if (s->seq != f->seq)
@@ -200,7 +200,7 @@ static inline u8 ackthin_judge(const struct ackthin_flow *f, const struct ackthi
 	return ackthin_before(f->ack, f->gap) ? ACKTHIN_RECOVERY : ACKTHIN_HOLD;
 }
 
-/* One that may be thinned: ACKTHIN_GROUP if it is the last of its group. */
+/* An ACK that may be thinned: ACKTHIN_GROUP if it is the last of its group. */
 static inline u8 ackthin_advance(const struct ackthin_config *c, struct ackthin_flow *f,
 				 const struct ackthin_segment *s, u64 now)
 {
@@ -216,15 +216,15 @@ static inline u8 ackthin_advance(const struct ackthin_config *c, struct ackthin_
 	}
 	if (f->count == 1)
 		f->since = now;
-	if (f->count == 1 || ackthin_is_daa(c)) /* which waits for the second next one: each begins that anew */
+	if (f->count == 1 || ackthin_is_daa(c)) /* an ACK waits for the second next one: each begins a new group */
 		f->due = ackthin_due(c, f, now);
 	return ACKTHIN_HOLD;
 }
 
 /*
- * A segment has come. ACKTHIN_HOLD: hold it, and drop what is held of its flow.
- * ACKTHIN_GROUP: pass it, and drop what is held. Any other reason: pass what is
- * held, then this.
+ * A segment has arrived. ACKTHIN_HOLD: hold it, and drop the held ACK of its
+ * flow. ACKTHIN_GROUP: pass it, and drop the held ACK. Other reasons: pass the
+ * held ACK, then this segment.
  */
 static inline u8 ackthin_decide(const struct ackthin_config *c, struct ackthin_flow *f,
 				const struct ackthin_segment *s, u64 now)
@@ -245,14 +245,14 @@ static inline u8 ackthin_decide(const struct ackthin_config *c, struct ackthin_f
 		ackthin_shrink(c, f);
 		ackthin_hole(f);
 		break;
-	case ACKTHIN_WINDOW: /* may be a duplicate as well: a receiver may open its window with each */
+	case ACKTHIN_WINDOW: /* may also be a duplicate: a receiver may open its window with each */
 		ackthin_hole(f);
 		break;
 	}
 	return why;
 }
 
-/* What is held goes because its time has come. */
+/* The held ACK passes because its time has come. */
 static inline void ackthin_expire(const struct ackthin_config *c, struct ackthin_flow *f)
 {
 	f->count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink sets and shows. A change holds for what comes after it: what is
- * held then goes at once.
+ * Settings over netlink. A change applies to later segments; a held ACK then
+ * passes at once.
  */
 #include "sched.h"
 
@@ -30,7 +30,7 @@ static const struct nla_policy attributes[TCA_ACKTHIN_MAX + 1] = {
 const struct ackthin_config ackthin_defaults = {
 	.set = {
 		[TCA_ACKTHIN_POLICY] = ACKTHIN_DELAYED,
-		[TCA_ACKTHIN_LIMIT] = 1000, /* of a device that has no length of its own */
+		[TCA_ACKTHIN_LIMIT] = 1000, /* of a device without a length of its own */
 		[TCA_ACKTHIN_COUNT] = 2,
 		[TCA_ACKTHIN_SKIP] = 1,
 		[TCA_ACKTHIN_START] = 50,
@@ -93,7 +93,7 @@ int ackthin_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack
 	swap(q->probe, probe);
 	if (!list_empty(&q->waiting)) {
 		flows_release(sch);
-		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns()); /* which has the queue emptied */
+		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns()); /* which empties the queue */
 	}
 	sch_tree_unlock(sch);
 	probe_stop(probe);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flows, in a table that forgets those not seen for longest, and the one ACK
- * that each may hold. A held ACK counts in the queue's length, but stands beside
- * it until it is let go or a newer one takes its place; those that wait are in
- * a list, and one watchdog fires when the first of them must go.
+ * Flows, in a table that replaces the one not seen for longest, and the one ACK
+ * that each may hold. A held ACK counts in the queue's length, but is outside the
+ * queue until it passes or a newer one replaces it. Flows with a held ACK are in
+ * a list, and one watchdog fires when the first of them is due.
  */
 #include <linux/jhash.h>
 
 #include "sched.h"
 
-#define MAX_FLOWS 1024 /* more push out those that were not seen for longest */
+#define MAX_FLOWS 1024 /* more replace those that were not seen for longest */
 
 void flow_release(struct Qdisc *sch, struct flow *flow, enum ackthin_reason why)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);
 
 	q->stats.passed[why]++;
-	sch->q.qlen--; /* it was counted when it came */
+	sch->q.qlen--; /* its arrival was counted */
 	__qdisc_enqueue_tail(flow->held, &sch->q);
 	flow->held = NULL;
 	list_del_init(&flow->waiting);
@@ -34,7 +34,7 @@ void flows_release(struct Qdisc *sch)
 	q->next = ACKTHIN_NEVER;
 }
 
-/* Something newer says all that @old did. The queue's length never passes through 0 here: parents would notice. */
+/* A newer ACK includes @old. The queue's length never becomes 0 here, which parents would notice. */
 static void flow_drop_old(struct Qdisc *sch, struct flow *flow, struct sk_buff *old)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);
@@ -79,7 +79,7 @@ int flow_hold(struct Qdisc *sch, struct flow *flow, struct sk_buff *skb)
 	return NET_XMIT_SUCCESS;
 }
 
-/* Timers that were put off, or are no longer needed, made us look too early: that is cheap. */
+/* Postponed or unneeded timers made the watchdog fire too early, which costs little. */
 void flows_expire(struct Qdisc *sch, u64 now)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How the MAC fares towards the station that the ACKs go to: the policy dynamic
- * skips the more ACKs, the more attempts fail.
- *
- * cfg80211 may sleep and takes the wiphy's lock, with which an interface, and so
- * its queue, may be removed: so nobody waits for the work that asks it, which
- * has a life of its own.
+ * The state of the MAC towards the station that the ACKs go to: the more attempts
+ * fail, the more ACKs the policy dynamic skips. cfg80211 may sleep and takes the
+ * wiphy's lock, under which an interface, and so its queue, may be removed. So
+ * the work that reads the counters exists independently, and no other code waits
+ * for it.
  */
 #include <linux/etherdevice.h>
 #include <net/cfg80211.h>
@@ -16,7 +15,7 @@ struct probe {
 	struct delayed_work work;
 	struct net_device *dev;
 	netdevice_tracker tracker;
-	spinlock_t lock; /* of stopped, against the work arming itself again */
+	spinlock_t lock; /* guards stopped, against the work that arms itself again */
 	bool stopped;
 	u32 interval_us, alpha;
 	u64 next_hop, asked; /* MAC addresses: of the last ACK, of the counters below */
@@ -32,7 +31,7 @@ bool probe_can(const struct net_device *dev)
 	return dev->ieee80211_ptr;
 }
 
-/* Each failed attempt: a frame that is given up fails once more than it is retried. */
+/* The failed attempts: a frame that is given up fails once more than it is retried. */
 static void probe_read(struct probe *p, const struct station_info *info, u64 next_hop)
 {
 	const u64 needed = BIT_ULL(NL80211_STA_INFO_TX_PACKETS) | BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
@@ -46,7 +45,7 @@ static void probe_read(struct probe *p, const struct station_info *info, u64 nex
 		return;
 	p->frames = info->tx_packets;
 	p->failed = info->tx_retries + info->tx_failed;
-	if (p->asked != next_hop) { /* another station, other counters */
+	if (p->asked != next_hop) { /* another station has other counters */
 		p->asked = next_hop;
 		return;
 	}
@@ -130,7 +129,7 @@ void probe_stop(struct probe *p)
 	p->stopped = true;
 	idle = cancel_delayed_work(&p->work);
 	spin_unlock(&p->lock);
-	if (idle) /* else it runs, and sees that it is stopped */
+	if (idle) /* otherwise it runs, and sees that it is stopped */
 		probe_free(p);
 }
 
@@ -154,5 +153,5 @@ int probes_init(void)
 
 void probes_exit(void)
 {
-	destroy_workqueue(probes); /* waits for what was stopped while it ran */
+	destroy_workqueue(probes); /* wait for work that was stopped while it ran */
 }

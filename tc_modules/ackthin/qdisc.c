@@ -2,12 +2,12 @@
 /*
  * ackthin: a queue that thins TCP's acknowledgments at a station's output.
  *
- * On a multihop wireless path an ACK of 40 bytes costs nearly as much air as a
- * segment of data, and collides with the data that comes the other way. As ACKs
- * are cumulative, most can be left out. Which, and what must never be, is
- * decided in ackthin.h; this file is the queue: one FIFO through which everything
- * goes in order. A held ACK stands beside it and enters it when it passes
- * (flow.c). docs/ack-thinning.md has the policies with their sources.
+ * On a multihop wireless path an ACK of 40 bytes takes nearly as much air time as
+ * a data segment, and collides with data in the other direction. ACKs are
+ * cumulative, so most can be left out. ackthin.h decides which, and which must
+ * never be left out. This file is the queue: one FIFO, so packets stay in order.
+ * A held ACK is outside the FIFO and enters it when it passes (flow.c). docs/ack-
+ * thinning.md has the policies with their sources.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -31,7 +31,7 @@ static bool read_segment(const struct sk_buff *skb, struct ackthin_segment *s)
 	return ip && ackthin_parse(s, ip, have, len);
 }
 
-/* The policy dynamic: who the ACKs go to, and how many it makes us skip. */
+/* The policy dynamic: the station that the ACKs go to, and how many ACKs to skip. */
 static void consult_probe(struct ackthin_sched *q, const struct sk_buff *skb)
 {
 	struct ackthin_config *c = &q->config;
@@ -124,7 +124,7 @@ static int ackthin_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ex
 	return ackthin_change(sch, opt, extack);
 }
 
-/* Called after a failed init, too. */
+/* Also called after a failed init. */
 static void ackthin_destroy(struct Qdisc *sch)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);
@@ -181,7 +181,7 @@ static void __exit ackthin_module_exit(void)
 module_init(ackthin_module_init);
 module_exit(ackthin_module_exit);
 MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
+#ifdef SOURCE_SHA256 /* from Kbuild */
 MODULE_INFO(source_sha256, SOURCE_SHA256);
 #endif
 MODULE_DESCRIPTION("ACK thinning: holds pure TCP ACKs and sends the newest (policies plain, delayed, skip, daa, dynamic)");

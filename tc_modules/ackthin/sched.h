@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ackthin in the kernel: what its files share. qdisc.c is the queue, flow.c the
- * flows and what is held of them, probe.c the MAC's counters, configuration.c
- * what netlink sets and shows, proc.c /proc/net/ackthin. What is thinned is
- * decided in ackthin.h, which knows none of this.
- *
- * All of a queue is under its root's lock (sch_tree_lock()), save the probe.
+ * ackthin in the kernel: shared by its files. qdisc.c is the queue, flow.c the
+ * flows and their held ACKs, probe.c the MAC's counters, configuration.c the
+ * settings, proc.c /proc/net/ackthin. ackthin.h decides which ACKs are thinned,
+ * and depends on none of these. The root's lock (sch_tree_lock()) guards the
+ * whole queue except the probe.
  */
 #ifndef ACKTHIN_SCHED_H
 #define ACKTHIN_SCHED_H
@@ -30,10 +29,10 @@ struct flow {
 
 struct ackthin_sched {
 	struct ackthin_config config;
-	struct list_head flows, waiting; /* the flow seen last comes first; the one that waits longest comes first */
+	struct list_head flows, waiting; /* the most recently seen flow first; the one that waits longest first */
 	struct hlist_head buckets[ACKTHIN_BUCKETS];
 	u32 perturbation;
-	u64 next; /* when the watchdog will look at those that wait */
+	u64 next; /* when the watchdog will check the waiting flows */
 	struct qdisc_watchdog watchdog;
 	struct probe *probe;
 	struct tc_ackthin_xstats stats;
@@ -44,17 +43,17 @@ struct ackthin_sched {
 /* flow.c */
 /* The flow of a segment; a new one only for an ACK that might be held, else NULL. */
 struct flow *flow_find(struct Qdisc *sch, const struct ackthin_segment *s);
-/* Keep @skb beside the queue, in the place of what is held. */
+/* Keep @skb outside the queue, in place of the held ACK. */
 int flow_hold(struct Qdisc *sch, struct flow *flow, struct sk_buff *skb);
-/* Let what is held go, behind all that is in the queue. */
+/* Put the held ACK at the end of the queue. */
 void flow_release(struct Qdisc *sch, struct flow *flow, enum ackthin_reason why);
-/* Drop what is held: something newer is in the queue. */
+/* Drop the held ACK: a newer one is in the queue. */
 void flow_thin(struct Qdisc *sch, struct flow *flow);
-/* Let go what is held for too long, at @now in ns of CLOCK_MONOTONIC. */
+/* Pass the ACKs that are due at @now, in ns of CLOCK_MONOTONIC. */
 void flows_expire(struct Qdisc *sch, u64 now);
-/* Let go all that is held. */
+/* Pass all held ACKs. */
 void flows_release(struct Qdisc *sch);
-/* And drop all that is held. */
+/* Drop all held ACKs. */
 void flows_forget(struct Qdisc *sch);
 
 /* probe.c */
@@ -65,7 +64,7 @@ bool probe_can(const struct net_device *dev);
 struct probe *probe_start(struct net_device *dev, const struct ackthin_config *c);
 /* @p may be NULL. */
 void probe_stop(struct probe *p);
-/* Failed attempts per frame, in thousandths; from now on to the station with this MAC address. */
+/* Failed attempts per frame, in thousandths, to the station with this MAC address from now on. */
 u32 probe_failures(struct probe *p, u64 next_hop);
 void probe_show(const struct probe *p, struct tc_ackthin_xstats *stats);
 
@@ -78,7 +77,7 @@ int ackthin_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 /* proc.c */
 int proc_init(void);
 void proc_exit(void);
-/* Under RTNL: from now on the queue's flows are shown, until it is taken off the list. */
+/* Under RTNL: show the queue's flows from now on; remove it from the list. */
 void proc_add(struct ackthin_sched *q);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ackthin reads of a packet: whose it is, what it carries and acknowledges,
- * and whether it does nothing but acknowledge. Bytes come in from anywhere, so
- * every access is bounds-checked; what cannot be read for certain is not thinned.
+ * What ackthin reads from a packet: its flow, its payload, what it acknowledges,
+ * and whether it only acknowledges. The bytes may come from anywhere, so every
+ * access is bounds-checked. A packet that cannot be read with certainty is not
+ * thinned.
  */
 #ifndef ACKTHIN_SEGMENT_H
 #define ACKTHIN_SEGMENT_H
@@ -24,7 +25,7 @@ typedef uint64_t u64;
 
 #include "../pkt_ackthin.h"
 
-/* No reason to pass: it may be held, and takes the place of what is held of its flow. */
+/* No reason to pass: it may be held, and replaces the held ACK of its flow. */
 #define ACKTHIN_HOLD ACKTHIN_REASONS
 
 #define ACKTHIN_HEADERS 120 /* the longest IPv4 and TCP headers */
@@ -38,12 +39,12 @@ struct ackthin_key {
 
 struct ackthin_segment {
 	struct ackthin_key key;
-	u32 seq, end;		/* of what it carries, SYN and FIN included */
+	u32 seq, end;		/* of its payload, with SYN and FIN */
 	u32 ack;
-	u16 window;		/* as it stands in the header */
+	u16 window;		/* as in the header */
 	bool has_ack;
-	bool fresh;		/* SYN, RST: nothing known of the flow holds any more */
-	u8 why;			/* enum ackthin_reason; ACKTHIN_HOLD if none is seen in the segment alone */
+	bool fresh;		/* SYN, RST: previous information on the flow is not valid any more */
+	u8 why;			/* enum ackthin_reason; ACKTHIN_HOLD if the segment alone shows none */
 };
 
 enum {
@@ -105,8 +106,8 @@ static inline u8 ackthin_tcp(struct ackthin_segment *s, const u8 *tcp, u32 heade
 }
 
 /*
- * Read a packet of @len bytes, of which @have are there (all, or at least
- * ACKTHIN_HEADERS). False if it is no TCP segment with ports.
+ * Read a packet of @len bytes, of which @have are present (all, or at least
+ * ACKTHIN_HEADERS). False if it is not a TCP segment with ports.
  */
 static inline bool ackthin_parse(struct ackthin_segment *s, const u8 *ip, u32 have, u32 len)
 {

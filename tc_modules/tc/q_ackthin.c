@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ackthin for iproute2's tc: what `tc qdisc add dev DEV root ackthin …` takes,
- * and what `tc -s qdisc` shows. tc loads q_ackthin.so from $TC_LIB_DIR, or from
- * /usr/lib/tc.
+ * ackthin for iproute2's tc: the arguments of `tc qdisc add dev DEV root ackthin
+ * …`, and the output of `tc -s qdisc`. tc loads q_ackthin.so from $TC_LIB_DIR, or
+ * from /usr/lib/tc.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *const policies[] = {
 #define BIT(policy) (1U << ACKTHIN_##policy)
 #define HOLDING (BIT(DELAYED) | BIT(SKIP) | BIT(DAA) | BIT(DYNAMIC))
 
-/* What a user may set, besides the policy; @policies says which ones heed it. The kernel has the same limits. */
+/* The settings besides the policy; @policies are the ones that use it. The kernel has the same limits. */
 static const struct parameter {
 	const char *word, *key; /* on the command line; in JSON */
 	unsigned int policies;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What iproute2's tc (6.1) shares with a plugin for a queue: the struct that it
- * looks up in there, and those of the helpers that it exports which we use. No
- * package has its headers.
+ * looks up, and the structs of the exported helpers that we use. No package has
+ * its headers.
  */
 #ifndef TC_H
 #define TC_H

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Access to the medium: DIFS or AIFS, EIFS, NAV and backoff (10.3.2, 10.3.4, 10.22.2).
+ * Access to the medium: DIFS or AIFS, EIFS, NAV and backoff (10.3.2, 10.3.4,
+ * 10.22.2).
  *
- * Slots begin at a base: when the medium has been idle for DIFS (or EIFS), the
- * NAV has been over for DIFS, and the backoff has been drawn. As all three are
- * known ahead, access is one event, moved when any of them changes; no slot and
- * no end of a NAV costs an event of its own. A station has one such base, or
- * with EDCA four, and the event is the first of them.
+ * Slots begin at a base: the medium has been idle for DIFS (or EIFS), the NAV has
+ * been over for DIFS, and the backoff has been drawn. All three times are known
+ * ahead, so access is one event, which moves when one of them changes. No slot
+ * and no end of a NAV costs an event of its own. A station has one base, or four
+ * with EDCA; its event is the earliest of them.
  *
- * EDCA does all at slot boundaries, the first of which is the end of AIFS
- * (10.22.2.4), and counts a slot at each: so one more than the DCF for each time
- * that the medium was idle, which counts it when it is over.
+ * EDCA acts at slot boundaries, the first of which is the end of AIFS
+ * (10.22.2.4), and counts a slot at each of them. The DCF counts a slot when it
+ * is over, so EDCA counts one more each time the medium becomes idle.
  */
 #include "state.h"
 
@@ -19,7 +20,7 @@ u64 access_aifs_ns(const struct dcf *dcf, const struct access *a)
 	return dcf->config.phy.sifs_ns + (u64)a->edca.aifsn * dcf->config.phy.slot_ns;
 }
 
-/* From here on slots count. */
+/* Slots count from here on. */
 static u64 base_of(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
@@ -50,12 +51,12 @@ u16 access_slots_left(const struct dcf *dcf, const struct dcf_station *s, const 
 
 	if (!a->backoff || (dcf->config.edca && !left) || (!a->head && access_counts(dcf, s, a) && dcf->now >= access_time(dcf, s, a)))
 		return DCF_NO_BACKOFF;
-	if (access_counts(dcf, s, a)) /* less those that have passed, as access_freeze() would have it */
+	if (access_counts(dcf, s, a)) /* less the slots that have passed, as access_freeze() would count them */
 		left -= dcf_min((dcf->now - base_of(dcf, s, a)) / dcf->config.phy.slot_ns + dcf->config.edca, left);
 	return left;
 }
 
-/* Is it the turn of @a's channel? Of frames that want several the first that came has its own. */
+/* May @a's channel be used next? Of the frames that need different channels, the one that waited longest decides. */
 static bool is_its_turn(const struct dcf_station *s, const struct access *a)
 {
 	const struct access *b;
@@ -74,7 +75,7 @@ u64 access_soonest_ns(const struct dcf *dcf, const struct dcf_station *s)
 
 	if (s->phase != CONTENDING)
 		return best;
-	for_each_access(s, a) /* with EDCA it may be given up there and then */
+	for_each_access(s, a) /* with EDCA the frame may be given up at once */
 		if (a->head)
 			best = dcf_min(best, access_aifs_ns(dcf, a) + (u64)a->slots * dcf->config.phy.slot_ns +
 					     (dcf->config.edca ? 0 : exchange_lookahead(dcf, s, a->head)));
@@ -122,7 +123,7 @@ void access_reset(const struct dcf *dcf, struct access *a)
 	a->plan = (struct ampdu){ 0 };
 }
 
-/* A backoff runs out also with nothing to send (10.3.4.3): then the next frame needs none. */
+/* A backoff also counts down when there is nothing to send (10.3.4.3). Then the next frame needs none. */
 static void end_backoff(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 by)
 {
 	if (by < access_time(dcf, s, a))
@@ -136,16 +137,17 @@ void access_freeze(const struct dcf *dcf, const struct dcf_station *s, struct ac
 {
 	u64 base = a->backoff ? base_of(dcf, s, a) : DCF_NEVER;
 
-	if (known >= base) /* less the whole slots that have passed, or the boundaries */
+	if (known >= base) /* less the whole slots, or slot boundaries, that have passed */
 		a->slots -= dcf_min((known - base) / dcf->config.phy.slot_ns + dcf->config.edca, a->slots);
 	a->at = DCF_NEVER;
 }
 
 /*
- * What is heard now is known only when it has been sensed: a slot that ends
- * before that has been idle, and an access due by then goes on. Stations that
- * hear a frame end count the same slots from moments that differ by their
- * delays; without this, whether equal slots collide hung on a nanosecond.
+ * A station knows that the medium is busy only after it has sensed the signal. A
+ * slot that ends before that was idle, and an access that is due by then takes
+ * place. Stations that hear the same frame end count slots from times that differ
+ * by their propagation delays. Without this rule, a nanosecond would decide
+ * whether equal slots collide.
  */
 void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 {
@@ -154,7 +156,7 @@ void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 	struct access *a;
 
 	for_each_access(s, a) {
-		if (s->phase != CONTENDING) /* who began the exchange has made them stand */
+		if (s->phase != CONTENDING) /* the station that began the exchange has set them */
 			break;
 		if (a->at <= known) {
 			goes_on = true;
@@ -163,11 +165,11 @@ void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 		if (a->backoff && !a->head && !dcf->config.edca)
 			end_backoff(dcf, s, a, known);
 		access_freeze(dcf, s, a, known);
-		/* It was waiting for the end of DIFS, with no backoff: now it needs one. */
+		/* It was waiting for the end of DIFS without a backoff: now it needs one. */
 		if (!a->backoff && a->head)
 			access_backoff(dcf, s, a);
 	}
-	s->eifs_ns = 0; /* it belongs to the busy period before */
+	s->eifs_ns = 0; /* it belongs to the previous busy period */
 	if (!goes_on)
 		timeline_cancel(dcf, s->index, EV_ACCESS);
 }
@@ -183,10 +185,13 @@ void access_request(struct dcf *dcf, struct dcf_station *s, struct access *a)
 
 	if (a->backoff && !s->busy && s->phase == CONTENDING)
 		end_backoff(dcf, s, a, dcf->now);
-	/* Busy, by either carrier sense: back off (10.3.4.2, 10.22.2.2 a). Idle, or not yet for DIFS: do not. */
+	/*
+	 * If the medium is busy by either carrier sense, back off (10.3.4.2, 10.22.2.2 a). If it is
+	 * idle, or idle for less than DIFS, do not.
+	 */
 	if ((!a->backoff || (dcf->config.edca && !a->slots)) && (waits || dcf_rule(dcf, DCF_ALWAYS_BACKOFF)))
 		access_backoff(dcf, s, a);
-	if (!s->busy) /* else one that goes on would not */
+	if (!s->busy) /* otherwise a station that continues would not */
 		access_update(dcf, s);
 }
 
@@ -211,7 +216,7 @@ void access_reset_nav(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
-/* 10.3.2.4: forget the NAV of an RTS if nothing follows it. */
+/* 10.3.2.4: reset the NAV of an RTS if no frame follows it. */
 static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	const struct dcf_phy *phy = &dcf->config.phy;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which station answers to an address: a table with open addressing, at most an
- * eighth full of the stations' own, so that most look-ups end at once. hwsim adds
- * a radio's own when its interface goes up and takes it away when it goes down:
- * then the station is off.
+ * Maps addresses to stations: a hash table with open addressing. The stations'
+ * own addresses fill at most an eighth of it, so most look-ups end at once. hwsim
+ * adds a radio's own address when its interface goes up, and removes it when the
+ * interface goes down; then the station is off.
  */
 #include "state.h"
 
@@ -16,7 +16,10 @@ static u32 address_hash(const struct dcf *dcf, const u8 *addr)
 	return (h ^ h >> 16) & (dcf->addresses - 1);
 }
 
-/* Its entry; or, if @free, else NULL, one that is free. Entries are few, so a full turn is the worst case. */
+/*
+ * The entry of this address. Otherwise, a free entry if @free is set, or else NULL. Entries are
+ * few, so the worst case is a pass over the whole table.
+ */
 static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, bool free)
 {
 	u32 i, at = address_hash(dcf, addr);
@@ -29,7 +32,7 @@ static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, boo
 		if (!empty && entry->station == DCF_NOBODY)
 			empty = entry;
 		if (!entry->used)
-			break; /* nothing lies beyond */
+			break; /* nothing lies beyond a free entry */
 	}
 	return free ? empty : NULL;
 }
@@ -41,7 +44,7 @@ u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
 	return entry ? entry->station : DCF_NOBODY;
 }
 
-/* Its entry if it is @station's or can be: NULL else. */
+/* The entry if it belongs to @station or may belong to it; otherwise NULL. */
 static struct dcf_address *address_claim(struct dcf *dcf, u16 station, const u8 *addr)
 {
 	struct dcf_address *entry;
@@ -107,6 +110,6 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 void address_sends(struct dcf *dcf, struct dcf_station *s)
 {
 	if (s->own && !s->own->uses)
-		s->own->uses = 1; /* it was up before the air was */
+		s->own->uses = 1; /* the interface was up before the air existed */
 	tuning_switch(dcf, s, true);
 }

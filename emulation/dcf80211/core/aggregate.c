@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which MPDUs a PPDU carries. It is chosen when access is won: the frame at the
- * head of the queue, and of those behind it, in their order, what belongs to its
- * block-ACK agreement and fits. Frames that were not acknowledged have kept their
- * places, so retries come first. A frame without an agreement goes alone.
+ * Chooses the MPDUs of a PPDU when access is won: the frame at the head of the
+ * queue, and then, in order, the frames of the same block-ACK agreement that fit.
+ * Unacknowledged frames have kept their places, so retries come first. A frame
+ * without an agreement is sent alone.
  */
 #include "state.h"
 
@@ -19,7 +19,10 @@ struct ampdu aggregate_alone(const struct dcf *dcf, const struct dcf_frame *f)
 	return ampdu_with(&none, mode_of_frame(dcf, f), 0, f->len + FCS_LEN);
 }
 
-/* May @f go with @first? As the oldest of its agreement has its window begin, none outside it does. */
+/*
+ * May @f be in a PPDU with @first? The oldest frame of an agreement starts its window, so no frame
+ * outside the window may.
+ */
 static bool goes_with(const struct dcf_frame *first, const struct dcf_frame *f)
 {
 	return f->session == first->session && !f->request && !f->planned && f->freq == first->freq &&
@@ -104,7 +107,7 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 	last->in[slot] = NULL;
 }
 
-/* @f was sent, and is not acknowledged: will it be again? */
+/* @f was sent and not acknowledged: will it be sent again? */
 static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f)
 {
 	bool is_long = exchange_is_long(s, f);

@@ -6,7 +6,7 @@ static u32 ampdu_pad(u32 len)
 	return (len + 3) & ~3U;
 }
 
-/* So many bytes pass in the start spacing at the rate of the data, whole delimiters of them (10.12.3). */
+/* The bytes that take the minimum start spacing at the data rate, rounded up to whole delimiters (10.12.3). */
 static u32 spacing_bytes(const struct dcf_mode *mode, u32 spacing_ns)
 {
 	u64 per = 8ULL * mode->symbol_ns;
@@ -18,7 +18,7 @@ struct ampdu ampdu_with(const struct ampdu *a, const struct dcf_mode *mode, u32 
 {
 	u32 start = ampdu_pad(a->len), soonest = a->start + spacing_bytes(mode, spacing_ns);
 
-	if (a->n && start < soonest) /* delimiters of no MPDU lie between */
+	if (a->n && start < soonest) /* delimiters without an MPDU lie between */
 		start = soonest;
 	return (struct ampdu){ .n = a->n + 1, .start = start, .len = start + AMPDU_DELIMITER + len };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers: the CTS, ACK or block ACK that a station owes a SIFS after what it has
- * received, and what it remembers of others' block-ACK agreements.
+ * Responses: the CTS, ACK or block ACK that a station sends a SIFS after it has
+ * received a frame; and the recipient's half of block-ACK agreements.
  */
 #include "state.h"
 
@@ -17,13 +17,13 @@ static void answer_owe(struct dcf *dcf, struct dcf_station *s, const struct tran
 	s->owed_duration = duration;
 	s->owed_mode = exchange_response(dcf, tx->mode);
 	s->owed_short_preamble = tx->short_preamble;
-	/* By fixed timeouts a station still waits for an answer of its own. */
+	/* With fixed timeouts, a station still waits for a response to its own frame. */
 	timeline_set(dcf, s->index, EV_SIFS, dcf->config.phy.sifs_ns +
 		     (timeline_has(dcf, s->index, EV_TIMEOUT) ? timeline_time(dcf, s->index, EV_TIMEOUT) : dcf->now));
 	access_update(dcf, s);
 }
 
-/* What remains of the Duration of @tx when its answer is over (9.3.1.3, 9.3.1.4). */
+/* The part of @tx's Duration that remains when its response is over (9.3.1.3, 9.3.1.4). */
 static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 answer_len)
 {
 	u16 mode = exchange_response(dcf, tx->mode), duration = dcf_get_duration(tx->bytes);
@@ -36,12 +36,12 @@ static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 
 void answer_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	if (s->phase != CONTENDING || s->awaits_data > dcf->now)
-		return; /* as ns-2 */
-	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* else silent (10.3.2.7) */
+		return; /* as in ns-2 */
+	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* otherwise it sends nothing (10.3.2.7) */
 		answer_owe(dcf, s, tx, DCF_CTS, left_after(dcf, tx, CTS_LEN));
 }
 
-/* Where the station remembers what it has received of this one's agreement; NULL: it has none. */
+/* The scoreboard of this transmitter's agreement at the station, or NULL. */
 static struct dcf_scoreboard *board_of(const struct dcf_station *s, u16 from, const struct dcf_frame *f)
 {
 	struct dcf_scoreboard *board = s->boards;
@@ -55,7 +55,10 @@ static struct dcf_scoreboard *board_of(const struct dcf_station *s, u16 from, co
 	return board;
 }
 
-/* What came well of a PPDU, for this station or overheard; and who has to answer it. */
+/*
+ * Handle the correctly received MPDUs of a PPDU, addressed to this station or overheard; and decide
+ * which station responds.
+ */
 void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine)
 {
 	const struct transmission *tx = rx->tx;
@@ -78,7 +81,7 @@ void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception 
 		return;
 	if (!frame_wants_block(tx->frame, tx->n))
 		return answer_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
-	if (!board) /* it knows of no agreement, and is silent */
+	if (!board) /* it has no such agreement, and sends nothing */
 		return;
 	answer_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, block_ack_len(board->window)));
 	s->owed_board = board;
@@ -104,7 +107,7 @@ static void send_block_ack(struct dcf *dcf, struct dcf_station *s)
 	medium_send(dcf, s, tx);
 }
 
-/* The CTS that is about to be sent leaves time for DATA, SIFS and an ACK. */
+/* The CTS that is about to be sent reserves time for DATA, SIFS and an ACK. */
 static void await_data(struct dcf *dcf, struct dcf_station *s)
 {
 	u64 cts = exchange_airtime(dcf, s->owed_mode, CTS_LEN, s->owed_short_preamble);

@@ -12,10 +12,10 @@
 
 struct band {
 	u16 block; /* MHz: the first channel of its block */
-	u8 channels; /* of the block, a bit each */
+	u8 channels; /* the channels of the block, one bit each */
 };
 
-/* Of 2^@doublings channels, the primary of which is at @freq MHz. */
+/* 2^@doublings channels, whose primary channel is at @freq MHz. */
 static inline struct band band_of(u16 freq, u8 doublings)
 {
 	u16 base = freq >= 5955 ? 5955 : freq >= 5745 ? 5745 : freq >= 5500 ? 5500 : 5180;

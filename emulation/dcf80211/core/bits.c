@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bit errors of the frame that a station follows: it was given a budget by one
- * draw, and spends it bit by bit, at the SINR that each had.
+ * Bit errors of the frame that a station receives. One draw gives the frame a
+ * budget; each bit spends a part of it, which depends on the SINR at its time.
  */
 #include "state.h"
 
-/* What arrives besides a signal of so much power, and @noise_aw; where that does not fit, as much as does. */
+/* The power of all signals at the station except one of @power_aw, plus @noise_aw; at most the largest u64. */
 u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
 {
 	__uint128_t rest = s->energy_aw - power_aw + noise_aw;
@@ -42,7 +42,10 @@ static u64 lambda_at(const struct dcf *dcf, const struct dcf_mode *mode, u64 pow
 	return dcf_lambda_q40(&dcf->errors[mode->curve], dcf_ratio_mdb(power_aw, others_aw));
 }
 
-/* Of a bit in @mode: the mean over its channels, as bits are spread over all subcarriers; of a preamble that of the primary. */
+/*
+ * The cost of a bit in @mode: the mean over its channels, as bits are spread over all subcarriers.
+ * A preamble costs what it costs in the primary channel.
+ */
 static u64 lambda_of(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_mode *mode)
 {
 	const struct transmission *tx = s->rx.tx;
@@ -64,19 +67,19 @@ u64 bits_cost_q40(const struct dcf *dcf, const struct dcf_station *s, const stru
 	return (__uint128_t)lambda_of(dcf, s, mode) * bits_q8 >> 8;
 }
 
-/* Bits of the locked frame since the last change, at the SINR that they had. */
+/* Charge the bits of the locked frame since the last change, at the SINR that they had. */
 void bits_spend(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
 	const struct dcf_mode *data = mode_of(dcf, rx->tx->mode), *header = &mode_legacy[dcf_is_ofdm(data) ? 4 : 0];
 	u64 plcp_end = rx->start + mode_preamble_ns(data, rx->tx->short_preamble);
 	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, data);
-	/* With HT and later neither padding nor packet extension fails. */
+	/* In HT and later, errors in padding and packet extension do not count. */
 	u64 last = data->format < DCF_HT ? silent : plcp_end + mode_at_ns(data, 8ULL * rx->tx->psdu_len);
 	u64 until = dcf_min(dcf->now, last);
 	u64 from = rx->chunk_start, edge;
 
-	/* The preamble and header go at the lowest rate of the frame's modulation. */
+	/* The preamble and the header use the lowest rate of the frame's modulation. */
 	for (; from < until; from = edge) {
 		bool plcp = from < plcp_end;
 

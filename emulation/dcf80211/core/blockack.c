@@ -8,7 +8,7 @@ static void board_set(struct dcf_scoreboard *board, u16 sequence, bool got)
 	*word = got ? *word | bit : *word & ~bit;
 }
 
-/* Is it ahead of @start, or there, by less than half a turn? */
+/* Is it at @start or after it, by less than half of the sequence space? */
 static bool is_ahead(u16 start, u16 sequence)
 {
 	return sequence_from(start, sequence) < SEQUENCE_NUMBERS / 2;
@@ -27,7 +27,7 @@ bool scoreboard_has(const struct dcf_scoreboard *board, u16 sequence)
 	       board->got[sequence % BLOCKACK_WINDOW / 64] >> sequence % 64 & 1;
 }
 
-/* What the window comes to has not been received. */
+/* MPDUs that are new in the window have not been received. */
 void scoreboard_move(struct dcf_scoreboard *board, u16 start)
 {
 	u16 by = sequence_from(board->start, start), i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's face: set-up, frames in, time in, and by when to come again.
+ * The core's interface: set-up, frames and time in, and the time of the next
+ * call.
  */
 #include "state.h"
 
@@ -18,7 +19,7 @@ static u32 address_slots(u16 stations)
 	return n;
 }
 
-/* Lay out, or (@dcf NULL) only measure, the memory of one air. */
+/* Lay out the memory of one air; with @dcf NULL, only measure it. */
 static size_t lay_out(struct dcf *dcf, u16 stations)
 {
 	size_t n = stations, events = n * EVENTS, at = dcf_align16(sizeof(struct dcf));
@@ -67,7 +68,7 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 		return DCF_BAD_SLOT;
 	if (phy->sifs_ns < DCF_MIN_SIFS_NS || phy->sifs_ns > DCF_MAX_SIFS_NS)
 		return DCF_BAD_SIFS;
-	/* What is over before the station turns to it has never been a signal: frames are longer. */
+	/* A signal that ends before the station tunes to its channel has no effect: frames are longer. */
 	if (phy->sensing_ns >= phy->slot_ns || phy->sensing_ns >= DCF_MIN_AIRTIME_NS)
 		return DCF_BAD_SENSING;
 	if (phy->signal_extension_ns > 1000000)
@@ -121,14 +122,14 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 		s->rx_threshold_aw = config->rx_threshold_aw;
 		s->cs_threshold_aw = config->cs_threshold_aw;
 		s->random = config->seed ^ (i + 1ULL) << 48;
-		dcf_random(&s->random); /* seeds that differ in few bits part here */
+		dcf_random(&s->random); /* seeds that differ in few bits diverge here */
 		s->random = dcf_random(&s->random);
 	}
 }
 
 bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue)
 {
-	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
+	/* hwsim keeps at most 200 frames of a radio, and drops the oldest one without a report. */
 	u16 most = dcf->n_modes ? DCF_MAX_BACKLOG : dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE;
 
 	return station < dcf->config.stations && short_limit && long_limit && queue && queue <= most;
@@ -145,7 +146,7 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	s->long_limit = long_limit;
 	s->queue_limit = queue;
 	s->promiscuous = promiscuous;
-	if (s->told_freq != freq) /* else it may be elsewhere by now, for a frame */
+	if (s->told_freq != freq) /* otherwise a frame may have moved it to another channel */
 		tuning_retune(dcf, s, freq);
 	s->told_freq = freq;
 	return true;
@@ -178,7 +179,7 @@ bool dcf_set_curve(struct dcf *dcf, u8 curve, const struct dcf_errors *errors)
 	if (curve >= MODE_CURVES || !errors->step_mdb || errors->step_mdb > 100000 || errors->points > DCF_LAMBDA_POINTS)
 		return false;
 	for (p = 0; p < errors->points; p++)
-		if (errors->lambda_q40[p] >> 40) /* a bit is at least right half the time: below ln 2 */
+		if (errors->lambda_q40[p] >> 40) /* at most half of the bits fail: below ln 2 */
 			return false;
 	dcf->errors[curve] = *errors;
 	return true;
@@ -280,24 +281,26 @@ void dcf_run(struct dcf *dcf, u64 until)
 			break;
 		}
 	}
-	dcf->now = dcf_max(dcf->now, until); /* what comes between two events comes now, not at the last */
+	dcf->now = dcf_max(dcf->now, until); /* not the time of the last event */
 }
 
 void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 {
-	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
+	dcf_run(dcf, now ? now - 1 : 0); /* frames of one time are equal: none is sent before the last one */
 	dcf->now = now;
 	queue_put(dcf, &dcf->station[station], frame);
 }
 
 /*
- * The earliest time at which this event can lead to ops->deliver() for whom a
- * frame is for, or to ops->done() for its ACK, its timeout or a group's frame.
- * What is worth no timer of its own is told when the next one fires: what a
- * promiscuous station overhears, and the end of a unicast frame without ACK,
- * after a SIFS at most; a failure that a reception decides, after a SIFS, or when
- * the timeout would have fired; what follows an RTS that nobody answers: see
- * exchange_lookahead(). Times in the trace are always the event's own.
+ * The earliest time at which this event can lead to ops->deliver() at a frame's
+ * receiver, or to ops->done() for its ACK, its timeout, or a group frame. Some
+ * reports need no timer of their own and are made when the next timer fires:
+ * - receptions of a promiscuous station;
+ * - the end of a unicast frame without ACK, after a SIFS at most;
+ * - a failure that a reception decides, after a SIFS or when the timeout would
+ * have fired;
+ * - what follows an unanswered RTS (exchange_lookahead()).
+ * Times in the trace are always those of the events.
  */
 static u64 dcf_visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 {
@@ -310,40 +313,46 @@ static u64 dcf_visible(const struct dcf *dcf, u16 station, enum dcf_event kind, 
 	case EV_GONE_0:
 	case EV_GONE_1:
 		tx = &s->tx[kind - EV_GONE_0];
-		/* Neither gets to the kernel, and whom it is for waits a SIFS before it sends what may. */
+		/*
+		 * Neither is reported to the kernel, and the receiver waits for a SIFS before it
+		 * sends a frame that may be.
+		 */
 		if (tx->kind == DCF_RTS || tx->kind == DCF_CTS)
 			return time + phy->sifs_ns;
-		/* It is delivered to whom it passes next, and given back when it has passed all. */
+		/* It is delivered to the station that it passes next, and given back when it has passed all of them. */
 		if (tx->receiver == DCF_NOBODY)
 			return time;
-		/* It is delivered, or is the ACK that ends a frame, at its receiver; all that follows takes a SIFS. */
+		/* It is delivered, or is the ACK that ends a frame, at its receiver. Everything else takes a SIFS. */
 		return tx->visible_at >= time && tx->visible_at != DCF_NEVER ? tx->visible_at : time + phy->sifs_ns;
 	case EV_DETECT:
-		/* If what is followed is not noticed, the medium may be idle. */
+		/* If the followed frame is not detected, the medium may be idle. */
 		soonest = access_soonest_ns(dcf, s);
 		return soonest == DCF_NEVER ? soonest : time + soonest;
 	case EV_SENT:
-		/* Without an ACK to wait for it may be done with; an answer, or its timeout, takes a SIFS and more. */
+		/* The frame may end, as it waits for no ACK. A response, or its timeout, takes a SIFS and more. */
 		return s->tx[s->slot].receiver == DCF_NOBODY ? time : time + phy->sifs_ns;
 	case EV_TIMEOUT:
-		/* It may have been the last try. */
+		/* This may have been the last attempt. */
 		return time;
 	case EV_NAV_RESET:
-		/* It lets the station send, after DIFS, or answer an RTS, after a SIFS. */
+		/* The station may send after DIFS, or answer an RTS after a SIFS. */
 		return time + phy->sifs_ns;
 	case EV_SIFS:
-		/* What is sent now is received, and if it is DATA done with, when its airtime is over. */
+		/* The frame that is sent now is received at the end of its airtime. DATA may end then, too. */
 		return time + exchange_sifs_lookahead(dcf, s);
 	case EV_ACCESS:
-		/* An exchange begins, and says how long it has nothing to tell. */
+		/* An exchange begins. exchange_lookahead() knows how long it reports nothing. */
 		return time + s->exchange_ns;
 	default:
-		/* EV_HEARD: what is heard now is gone later, and that event is there too. */
+		/* EV_HEARD: each signal that a station hears ends later, which is another event. */
 		return DCF_NEVER;
 	}
 }
 
-/* The least of @best and what the events from @at of the heap on can lead to. What comes later than @best cannot. */
+/*
+ * The earliest time of @best and of the reports of events in the heap at @at and below. Events
+ * after @best do not count.
+ */
 static u64 next_from(const struct dcf *dcf, u32 at, u64 best)
 {
 	const struct timeline *t = &dcf->timeline;
@@ -362,7 +371,7 @@ u64 dcf_next(const struct dcf *dcf)
 	return next_from(dcf, 0, DCF_NEVER);
 }
 
-/* Up to now, what is counted when it begins, and what when it ends. */
+/* Until now: values that count at their start, and those that count at their end. */
 static void close_counters(struct dcf *dcf, struct dcf_station *s)
 {
 	const struct transmission *tx = &s->tx[s->slot];

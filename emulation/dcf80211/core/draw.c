@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws and logarithms in integers, the same on every machine. Each station has
- * a stream of its own (splitmix64), so that what one draws does not change what
- * another does.
+ * Random numbers and logarithms in integers, the same on every machine. Each
+ * station has its own stream (splitmix64), so draws of one station do not affect
+ * those of others.
  */
 #include "state.h"
 
@@ -21,7 +21,7 @@ u32 dcf_draw_backoff(u64 *state, u32 cw)
 	return (dcf_random(state) >> 32) * (cw + 1ULL) >> 32;
 }
 
-/* log2 of @x in units of 2^-32, by squaring: each bit says whether the square reaches 2. */
+/* log2 of @x in units of 2^-32, by repeated squaring: each bit says whether the square reaches 2. */
 static u64 log2_q32(u64 x)
 {
 	u32 whole = 0, i;
@@ -29,7 +29,7 @@ static u64 log2_q32(u64 x)
 
 	while (x >> whole >> 1)
 		whole++;
-	mantissa = whole > 31 ? x >> (whole - 31) : x << (31 - whole); /* 1 .. 2, in 2^-31 */
+	mantissa = whole > 31 ? x >> (whole - 31) : x << (31 - whole); /* in [1, 2), in units of 2^-31 */
 	for (i = 0; i < 32; i++) {
 		mantissa = mantissa * mantissa >> 31;
 		fraction <<= 1;
@@ -69,7 +69,7 @@ u64 dcf_lambda_q40(const struct dcf_errors *errors, s32 sinr_mdb)
 	i = steps / errors->step_mdb;
 	if (i + 1 >= errors->points)
 		return errors->lambda_q40[errors->points - 1];
-	/* Linear between two points; the tables fall with the SINR. */
+	/* Linear between two points. The tables decrease with the SINR. */
 	a = errors->lambda_q40[i];
 	b = errors->lambda_q40[i + 1];
 	part = steps % errors->step_mdb;

@@ -2,10 +2,12 @@
 /*
  * EDCA (10.22.2): a station has four access functions, one a category, each with
  * a queue, AIFS, contention window and backoff of its own. Carrier sense and NAV
- * are the station's. Where several of them may send in one slot, the first
- * category does, and the others behave as after a collision on the air
- * (10.22.2.4). Who sends has the medium for a TXOP: the frames of its category
- * that fit follow each other by a SIFS (10.22.2.7).
+ * belong to the station.
+ *
+ * If several functions may send in one slot, the highest category sends, and the
+ * others act as after a collision on the air (10.22.2.4). The function that sends
+ * holds the medium for a TXOP: frames of its category that fit follow each other
+ * after a SIFS (10.22.2.7).
  */
 #include "state.h"
 
@@ -34,7 +36,7 @@ bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, cons
 		return false;
 	s = &dcf->station[station];
 	a = &s->access[dcf->config.edca ? category : 0];
-	if (!s->busy && s->phase == CONTENDING) { /* slots count anew, from the next boundary on */
+	if (!s->busy && s->phase == CONTENDING) { /* slots count again, from the next boundary on */
 		access_freeze(dcf, s, a, dcf->now);
 		a->invoked = dcf->now;
 	}
@@ -73,7 +75,7 @@ void edca_win(struct dcf *dcf, struct dcf_station *s)
 	for_each_access(s, a) {
 		if (a->at <= dcf->now)
 			s->holder = s->holder ?: a;
-		else if (!s->busy || a->at != DCF_NEVER) /* else it stands already */
+		else if (!s->busy || a->at != DCF_NEVER) /* otherwise it stands already */
 			access_freeze(dcf, s, a, dcf->now);
 	}
 	a = s->holder;
@@ -83,13 +85,13 @@ void edca_win(struct dcf *dcf, struct dcf_station *s)
 	s->txop_end = dcf->now + a->edca.txop_32us * TXOP_UNIT_NS;
 }
 
-/* Is @a's frame one of which failures count? Nobody knows of a group's whether it arrived. */
+/* Do failures of @a's frame count? No station reports whether a group frame arrived. */
 static bool edca_counts(const struct access *a)
 {
 	return !dcf_is_group(dcf_addr1(a->head->bytes));
 }
 
-/* Would one more collision be the last? The kernel's rate stages count what was sent. */
+/* Would one more collision be the last? The kernel's rate stages count transmissions. */
 static bool is_last(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
 {
 	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= exchange_tries(s, a->head, false);
@@ -109,7 +111,7 @@ bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
 	return false;
 }
 
-/* It was not sent: neither the Retry bit nor the kernel's rate stages know of it. */
+/* The frame was not sent, so neither the Retry bit nor the kernel's rate stages count it. */
 static void edca_collide_one(struct dcf *dcf, struct dcf_station *s, struct access *a)
 {
 	struct dcf_frame *f = a->head;
@@ -146,7 +148,7 @@ u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchang
 	struct dcf_frame *next = aggregate_after(s->holder);
 	struct ampdu ppdu;
 
-	if (queue_goes_on(held_frame(s))) { /* whatever the limit */
+	if (queue_goes_on(held_frame(s))) { /* regardless of the limit */
 		ppdu = aggregate_alone(dcf, next);
 		return sifs + exchange_duration(dcf, next, &ppdu, false);
 	}

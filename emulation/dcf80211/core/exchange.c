@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame exchange of who began it: RTS, CTS, DATA, ACK, their timeouts and
- * retries (10.3.2.7, 10.3.2.9, 10.3.4.4), and whose business it is what a station
- * hears. What it owes others is in answer.c.
+ * The frame exchange of the station that began it: RTS, CTS, DATA, ACK, their
+ * timeouts and retries (10.3.2.7, 10.3.2.9, 10.3.4.4); and which part of a
+ * station handles a frame that it receives. Responses are in answer.c.
  */
 #include "state.h"
 
@@ -16,13 +16,13 @@ u64 exchange_airtime(const struct dcf *dcf, u16 mode, u32 len, bool short_preamb
 	return dcf_airtime_ns(&dcf->config.phy, mode_of(dcf, mode), len, short_preamble);
 }
 
-/* In which mode a frame in that mode is answered. */
+/* The mode of the response to a frame in that mode. */
 u16 exchange_response(const struct dcf *dcf, u16 mode)
 {
 	return dcf->answer[mode_of(dcf, mode)->reference];
 }
 
-/* Of a PPDU that begins with @f. */
+/* The duration of a PPDU that begins with @f. */
 static u64 ppdu_airtime(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu)
 {
 	u16 mode = stage_of(f)->mode;
@@ -30,7 +30,7 @@ static u64 ppdu_airtime(const struct dcf *dcf, const struct dcf_frame *f, const 
 	return exchange_airtime(dcf, mode, ampdu_psdu_len(ppdu, mode_of(dcf, mode)), stage_of(f)->short_preamble);
 }
 
-/* Of @f alone: no PPDU with it is shorter. */
+/* The duration of @f alone: no PPDU with it is shorter. */
 static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	const struct ampdu alone = aggregate_alone(dcf, f);
@@ -45,7 +45,7 @@ static u64 answer_airtime(const struct dcf *dcf, const struct dcf_frame *f, u16 
 	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), len, stage_of(f)->short_preamble);
 }
 
-/* Of a CTS; an ACK is as long. */
+/* The duration of a CTS; an ACK lasts as long. */
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), CTS_LEN, stage_of(f)->short_preamble);
@@ -68,7 +68,7 @@ void exchange_count_failure(struct dcf *dcf, struct dcf_station *s, struct dcf_f
 	}
 }
 
-/* The last stage of a frame with an agreement holds until it is given up by number. */
+/* For a frame with an agreement, the last stage holds until its number of attempts ends it. */
 void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f)
 {
 	bool there = f->at_stage + 1 < DCF_STAGES && f->stage[f->at_stage + 1].count;
@@ -90,7 +90,7 @@ bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const
 	if (dcf->config.retry_by_stages && !f->session)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
 		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].count);
-	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
+	/* The frame after an RTS is longer than the RTS threshold, so the long limit counts (10.3.4.4). */
 	if (!rts && exchange_is_long(s, f))
 		return f->lrc + 1 >= exchange_tries(s, f, true);
 	return f->src + 1 >= exchange_tries(s, f, false);
@@ -122,13 +122,13 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, const st
 	return ppdu_airtime(dcf, f, ppdu) + exchange_besides(dcf, f, ppdu->n, asks);
 }
 
-/* Within a burst: has what came before cleared the way for @f, so that no RTS does? */
+/* Within a burst: has the previous frame reserved the medium for @f, so that it needs no RTS? */
 static bool is_cleared(const struct dcf_station *s, const struct dcf_frame *f)
 {
-	return s->goes_on || f->session; /* a fragment's ACK (10.2.7); the first exchange of a TXOP */
+	return s->goes_on || f->session; /* by a fragment's ACK (10.2.7), or the first exchange */
 }
 
-/* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
+/* The shortest time after EV_SIFS at which the kernel can get a report. */
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	if (s->phase == CLEARED || (s->phase == BURST && is_cleared(s, held_frame(s))))
@@ -139,10 +139,11 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 }
 
 /*
- * The same, after access. That an RTS fails is worth a timer only if it is the
- * last: where several fail in the time that an answered one takes, and the last
- * is among them, the kernel is told late, by less than that time, unless it
- * wants to know punctually: who hands over one frame at a time does.
+ * The same, after access. A failed RTS needs a timer only if it was the last
+ * attempt. Several RTSs may fail in the time of an answered one. If the last
+ * attempt is among them, the report comes late, by less than that time, unless
+ * the kernel wants punctual reports, as it does when it passes on one frame at a
+ * time.
  */
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f)
 {
@@ -206,8 +207,9 @@ void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind
 }
 
 /*
- * How long the holder's PPDU may be for its exchange to fit into the TXOP, and after the first into what the Duration before
- * has announced: stations that hear the answers only know of no more.
+ * The longest PPDU with which the holder's exchange fits into the TXOP, and after
+ * the first exchange into the previous Duration: stations that hear only the
+ * responses know of no longer reservation.
  */
 static u64 txop_left(const struct dcf *dcf, const struct dcf_station *s, bool asks)
 {
@@ -220,7 +222,7 @@ static u64 txop_left(const struct dcf *dcf, const struct dcf_station *s, bool as
 	return left == DCF_NEVER ? left : left > besides ? left - besides : 0;
 }
 
-/* The holder's frame, or what precedes it. */
+/* The holder's frame, or its RTS or CTS to itself. */
 static void send_first(struct dcf *dcf, struct dcf_station *s)
 {
 	struct dcf_frame *f = held_frame(s);
@@ -259,7 +261,7 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 		edca_collide(dcf, s);
 }
 
-/* An exchange went well. The next one follows if it is no longer than was announced: what is sent again may be. */
+/* An exchange succeeded. The next one follows if it is no longer than announced; a retransmission may be longer. */
 static bool go_on(struct dcf *dcf, struct dcf_station *s)
 {
 	const struct dcf_frame *f = held_frame(s);
@@ -288,7 +290,7 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	if (!sent || !go_on(dcf, s)) {
 		s->phase = CONTENDING;
 		if (backs_off || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
-			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); ns-2: not after a failure */
+			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); in ns-2 not after a failure */
 	}
 	access_update(dcf, s);
 }
@@ -310,7 +312,7 @@ static void try_again(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
-/* A block ACK: the exchange went well, whatever it says of each MPDU. */
+/* A block ACK arrived: the exchange succeeded, whatever the results of its MPDUs. */
 static void take_block(struct dcf *dcf, struct dcf_station *s, const struct transmission *answer)
 {
 	struct access *a = s->holder;
@@ -323,7 +325,7 @@ static void take_block(struct dcf *dcf, struct dcf_station *s, const struct tran
 	access_backoff(dcf, s, a);
 }
 
-/* No block ACK: all that was sent has failed. */
+/* No block ACK arrived: all MPDUs have failed. */
 static void block_fail(struct dcf *dcf, struct dcf_station *s)
 {
 	struct access *a = s->holder;
@@ -337,7 +339,7 @@ static void block_fail(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
-/* No CTS (@rts), or no ACK. */
+/* The CTS (@rts) or the ACK is missing. */
 static void exchange_fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
 	struct dcf_frame *f = held_frame(s);
@@ -363,10 +365,10 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 	u16 mode;
 
 	if (s->phase != SENDING_RTS && s->phase != SENDING_DATA)
-		return; /* a CTS or an ACK for somebody else's exchange */
+		return; /* a CTS or an ACK of another station's exchange */
 	if (s->phase == SENDING_DATA && !frame_wants_ack(f))
 		return next_frame(dcf, s, DCF_GROUP);
-	if (tx->kind == DCF_CTS) { /* to itself: nobody answers */
+	if (tx->kind == DCF_CTS) { /* a CTS to itself: no response */
 		s->phase = CLEARED;
 		return timeline_set(dcf, s->index, EV_SIFS, dcf->now + phy->sifs_ns);
 	}
@@ -388,7 +390,7 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 	bool idle = !s->busy && s->nav_end <= dcf->now;
 
 	if (s->phase == BURST || s->phase == CLEARED)
-		tuning_retune(dcf, s, held_frame(s)->freq); /* if it was told to be elsewhere meanwhile */
+		tuning_retune(dcf, s, held_frame(s)->freq); /* if its channel was changed meanwhile */
 	if (s->phase == BURST)
 		return send_first(dcf, s);
 	if (s->phase == CLEARED)
@@ -396,7 +398,7 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 	answer_send(dcf, s, idle);
 }
 
-/* The answer to what this station sent, or anything else in its place, a failure. lock() has cancelled the timeout. */
+/* The response to this station's frame; any other frame in its place is a failure. lock() has cancelled the timeout. */
 static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	bool cts = s->phase == AWAITING_CTS;
@@ -417,7 +419,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 			next_frame(dcf, s, DCF_ACKED);
 		return true;
 	}
-	f->src = 0; /* a frame not above the threshold, the RTS, has succeeded (10.3.4.4) */
+	f->src = 0; /* a frame below the RTS threshold, the RTS, has succeeded (10.3.4.4) */
 	f->rts_tries = 0;
 	s->phase = CLEARED;
 	s->owes = false;
@@ -425,7 +427,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	return true;
 }
 
-/* EIFS after what was not received: with dynamic EIFS the PHY's header has said which answer it asks for. */
+/* EIFS after a frame that was not received. With dynamic EIFS, the PHY header has shown which response it gets. */
 static u32 eifs_after(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx)
 {
 	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
@@ -460,7 +462,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 		answer_rts(dcf, s, tx);
 	if (tx->kind > DCF_ACK && mine && s->awaits_data > dcf->now) {
 		if (!stage_of(tx->frame)->rts)
-			return access_update(dcf, s); /* ns-2 has no room for another ACK to send */
+			return access_update(dcf, s); /* ns-2 holds one pending ACK only */
 		s->awaits_data = 0;
 	}
 	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block fading: each signal meets each receiver with a gain of its own, and
- * keeps it to its end. The gain is the quantile, at a uniform number, of a
- * distribution that a table says; the number is that of the pair's own stream at
- * the place of the transmission's number. So nothing is remembered from one to
- * the next, who else hears changes nothing, and whoever knows the seed and the
- * trace can find each gain again.
+ * Block fading: each signal reaches each receiver with a gain of its own, which
+ * is constant to the end of the signal. A table gives the distribution by its
+ * quantiles; a uniform number selects one. This number comes from the stream of
+ * the pair of stations, at the place given by the transmission's number. So there
+ * is no state between transmissions, and other receivers change nothing. With the
+ * seed and the trace, each gain can be computed again.
  */
 #include "state.h"
 
-#define GOLDEN 0x9e3779b97f4a7c15ULL /* how far dcf_random() goes on by one number */
+#define GOLDEN 0x9e3779b97f4a7c15ULL /* the step of dcf_random() for one number */
 #define PLACE_BITS 10
 
 _Static_assert(1 << PLACE_BITS == DCF_FADES, "bits say where in the table");

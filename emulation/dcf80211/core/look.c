@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a station is doing, for who looks on. Nothing here changes anything, so
- * that a run which is watched is the one that is not.
+ * Reports what a station is doing. Nothing here changes any state, so a run is
+ * the same with and without these reports.
  */
 #include "state.h"
 
-/* Whose turn is next: of what waits the first, else whose backoff runs. */
+/* The access function that is next: the first one that waits, or else the one whose backoff counts down. */
 static const struct access *next_access(const struct dcf_station *s)
 {
 	const struct access *a, *found = s->holder;

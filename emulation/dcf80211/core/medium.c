@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The medium: what each transmission does at every station that can sense it.
- * Energy adds up and is physical carrier sense; one signal at a time is followed
- * and becomes a reception (reception.c). Work is proportional to those who hear,
- * not to all stations: each transmission has a list of them, nearest first, and
- * one event that walks it.
+ * The medium: the effect of each transmission at every station that can sense it.
+ * Energy adds up and is physical carrier sense; a station follows one signal at a
+ * time, which becomes a reception (reception.c).
+ *
+ * Work is proportional to the number of stations that hear: each transmission has
+ * a list of them, nearest first, and one event that walks the list.
  */
 #include "state.h"
 
-/* Is it anything to the station: on its primary channel, or where there are wide PPDUs in the same block? */
+/* Does it reach the station: on its primary channel or, where there are wide PPDUs, in the same block? */
 static bool medium_concerns(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx)
 {
 	return !s->off && (s->freq == tx->freq || (dcf->wide && band_of(s->freq, 0).block == tx->band.block));
 }
 
-/* All of a PPDU on its primary channel; of another what that has in it. */
+/*
+ * The power that counts for the station: the whole power of a PPDU on its primary channel; of
+ * another PPDU, the part in that channel.
+ */
 static u64 sensed_aw(const struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link)
 {
 	if (s->freq == tx->freq)
@@ -35,7 +39,7 @@ static void medium_spread(struct dcf_station *s, const struct transmission *tx, 
 			s->channel_aw[c] += sign * (__int128_t)share;
 }
 
-/* It arrives (@sign 1), or is gone (-1). */
+/* A signal arrives (@sign 1) or ends (@sign -1). */
 static inline void medium_add(struct dcf_station *s, const struct transmission *tx, const struct neighbour *nb, int sign)
 {
 	if (nb->arrival.spread)
@@ -64,7 +68,7 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
-/* What is followed has come to here with what arrives so far. */
+/* Charge the followed signal for the time until now. */
 static void medium_spend(struct dcf *dcf, struct dcf_station *s)
 {
 	if (s->rx.tx && s->rx.tx->n > 1)
@@ -123,7 +127,7 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 
 	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
-	if (!frame) /* it could not have been received alone either */
+	if (!frame) /* it could not have been received alone, either */
 		outcome = DCF_BELOW_THRESHOLD;
 	if (tx->n == 1)
 		count_mpdu(s, tx->kind, frame, addressed, outcome);
@@ -156,7 +160,7 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	if (!arrival->missed)
 		count_arrival(dcf, s, tx, nb, arrival, locked, outcome);
 	update_busy(dcf, s);
-	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* what ends while it sends, it never knew of */
+	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* the end is not noticed while it sends */
 		exchange_received(dcf, s, &rx, outcome);
 }
 
@@ -186,7 +190,7 @@ void medium_detect(struct dcf *dcf, struct dcf_station *s)
 	update_busy(dcf, s);
 }
 
-/* A transmission holds its frame from its start until it has passed everyone, whatever has become of the frame. */
+/* A transmission holds its frame from its start until it has passed all stations, even if the frame has ended. */
 void medium_let_go(struct dcf *dcf, struct dcf_station *from, struct transmission *tx)
 {
 	struct dcf_frame *f, *next = tx->frame;
@@ -250,7 +254,7 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	for (f = tx->n > 1 ? tx->frame : NULL; f; f = mpdu_after(tx, f, s->slot))
 		s->counters.tx[f->kind]++;
 	s->counters.tx[tx->kind] += tx->n == 1;
-	s->counters.airtime_ns[tx->kind] += duration; /* of a PPDU of several that of its first */
+	s->counters.airtime_ns[tx->kind] += duration; /* in a PPDU of several frames, that of the first one */
 	s->counters.tx_ns += duration;
 	if (dcf->config.edca && tx->frame) {
 		s->counters.share[tx->frame->category].tx++;
@@ -263,12 +267,12 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 {
 	s->sending = false;
 	if (!timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
-		medium_let_go(dcf, s, &s->tx[s->slot]); /* nobody hears it */
+		medium_let_go(dcf, s, &s->tx[s->slot]); /* no station hears it */
 	update_busy(dcf, s);
 	exchange_sent(dcf, s, &s->tx[s->slot]);
 }
 
-/* Who begins to listen while a signal passes has missed its preamble: it is energy, until it is gone. */
+/* A station that begins to listen during a signal has missed its preamble: the signal is only energy until it ends. */
 static void medium_join(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb)
 {
 	if (dcf_rule(dcf, DCF_FORGET_SIGNALS) || !fading_leaves(dcf, tx, nb))

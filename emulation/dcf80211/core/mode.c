@@ -13,7 +13,7 @@ const struct dcf_mode mode_legacy[DCF_RATES] = {
 	OFDM(120, 6), OFDM(180, 7), OFDM(240, 8), OFDM(360, 9), OFDM(480, 10), OFDM(540, 11),
 };
 
-/* By MCS: coded bits of a subcarrier, code rate, and the legacy rate of the same, or of the nearest below (10.6.11). */
+/* By MCS: coded bits of a subcarrier, code rate, and the legacy rate with these, or the nearest one below (10.6.11). */
 static const struct {
 	u8 bits, numerator, denominator, reference;
 } mcs_table[MODE_MCS] = {
@@ -80,8 +80,10 @@ static enum mode_refusal mode_check(const struct dcf_txvector *v)
 }
 
 /*
- * BCC encoders. HT has a second one above 300 Mb/s (19.5). VHT has one for each 540 Mb/s of the long guard interval, and one
- * more where the bits of a symbol would not divide (tables of 21.5; of up to four streams that is one mode).
+ * BCC encoders. HT has a second one above 300 Mb/s (19.5). VHT has one for each
+ * 540 Mb/s of the long guard interval, and one more where the bits of a symbol
+ * would not divide evenly (tables of 21.5; for up to four streams this is one
+ * mode).
  */
 static u8 encoders_of(const struct dcf_txvector *v, u32 bits)
 {
@@ -94,7 +96,7 @@ static u8 encoders_of(const struct dcf_txvector *v, u32 bits)
 	return div_up(bits, 2160);
 }
 
-/* VHT leaves out the modes in which each encoder's coded bits are no whole number of the code's blocks (21.5). */
+/* VHT lacks the modes in which an encoder's coded bits are not a whole number of code blocks (21.5). */
 static bool vht_excludes(const struct dcf_txvector *v, const struct dcf_mode *m)
 {
 	u8 encoders = encoders_of(v, m->bits);
@@ -141,8 +143,9 @@ u32 mode_preamble_ns(const struct dcf_mode *m, bool short_preamble)
 }
 
 /*
- * LDPC fills the symbols that there are with whole code words, by leaving data bits out of some (shortening) and coded bits
- * out of others (puncturing). Are so many coded bits left out that it takes more room? (19.3.11.7.5, steps b to d)
+ * LDPC fills the symbols with whole code words: it leaves out data bits
+ * (shortening) and coded bits (puncturing). Are so many coded bits left out that
+ * it needs more symbols? (19.3.11.7.5, steps b to d)
  */
 static bool ldpc_wants_more(const struct dcf_mode *m, u64 payload, u64 room)
 {
@@ -165,7 +168,10 @@ static bool ldpc_wants_more(const struct dcf_mode *m, u64 payload, u64 room)
 	       10 * d * punctured > 3 * coded * left;
 }
 
-/* SERVICE, PSDU and tail bits in symbols; *@parts: of the last, how many quarters HE fills before its FEC (a, 27.3.12). */
+/*
+ * SERVICE, PSDU and tail bits in symbols. *@parts: the quarters of the last symbol that HE fills
+ * before its FEC (a, 27.3.12).
+ */
 static u32 count_symbols(const struct dcf_mode *m, u32 len, u32 *parts)
 {
 	u64 bits = 16 + 8ULL * len, all = bits + 6 * m->encoders, payload, room;
@@ -175,7 +181,10 @@ static u32 count_symbols(const struct dcf_mode *m, u32 len, u32 *parts)
 	if (m->format < DCF_HT || m->encoders)
 		return symbols;
 	if (m->format != DCF_HE) {
-		/* HT: the code words hold the PSDU; VHT: what fills the symbols (19.3.11.7.5 a, 21.3.10.5.4). */
+		/*
+		 * HT: the code words hold the PSDU. VHT: they hold as much as fills the symbols
+		 * (19.3.11.7.5 a, 21.3.10.5.4).
+		 */
 		payload = m->format == DCF_HT ? bits : (u64)symbols * m->bits;
 		return symbols + ldpc_wants_more(m, payload, (u64)symbols * m->coded);
 	}
@@ -196,10 +205,10 @@ u32 mode_txtime_ns(const struct dcf_mode *m, u32 len, bool short_preamble)
 	if (m->format == DCF_DSSS)
 		return preamble + div_up(80ULL * len, m->rate) * US;
 	data = (u64)count_symbols(m, len, &parts) * m->symbol_ns;
-	/* With a short guard interval the end is where a long one's would be. */
+	/* With a short guard interval, the PPDU ends where one with a long interval would. */
 	if (m->format == DCF_HT || m->format == DCF_VHT)
 		data = (data + 3999) / 4000 * 4000;
-	/* Packet extension (27.3.13): none, or what the padding leaves over the quarters. */
+	/* Packet extension (27.3.13): none, or the time that is left after the padding. */
 	else if (4 * parts + m->padding_us > 16)
 		data += (4 * parts + m->padding_us - 16) * US;
 	return data > ~0U - preamble ? ~0U : preamble + data;

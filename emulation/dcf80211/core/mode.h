@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Modes: in which way a PSDU is sent, and how long that takes. A mode is made
- * once, from a TXVECTOR, and has all that its durations need as numbers, so that
- * nothing else asks which format it is of. IEEE 802.11-2020: 16.3.4 (DSSS,
- * HR/DSSS), 17.4.3 (OFDM), 19.4.3 (HT), 21.4.3 (VHT); 802.11ax-2021: 27.4.3 (HE).
+ * Modes: how a PSDU is sent, and how long that takes. A mode is made once, from a
+ * TXVECTOR. It has all numbers that durations need, so no other file depends on
+ * the format.
  *
- * HT is HT-mixed, HE is HE SU. Greenfield, STBC, DCM and Doppler are not here.
+ * IEEE 802.11-2020: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 19.4.3 (HT), 21.4.3
+ * (VHT); 802.11ax-2021: 27.4.3 (HE). HT is HT-mixed, HE is HE SU. Greenfield,
+ * STBC, DCM and Doppler are not supported.
  */
 #ifndef DCF_MODE_H
 #define DCF_MODE_H
@@ -23,19 +24,19 @@
 
 enum dcf_format { DCF_DSSS, DCF_OFDM, DCF_HT, DCF_VHT, DCF_HE, DCF_FORMATS };
 
-/* What is asked for: so much of a TXVECTOR (19.2.2, 21.2.2, 27.2.2) as a duration depends on. */
+/* The request: the part of a TXVECTOR (19.2.2, 21.2.2, 27.2.2) that determines durations. */
 struct dcf_txvector {
-	u8 format; /* enum dcf_format; of the older two the modes are there already: mode_legacy */
+	u8 format; /* enum dcf_format; modes of the two older ones exist already: mode_legacy */
 	u8 mcs; /* HT 0-7 for each number of streams, VHT 0-9, HE 0-11 */
 	u8 streams;
 	u8 ltf; /* HE: the size of an HE-LTF symbol, 1, 2 or 4 times 3.2 us; else 0 */
 	u16 width_mhz;
 	u16 guard_ns;
 	bool ldpc;
-	u8 padding_us; /* HE: the nominal packet padding that the receiver asks for */
+	u8 padding_us; /* HE: the nominal packet padding that the receiver needs */
 };
 
-/* Why there is no such mode. */
+/* Why a mode does not exist. */
 enum mode_refusal {
 	MODE_SOUND,
 	MODE_BAD_FORMAT,
@@ -50,8 +51,9 @@ enum mode_refusal {
 };
 
 /*
- * The longest MPDU of a format, FCS included. OFDM counts its PSDU in 12 bits (17.3.4.3); in HT it is an A-MSDU of 7935
- * bytes, with a header of 36, security of 16 and the FCS; later formats say so (tables 9-25, 9-26).
+ * The longest MPDU of a format with its FCS. OFDM has 12 bits for the length of a
+ * PSDU (17.3.4.3). HT has an A-MSDU of 7935 bytes, with a header of 36, security
+ * of 16, and the FCS. Later formats define the length (tables 9-25, 9-26).
  */
 static inline u32 mode_max_mpdu(u8 format)
 {
@@ -61,27 +63,27 @@ static inline u32 mode_max_mpdu(u8 format)
 struct dcf_mode {
 	u8 format;
 	u8 curve; /* its place in the error tables */
-	u8 reference; /* the legacy rate by which its answers are chosen (10.6.11): place in dcf_rates */
+	u8 reference; /* the legacy rate that determines the rate of its responses (10.6.11): place in dcf_rates */
 	u8 encoders; /* N_ES; LDPC: 0, as it has no tail */
 	u8 numerator, denominator; /* of the code rate */
 	u8 padding_us;
 	u8 doublings; /* of 20 MHz: its width */
-	u16 rate; /* 100 kb/s, to the nearest */
-	u32 preamble_ns; /* all before the data; DSSS: the long one */
-	u32 symbol_ns; /* DSSS: a time in which there is a whole number of bits */
+	u16 rate; /* 100 kb/s, rounded */
+	u32 preamble_ns; /* everything before the data; DSSS: the long preamble */
+	u32 symbol_ns; /* DSSS: a time with a whole number of bits */
 	u32 bits, coded; /* N_DBPS, N_CBPS: data bits and coded bits of a symbol */
-	u32 bits_short, coded_short; /* HE: of a quarter of a symbol, which is what a_init counts */
+	u32 bits_short, coded_short; /* HE: of a quarter of a symbol, in which a_init counts */
 };
 
-/* The modes that are always there, in the order of dcf_rates. */
+/* The modes that always exist, in the order of dcf_rates. */
 extern const struct dcf_mode mode_legacy[DCF_RATES];
 
 enum mode_refusal mode_make(struct dcf_mode *mode, const struct dcf_txvector *v);
-/* DSSS may have a short preamble, 1 Mb/s excepted (16.2.2.3). */
+/* DSSS may have a short preamble, except at 1 Mb/s (16.2.2.3). */
 u32 mode_preamble_ns(const struct dcf_mode *mode, bool short_preamble);
-/* TXTIME of a PSDU of @len bytes, without signal extension; what does not fit, as much as does. */
+/* TXTIME of a PSDU of @len bytes, without signal extension. A PSDU that does not fit counts as the longest one. */
 u32 mode_txtime_ns(const struct dcf_mode *mode, u32 len, bool short_preamble);
-/* From the start of the data field, when @bits of the PSDU have been sent. */
+/* Time from the start of the data field until @bits of the PSDU have been sent. */
 u32 mode_at_ns(const struct dcf_mode *mode, u64 bits);
 
 #endif

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Motion: where stations are, and what arrives over the distance between two of
- * them. A station goes straight on from waypoint to waypoint; what counts is the
- * squared distance at the instant at which a transmission begins, and a table
- * says the rest. A leg is divided once, where it begins, and no root is drawn.
+ * Motion: the positions of stations, and the power and delay of a signal over the
+ * distance between two of them. A station moves in a straight line from waypoint
+ * to waypoint. What counts is the squared distance when a transmission begins; a
+ * table gives power and delay for it. Each leg needs one division, at its start,
+ * and no root.
  *
- * Positions are counted in eighths of a millimetre, so that rounding them takes
- * nothing of the millimetres that waypoints have: within 100 km of the origin,
- * squares of distances fit 63 bits. Velocities are in units of 2^-32 of these a
- * microsecond; as a leg that moves takes less than 2^32 of them, a position is
- * off by no more than two eighths.
+ * Positions are in eighths of a millimetre, so that rounding does not lose the
+ * millimetres of waypoints. Within 100 km of the origin, squares of distances fit
+ * 63 bits. Velocities are in units of 2^-32 of an eighth per microsecond. A leg
+ * with motion lasts less than 2^32 us, so a position is off by at most two
+ * eighths.
  */
 #include "state.h"
 
 #define PARTS 8 /* of a millimetre */
 #define SQUARE_BITS 6 /* PARTS squared */
 #define VELOCITY_BITS 32
-#define SLACK (5 * PARTS) /* more than a distance may be off by, then and now: 14 for rounding, 16 for a microsecond */
+#define SLACK (5 * PARTS) /* more than the error of a distance, then and now: 14 for rounding, 16 for a microsecond */
 #define MOST_MDBM 1000000
 
-/* From the waypoint passed last to the next. */
+/* From the last waypoint passed to the next. */
 static void take_leg(struct motion *m)
 {
 	const struct dcf_waypoint *from = &m->way[m->leg], *to = from + 1;
@@ -64,7 +65,7 @@ static u64 square_of(struct dcf *dcf, const struct place *a, const struct place 
 	return square;
 }
 
-/* @part of 2^32 from @a to @b. */
+/* The point at @part of 2^32 on the way from @a to @b. */
 static s64 motion_blend(s64 a, s64 b, u64 part)
 {
 	return a + ((b - a) * (s64)part >> 32);
@@ -82,7 +83,7 @@ struct dcf_link motion_link(struct dcf *dcf, struct dcf_station *from, const str
 
 	if (square > from->reach.mm2 << SQUARE_BITS)
 		return link;
-	if (octave >= table->first) { /* nearer than that it is as there */
+	if (octave >= table->first) { /* nearer distances count as this one */
 		shift = octave - table->bin_bits;
 		bin = (octave - table->first) << table->bin_bits | (square >> shift & ((1U << table->bin_bits) - 1));
 		part = square << (63 - octave) << 1 << table->bin_bits >> 32;
@@ -161,7 +162,7 @@ static u64 motion_magnitude(s64 value)
 	return value < 0 ? -value : value;
 }
 
-/* Is this a leg? Then @top_mm_s is at least its speed. */
+/* Is this a valid leg? Then @top_mm_s becomes at least its speed. */
 static bool leg_is_sound(const struct dcf_waypoint *from, const struct dcf_waypoint *to, u32 *top_mm_s)
 {
 	u64 way, square = 0, sum = 0, most = 0, us;
@@ -176,9 +177,9 @@ static bool leg_is_sound(const struct dcf_waypoint *from, const struct dcf_waypo
 		sum += way;
 		most = dcf_max(most, way);
 	}
-	if (square && (us >> 32 || square > (us + 2) * (us + 2))) /* a millimetre a microsecond, of rounded ones */
+	if (square && (us >> 32 || square > (us + 2) * (us + 2))) /* a millimetre per microsecond, rounded */
 		return false;
-	/* No root: the longest and half the others are more. */
+	/* Without a root: the longest plus half of the others is not less than the length. */
 	*top_mm_s = dcf_max(*top_mm_s, (sum + most) * 500000 / us + 1);
 	return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of each MPDU of the PPDU that a station follows. The preamble and
- * each MPDU are parts with a budget of their own, which they spend while they
- * pass; what lies between MPDUs costs nothing. A preamble that is lost takes all
- * with it.
+ * The result of each MPDU of the PPDU that a station follows. The preamble and
+ * each MPDU are parts with an error budget of their own, which bit errors use up
+ * while the part passes; bytes between MPDUs cost nothing. A lost preamble loses
+ * all MPDUs.
  */
 #include "state.h"
 
@@ -27,7 +27,7 @@ void mpdus_begin(const struct dcf *dcf, struct dcf_station *s)
 	};
 }
 
-/* The part that passed is over; the next one. */
+/* The current part is over; begin the next one. */
 static void mpdus_turn(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
@@ -60,7 +60,7 @@ static void mpdus_turn(struct dcf *dcf, struct dcf_station *s)
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
 }
 
-/* With capture a part is lost if anything was too strong for it, and else not. */
+/* With capture, a part is lost if any signal was too strong for it, and otherwise not. */
 static u64 part_cost_q40(const struct dcf *dcf, const struct dcf_station *s, u64 ns)
 {
 	const struct dcf_mode *mode = mode_of(dcf, s->rx.tx->mode);

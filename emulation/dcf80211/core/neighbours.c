@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Neighbours: who hears a transmission, nearest first. Each transmission has a
- * list of its own, as its station may send again before the last signal has
- * passed all. Where nobody moves, a list holds until a power is changed. Where
- * somebody does, it is made anew at the start of each transmission, from the
- * candidates: those who could be in reach by now.
+ * Neighbours: the stations that hear a transmission, nearest first. Each
+ * transmission has a list of its own, because its station may send again before
+ * the last signal has passed all stations. If no station moves, a list is valid
+ * until a power changes.
  *
- * Why no one else can: whoever was no candidate was beyond reach and a quarter of
- * it. To be in reach both must have come nearer by that quarter, and that takes
- * them, at their top speeds, longer than the candidates hold. Who is given other
- * waypoints has all stations find theirs again. So work grows with those around.
+ * If stations move, the list is made at the start of each transmission from the
+ * candidates: the stations that can be in range by now. Other stations cannot,
+ * for this reason: a station that is no candidate was farther away than the range
+ * and a quarter of it. To get into range, both stations must come nearer by that
+ * quarter. At their top speeds this takes longer than the candidates are valid.
+ * When a station gets new waypoints, all stations find their candidates again. So
+ * work grows with the number of stations nearby.
  */
 #include "state.h"
 
@@ -32,7 +34,7 @@ bool neighbours_hear(const struct dcf *dcf, const struct dcf_station *s, u64 pow
 	return power_aw && (dcf->config.reception != DCF_CAPTURE || power_aw >= s->cs_threshold_aw);
 }
 
-/* Could it, at its strongest? */
+/* Can it hear the signal at its strongest? */
 static bool may_hear(const struct dcf *dcf, u16 to, const struct dcf_link *link)
 {
 	return neighbours_hear(dcf, &dcf->station[to], fading_strongest(dcf, link->power_aw));
@@ -65,7 +67,7 @@ static void find_candidates(struct dcf *dcf, struct dcf_station *s)
 	s->listed[0] = s->listed[1] = false;
 }
 
-/* Nearest first, of equally near ones the first: an insertion into a list that is nearly in order. */
+/* Nearest first; at equal distances, the lower number first. Insertion sort, as the list is nearly in order. */
 static u16 neighbours_list(struct dcf *dcf, struct dcf_station *s, struct neighbour *neighbours)
 {
 	u16 n = 0, others = 0, i, at, to;
@@ -94,7 +96,7 @@ static u16 neighbours_list(struct dcf *dcf, struct dcf_station *s, struct neighb
 			.link = link, .mean_aw = link.power_aw, .mean_mdbm = link.power_mdbm, .station = to,
 		};
 	}
-	for (i = 0; i < n; i++) /* the next list is in this order, nearly */
+	for (i = 0; i < n; i++) /* so the next list is nearly in order */
 		s->candidates[others + i] = neighbours[i].station;
 	return n;
 }

@@ -2,12 +2,12 @@
 #include "blockack.h"
 #include "phy.h"
 
-/* The highest basic rate of OFDM, or of DSSS, not above @rate; -1: there is none. */
+/* The highest basic rate of OFDM, or of DSSS, that is not above @rate; -1: there is none. */
 static int basic_rate(const struct dcf_phy *phy, u16 rate, bool ofdm)
 {
 	int i, best = -1;
 
-	for (i = 0; i < DCF_RATES; i++) /* of either modulation they rise */
+	for (i = 0; i < DCF_RATES; i++) /* rates of each modulation increase */
 		if (phy->basic_rates & (1U << i) && dcf_is_ofdm(&mode_legacy[i]) == ofdm && dcf_rates[i] <= rate)
 			best = i;
 	return best;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What waits: a queue at each access function, and what becomes of the frames in it.
- */
+/* Queues: one at each access function, and how the frames in it end. */
 #include "state.h"
 
-/* Fragments are not aggregated, and ns-2 knows no block ACK. */
+/* Fragments are not aggregated, and ns-2 has no block ACK. */
 static bool session_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	const struct dcf_session *session = f->session;
@@ -33,8 +31,9 @@ static bool queue_acceptable(const struct dcf *dcf, const struct dcf_frame *f)
 }
 
 /*
- * An access point's beacon is the next frame after the one in service (11.1.3.2), whatever waits: none is lost to a full
- * queue. One that still waits when the next is due is enough.
+ * An access point's beacon is the next frame after the current one (11.1.3.2),
+ * before all that wait, so a full queue loses none. If one still waits when the
+ * next is due, it is enough.
  */
 static bool goes_first(const struct access *a, const struct dcf_frame *f)
 {
@@ -51,7 +50,7 @@ static void queue_append(struct access *a, struct dcf_frame *frame)
 	a->tail = frame;
 }
 
-/* The first that waits of this agreement. */
+/* The first frame of this agreement that waits. */
 static const struct dcf_frame *session_oldest(const struct access *a, const struct dcf_session *session)
 {
 	const struct dcf_frame *f = a->head;
@@ -61,7 +60,7 @@ static const struct dcf_frame *session_oldest(const struct access *a, const stru
 	return f;
 }
 
-/* Its window begins with the oldest that has not ended. */
+/* Its window begins with the oldest frame that has not ended. */
 static void session_move(const struct access *a, const struct dcf_frame *ended)
 {
 	struct dcf_session *session = ended->session;
@@ -117,7 +116,7 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	session_begin(a, frame);
 	a->queued++;
 	for (after = a->head; first && after && queue_goes_on(after);)
-		after = after->next; /* a fragment in service has the others after it */
+		after = after->next; /* the current fragment is followed by the others of its MSDU */
 	if (first && after && after->next) {
 		frame->next = after->next;
 		after->next = frame;

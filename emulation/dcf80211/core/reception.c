@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reception: which of the signals that arrive a station follows, and what spoils
- * them. docs/medium.md has both rules in full. With SINR a frame must be noticed:
- * while its preamble is heard a stronger one takes its place, and it is followed
- * on only if it is then strong enough against all else.
+ * Reception: which of the arriving signals a station follows, and how others
+ * corrupt it. docs/reception.md has both rules. With SINR a frame must be
+ * detected: while its preamble arrives, a stronger signal replaces it, and it is
+ * followed further only if it is then strong enough against all others.
  */
 #include "state.h"
 
@@ -21,7 +21,10 @@ void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 
 	a->other_kind = kind;
 }
 
-/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
+/*
+ * A station that waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7,
+ * 10.3.2.9, 10.3.2.4).
+ */
 static void reception_notice(struct dcf *dcf, struct dcf_station *s)
 {
 	u64 start = s->rx.start + mode_preamble_ns(mode_of(dcf, s->rx.tx->mode), s->rx.tx->short_preamble);
@@ -74,13 +77,13 @@ void reception_drop(struct dcf *dcf, struct dcf_station *s)
 	timeline_cancel(dcf, s->index, EV_DETECT);
 }
 
-/* The signal survives everything else here if it is capture_ratio above it. */
+/* The signal survives all others if it is above them by capture_ratio. */
 static bool reception_captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 {
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
-/* @tx survives what arrives besides, in its primary channel, or in all. */
+/* @tx survives the other signals, in its primary channel or in all channels. */
 static bool signal_outlasts(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, u64 power_aw,
 			    bool all)
 {
@@ -94,7 +97,7 @@ bool reception_survives(const struct dcf *dcf, const struct dcf_station *s, bool
 	return signal_outlasts(dcf, s, s->rx.tx, s->rx.link.power_aw, data);
 }
 
-/* It is not followed: ns-2 knows no other signals. */
+/* It is not followed: ns-2 ignores other signals. */
 static void reception_forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link,
 			     struct arrival *arrival)
 {
@@ -105,7 +108,7 @@ static void reception_forget(const struct dcf *dcf, struct dcf_station *s, const
 	s->sensed -= link->power_aw >= s->cs_threshold_aw;
 }
 
-/* A signal that is over at @end is captured away. */
+/* A signal that ends at @end loses to a stronger one. */
 static void reception_lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link,
 			   struct arrival *arrival)
 {
@@ -115,9 +118,10 @@ static void reception_lose(struct dcf *dcf, struct dcf_station *s, u64 end, cons
 }
 
 /*
- * Of signals that arrive in one instant the strongest is followed, of equally
- * strong ones any, by a draw; with SINR also a stronger one that arrives before
- * the preamble of the followed one has been noticed: does this one take its place?
+ * Does this signal replace the followed one? Of signals that arrive at the same
+ * time, the strongest is followed; among equal ones, a draw decides. With SINR,
+ * so is a stronger one that arrives before the preamble of the followed one has
+ * been detected.
  */
 static bool reception_outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
 {
@@ -141,8 +145,9 @@ static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmissio
 
 /*
  * ns-2's rule: the receiver follows the first signal that it senses. A later
- * one spoils it unless the first is capture_ratio above it, and is itself lost
- * in either case; of two spoilt signals the longer is followed, or the stronger.
+ * signal corrupts it unless the first is above it by capture_ratio. The later one
+ * is lost in both cases. Of two corrupted signals, the longer one is followed, or
+ * the stronger one.
  */
 static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
 			   struct arrival *arrival)
@@ -163,7 +168,7 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 		return take_over(dcf, s, tx, nb, arrival);
 	}
 	reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
-	if (rx->tx->n > 1) { /* it is followed to its end, whichever of its MPDUs this one spoils */
+	if (rx->tx->n > 1) { /* it is followed to its end, even if this signal corrupts one of its MPDUs */
 		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
 		return;
 	}
@@ -191,13 +196,13 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 		arrival->outcome = DCF_BELOW_THRESHOLD;
 	else
 		reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
-	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
+	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the station to blame if it fails */
 		rx->worst_aw = nb->link.power_aw;
 		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
 	}
 }
 
-/* Has it channels in common with what is followed? */
+/* Does it overlap the channels of the followed signal? */
 void reception_disturb(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct dcf_link *link)
 {
 	struct reception *rx = &s->rx;
@@ -226,7 +231,7 @@ enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct dcf_stati
 		return mpdus_sum(s, rx->tx->n);
 	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
 		return DCF_OK;
-	/* Lost: to the others, if any were there. */
+	/* Lost: because of the other signals, if there were any. */
 	return rx->worst_aw ? DCF_COLLISION : DCF_NOISE;
 }
 

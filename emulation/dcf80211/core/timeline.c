@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timeline: every station's events in the order in which they happen. A
- * binary heap that knows where each event is, so that one can be moved or
- * cancelled. Equal times are ordered by kind, then by station: nothing is left
- * to chance.
+ * The timeline: the events of all stations in order. It is a binary heap that
+ * knows the place of each event, so that events can be moved and cancelled.
+ * Events at the same time are ordered by kind, then by station, so the order is
+ * total.
  */
 #include "state.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the trace is told of. A frame's end is counted here as well, as its
- * record and its count have one condition.
+ * What the core writes to the trace. The end of a frame is counted here as well,
+ * because its record and its count have one condition.
  */
 #include "state.h"
 #include "../wire/record.h"
 
-/* One record each, after that of their PPDU. */
+/* One record each, after the record of their PPDU. */
 static void trace_mpdus(struct dcf *dcf, const struct transmission *tx)
 {
 	const int slot = tx - dcf->station[tx->from].tx;
@@ -63,7 +63,7 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 		trace_mpdus(dcf, tx);
 }
 
-/* One record for each MPDU that was lost of a PPDU that was not. */
+/* One record for each lost MPDU of a PPDU that was received. */
 static void trace_lost(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx,
 		       const struct arrival *arrival)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a station listens to: its channel, its thresholds, whether it is on. A
- * change of any of them has it listen anew. What was being received is lost; of
- * what passes it knows that it is there, and no more; and it waits for DIFS.
+ * The tuning of a station: its channel, its thresholds, whether it is on. After a
+ * change the station begins to listen again. It loses what it was receiving,
+ * knows of current signals only that they exist, and waits for DIFS.
  *
- * A channel belongs to a frame. A station goes to that of the frame which has
- * waited longest when it would be that one's turn to be sent, so that there is
- * nothing of its own on the old channel by then: no exchange, answer or NAV. There it
- * waits for its turn once more. It stays until a frame wants another.
+ * A channel belongs to a frame. When the frame that has waited longest could be
+ * sent next, the station goes to its channel. It has no exchange, response or NAV
+ * on the old channel then. On the new channel it waits for access again. It stays
+ * until a frame needs another channel.
  */
 #include "state.h"
 
@@ -24,7 +24,7 @@ static void listen_anew(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
-/* What was promised and heard there does not hold here. */
+/* Reservations and signals of the old channel do not count here. */
 void tuning_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 {
 	if (s->freq == freq)
@@ -45,11 +45,11 @@ void tuning_follow(struct dcf *dcf, struct dcf_station *s, u16 freq)
 	struct access *a;
 
 	for_each_access(s, a) {
-		if (!s->busy || a->at != DCF_NEVER) /* else it stands already */
+		if (!s->busy || a->at != DCF_NEVER) /* otherwise it stands already */
 			access_freeze(dcf, s, a, dcf->now);
 		a->backoff = dcf->config.edca || (a->backoff && a->slots);
 	}
-	s->idle_since = dcf->now; /* what has passed is counted */
+	s->idle_since = dcf->now; /* slots that have passed count */
 	tuning_retune(dcf, s, freq);
 	for_each_access(s, a)
 		if (a->head)
@@ -65,7 +65,10 @@ void tuning_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw,
 	listen_anew(dcf, s);
 }
 
-/* Off, a station hears nothing, and so answers nothing; what is in the air already goes on, the rest is not sent. */
+/*
+ * A station that is off hears nothing, so it sends no responses. Signals that are in the air
+ * continue; the rest is not sent.
+ */
 void tuning_switch(struct dcf *dcf, struct dcf_station *s, bool on)
 {
 	if (s->off == !on)

@@ -102,28 +102,29 @@ static inline u16 dcf_sequence(const u8 *frame)
 	return dcf_sequence_control(frame) >> 4;
 }
 
-/* One of several, by More Fragments or its number. */
+/* A fragment, by More Fragments or its number. */
 static inline bool dcf_is_fragment(const u8 *frame)
 {
 	return frame[1] & 0x04 || dcf_sequence_control(frame) & 0x0f;
 }
 
 bool dcf_is_qos_data(const u8 *frame, u32 len);
-/* Of QoS data the TID; else 0 (9.2.4.5.2). */
+/* The TID of QoS data; otherwise 0 (9.2.4.5.2). */
 u8 dcf_tid(const u8 *frame, u32 len);
 
 /*
- * A compressed block ACK (9.3.1.8), and the request for one (9.3.1.7). The bitmap has 8 bytes, or 32, which the fragment
- * number of the Starting Sequence Control says. A reader is given any bytes.
+ * A compressed block ACK (9.3.1.8), and the request for one (9.3.1.7). The bitmap
+ * has 8 or 32 bytes, as the fragment number of the Starting Sequence Control
+ * says. Readers accept any bytes.
  */
 u32 dcf_make_block_ack(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us, u8 tid, u16 start, const u8 *bitmap, u32 bytes);
 u32 dcf_make_request(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us, u8 tid, u16 start);
 bool dcf_is_request(const u8 *frame, u32 len);
 bool dcf_is_block_ack(const u8 *frame, u32 len);
-/* Of either. */
+/* The sequence number of both. */
 u8 dcf_block_tid(const u8 *frame);
 u16 dcf_block_start(const u8 *frame);
-/* Does this block ACK acknowledge that MPDU? */
+/* Does this block ACK acknowledge this MPDU? */
 bool dcf_block_acks(const u8 *frame, u32 len, u16 sequence);
 
 #endif

@@ -21,7 +21,7 @@ static void record_put64(u8 *p, u64 v)
 	record_put32(p + 4, v >> 32);
 }
 
-/* What all records begin with, in 16 bytes; @head: the length of those and of what follows, without @body. */
+/* The first 16 bytes of all records. @head: the length of these and of what follows, without @body. */
 static u32 record_begin(u8 *p, u32 head, u32 body, u8 type, u8 what, u16 station, u16 other, u64 id)
 {
 	memset(p, 0, head);

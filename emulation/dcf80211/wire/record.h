@@ -32,7 +32,7 @@ struct record_rx {
 	u64 id, start_ns; /* of the arrival */
 	s32 power_mdbm;
 	u16 station;
-	u16 other; /* the station that spoilt it, or DCF_NOBODY */
+	u16 other; /* the station that corrupted it, or DCF_NOBODY */
 	u8 outcome, other_kind;
 	bool addressed;
 };
@@ -47,7 +47,7 @@ struct record_end {
 	u8 category; /* as in struct record_tx */
 };
 
-/* An MPDU of the PPDU of several that has begun. */
+/* An MPDU of the PPDU of several MPDUs that has begun. */
 struct record_mpdu {
 	u64 id;
 	u32 msdu, offset; /* offset: of its delimiter in the PSDU */
@@ -55,11 +55,11 @@ struct record_mpdu {
 	u8 kind, attempt;
 };
 
-/* Of a PPDU that was received: one of its MPDUs was not. */
+/* One MPDU of a received PPDU was lost. */
 struct record_lost {
 	u64 id;
 	u16 station, place;
-	u16 other; /* who spoilt it, or DCF_NOBODY */
+	u16 other; /* the station that corrupted it, or DCF_NOBODY */
 	u8 outcome;
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A trace that a module writes and a program reads: one relay channel for all
- * CPUs, in debugfs at NAME/trace0. Who writes sees to it that only one does at a
- * time, so that there is one order. A reader that falls behind loses the new
- * records, not the old, and never silently: NAME/lost counts them. The folders
- * of the modules have links to this file.
+ * CPUs, in debugfs at NAME/trace0. The writer makes sure that only one CPU writes
+ * at a time, so that there is one order. A reader that falls behind loses the new
+ * records, not the old ones, and NAME/lost counts them.
+ *
+ * The folders of the modules have links to this file.
  */
 #ifndef DCFLAB_CHANNEL_H
 #define DCFLAB_CHANNEL_H
@@ -45,7 +46,7 @@ static const struct rchan_callbacks channel_callbacks = {
 	.remove_buf_file = channel_remove_file,
 };
 
-/* One of @count buffers of @size bytes each, or an error. */
+/* Open a channel with @count buffers of @size bytes each. Return it, or an error. */
 static struct channel *channel_open(const char *name, size_t size, size_t count)
 {
 	struct channel *c = kzalloc(sizeof(*c), GFP_KERNEL);
@@ -75,7 +76,7 @@ static void channel_close(struct channel *c)
 	kfree(c);
 }
 
-/* Where to write a record, or NULL, and it is counted as lost. */
+/* Return the place for a record. If there is none, return NULL and count the record as lost. */
 static void *channel_reserve(struct channel *c, size_t size)
 {
 	void *at = relay_reserve(c->relay, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that the modules build for, 6.1 to 7.3. The
- * sources say nothing of versions: what is here has one name for all of them.
- * The folders of the modules have links to this file.
+ * Differences between the kernels that the modules build for, 6.1 to 7.3. The
+ * sources mention no versions: each name here works in all of them. The folders
+ * of the modules have links to this file.
  */
 #ifndef DCFLAB_COMPAT_H
 #define DCFLAB_COMPAT_H
@@ -10,7 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/version.h>
 
-/* virtio_config_ops.find_vqs: 6.11 puts what there is to know of a queue into a struct. */
+/* virtio_config_ops.find_vqs: 6.11 puts the properties of a queue into a struct. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 #define FIND_VQS_ARGS vq_callback_t *callbacks[], const char *const names[], const bool *ctx
 #define FIND_VQS_CALLBACK(i) callbacks[i]
@@ -21,7 +21,7 @@
 #define FIND_VQS_NAME(i) info[i].name
 #endif
 
-/* Since 6.13; without it, 6.15 and later have no way to set a timer up. */
+/* Since 6.13; without it, 6.15 and later cannot set up a timer. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *),
 				 clockid_t clock, enum hrtimer_mode mode)
@@ -56,7 +56,7 @@ static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*f
 #define TCP_PROBE_ARGS struct sock *sk, const struct sk_buff *skb
 #endif
 
-/* The tracepoint tcp_retransmit_skb: 6.17 tells of failures, too. */
+/* The tracepoint tcp_retransmit_skb: 6.17 reports failures, too. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define TCP_RETRANSMIT_ARGS const struct sock *sk, const struct sk_buff *skb
 #define TCP_RETRANSMIT_ERR 0
@@ -65,7 +65,7 @@ static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*f
 #define TCP_RETRANSMIT_ERR err
 #endif
 
-/* rchan_callbacks.subbuf_start: 6.17 says nothing of padding. */
+/* rchan_callbacks.subbuf_start: 6.17 has no argument for padding. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define SUBBUF_START_ARGS struct rchan_buf *buf, void *subbuf, void *prev_subbuf, size_t prev_padding
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few names that pure cores share with the kernel, so that the same files
- * also build as a library in user space, where sanitizers and tests drive them.
- * The folders of the modules have links to it.
+ * The few names that pure cores share with the kernel. With them the same files
+ * also build as a library in user space, where sanitizers and tests use them. The
+ * folders of the modules have links to this file.
  */
 #ifndef DCFLAB_TYPES_H
 #define DCFLAB_TYPES_H

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AODV (RFC 3561): routes are looked for when data needs them, and forgotten when
- * none does. Presets: rfc; thesis, what AODV-UU 0.9.6 does in ns-2; cmu, what
- * ns-2's own AODV does. docs/routing/aodv.md has them side by side.
+ * AODV (RFC 3561): a node searches for a route when data needs it, and forgets
+ * unused ones. Presets: rfc; thesis, as AODV-UU 0.9.6 in ns-2; cmu, as ns-2's own
+ * AODV. docs/routing/aodv.md compares them.
  *
- * The trace, beside what manet.h says of each event:
+ * Fields of trace records, beyond manet.h:
  *   FOUND, CHANGED   to, next_hop, hops; extra: its sequence number
- *   LOST_ROUTE       to; extra: the sequence number, one up
- *   REPAIRED         to, next_hop, hops; count: hops before
- *   SALVAGED         the packet; next_hop: the other one
- *   BUFFERED         the packet; extra: how many are
+ *   LOST_ROUTE       to; extra: the sequence number plus one
+ *   REPAIRED         to, next_hop, hops; count: previous hops
+ *   SALVAGED         the packet; next_hop: the new one
+ *   BUFFERED         the packet; extra: packets in the buffer
  *   RELEASED         the packet; next_hop, hops
- *   SEARCH           to; hops: the last known; count: TTL; extra: the request's id
+ *   SEARCH           to; hops: the last known number; count: TTL; extra: the request's id
  *   SEARCH_FAILED    to; count: the last TTL
- *   LINK_LOST        to: the neighbour; count: routes that went by it
- *   GOT_CONTROL      to: what it is about; next_hop: the sender; hops: so far; count: IP TTL;
+ *   LINK_LOST        to: the neighbour; count: routes via it
+ *   GOT_CONTROL      to: its subject; next_hop: the sender; hops: so far; count: IP TTL;
  *                    extra: RREQ: its id; RREP, HELLO: the sequence number; RERR: destinations
  */
 #include "aodv.h"
@@ -51,7 +51,7 @@ static void aodv_stop(struct manet *m)
 	aodv_drop_list(m, &aodv_of(m)->buffer, MANET_GONE);
 }
 
-/* HELLOs while data goes through, or always (6.9). */
+/* HELLOs are sent while data flows, or always (6.9). */
 static void hello_due(struct manet *m)
 {
 	struct aodv *a = aodv_of(m);
@@ -78,7 +78,7 @@ static void aodv_passes(struct manet *m, const struct manet_packet *p)
 		timer_set(m, &a->hello, TIMER_HELLO, m->now);
 }
 
-/* What the link layer gave back, or waited behind that, when its next hop is known to be lost. */
+/* Handle a packet that the link layer gave back, or that waited behind it, when its next hop is known to be lost. */
 static void aodv_settle(struct manet *m, struct manet_packet *p, enum manet_reason why)
 {
 	struct aodv_route *r = p->kind == MANET_DATA ? aodv_find(m, ip_destination(p->data)) : NULL;
@@ -98,7 +98,7 @@ static void aodv_settle(struct manet *m, struct manet_packet *p, enum manet_reas
 	manet_drop(m, p, why);
 }
 
-/* Whether the loss of this neighbour is mended here, and not told at once (6.12). */
+/* Does this node repair the loss of this neighbour, instead of reporting it at once (6.12)? */
 static bool may_repair(const struct manet *m, u32 neighbour, const struct manet_packet *p)
 {
 	const struct aodv_route *r, *source;
@@ -160,12 +160,12 @@ static void aodv_lost(struct manet *m, struct manet_packet *p)
 		return aodv_link_lost(m, p->next_hop, p);
 	}
 	r = aodv_find(m, ip_destination(p->data));
-	if (r && r->search.set && r->ttl) /* it was lost before, and is looked for */
+	if (r && r->search.set && r->ttl) /* its route was lost before, and is searched */
 		return aodv_wait(m, r, p);
 	aodv_link_lost(m, p->next_hop, p);
 }
 
-/* A RREP that got there ends the fear that the link goes one way only. */
+/* An acknowledged RREP shows that the link works in both directions. */
 static void aodv_acked(struct manet *m, const struct manet_packet *p)
 {
 	struct aodv_route *r = p->kind == MANET_RREP ? aodv_find(m, p->next_hop) : NULL;
@@ -190,7 +190,7 @@ static void aodv_output(struct manet *m, struct manet_packet *p)
 	aodv_wait(m, r, p);
 }
 
-/* Who sent this believes that there is a way: 6.11 (ii). */
+/* The previous node believes that there is a route: 6.11 (ii). */
 static void no_route(struct manet *m, struct manet_packet *p, struct aodv_route *r)
 {
 	const struct aodv_route *back = aodv_find(m, ip_source(p->data));
@@ -215,7 +215,7 @@ static void aodv_input(struct manet *m, struct manet_packet *p, const u8 *from)
 	if (message)
 		return ours ? aodv_control(m, p, from, message, len) : manet_drop(m, p, MANET_NOT_OURS);
 	if (ip_source(p->data) == m->address && !param(m, P_RESEND))
-		return manet_drop(m, p, MANET_DUPLICATE); /* the way round that a repair found */
+		return manet_drop(m, p, MANET_DUPLICATE); /* a repair found a route back through this node */
 	aodv_passes(m, p);
 	if (ours)
 		return manet_deliver(m, p);

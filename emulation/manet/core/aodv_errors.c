@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AODV's route errors (RFC 3561, 6.11): who is told of what is lost, and what a
- * node does that is told. Routes are marked, then all marked ones go in as few
- * messages as they fit in, to the one precursor that they have or to everybody.
+ * AODV's route errors (RFC 3561, 6.11): which nodes get a report of lost routes,
+ * and what a node does with a report. Routes are marked first. Then all marked
+ * routes are sent in as few messages as possible, to their only precursor, or to
+ * all neighbours.
  */
 #include "aodv.h"
 
 enum { ENTRY = 8, NO_DELETE = 0x80 };
 
-/* A RERR with room for so many; NULL: not now. */
+/* Make a RERR with room for @count destinations; NULL: not now. */
 static struct manet_packet *make_error(struct manet *m, u32 to, u32 count, bool keep)
 {
 	struct manet_packet *p;
@@ -51,7 +52,7 @@ void aodv_send_error(struct manet *m, u32 destination, u32 sequence, u32 to)
 	send_rerr(m, p, to);
 }
 
-/* The one precursor of all that are to be reported, or MANET_EVERYBODY. */
+/* The only precursor of all routes to report, or MANET_EVERYBODY. */
 static u32 only_precursor(const struct manet *m)
 {
 	const struct aodv *a = aodv_of(m);
@@ -92,7 +93,7 @@ void aodv_send_errors(struct manet *m, bool keep)
 
 		if (!r->report)
 			continue;
-		if (done == count) { /* the last one is full, or there is none yet */
+		if (done == count) { /* the current message is full, or there is none yet */
 			count = left < AODV_ERRORS ? left : AODV_ERRORS;
 			p = make_error(m, to, count, keep);
 			done = 0;
@@ -142,7 +143,7 @@ void aodv_got_error(struct manet *m, struct manet_packet *p, const u8 *at, u16 l
 			continue;
 		aodv_purge(m, destination, from);
 		if (!r->known || !aodv_newer(sequence, r->sequence))
-			sequence = r->sequence + 1; /* never back */
+			sequence = r->sequence + 1; /* it never decreases */
 		aodv_invalidate(m, r, sequence, false);
 		if (!r->report)
 			aodv_forget_precursors(r);

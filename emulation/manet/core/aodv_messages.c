@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AODV on the wire: RREQ, RREP, RREP-ACK and HELLO (RFC 3561, 5; RERR is in
- * aodv_errors.c), each in a packet of its own; what is read is believed only as far
- * as it is long. Extensions are skipped and not passed on.
+ * AODV's messages: RREQ, RREP, RREP-ACK and HELLO (RFC 3561, 5; RERR is in
+ * aodv_errors.c), each in a packet of its own. Lengths are checked before a
+ * message is read. Extensions are skipped and not passed on.
  */
 #include "aodv.h"
 
@@ -19,7 +19,7 @@ struct rreq {
 
 struct rrep {
 	u8 flags, hops;
-	u32 destination, sequence, originator, life; /* life: in ms */
+	u32 destination, sequence, originator, life; /* life: in milliseconds */
 };
 
 static void send_rreq(struct manet *m, const struct rreq *q, u8 ttl)
@@ -117,7 +117,7 @@ void aodv_tell_got(struct manet *m, struct manet_packet *p, enum manet_kind kind
 	manet_tell(m, MANET_GOT_CONTROL, p, to, ip_source(p->data), hops, ip_ttl(p->data), extra);
 }
 
-/* Who sends a message is a neighbour (6.2). */
+/* The sender of a message is a neighbour (6.2). */
 void aodv_heard(struct manet *m, u32 neighbour)
 {
 	struct aodv_route *r;
@@ -132,7 +132,7 @@ void aodv_heard(struct manet *m, u32 neighbour)
 		r->silent = m->now + param_ns(m, P_HELLO_LOSS) * param(m, P_HELLO_MS) + param_ns(m, P_HELLO_SLACK_MS);
 }
 
-/* How long a route back to an originator so far away lives (6.5). */
+/* The life of a route back to an originator at this distance (6.5). */
 static u64 reverse_life(const struct manet *m, u8 hops)
 {
 	u64 whole = 2 * aodv_net_traversal(m), less = 2 * param_ns(m, P_NODE_TRAVERSAL_MS) * hops;
@@ -154,7 +154,7 @@ static void reply_myself(struct manet *m, const struct rreq *q, u32 next_hop)
 	struct aodv *a = aodv_of(m);
 	struct rrep reply = { .destination = m->address, .originator = q->originator, .life = param(m, P_MY_MS) };
 
-	if (!(q->flags & RREQ_UNKNOWN)) { /* 6.6.1; what all know already would not get through */
+	if (!(q->flags & RREQ_UNKNOWN)) { /* 6.6.1; an old number would be ignored */
 		if (aodv_newer(q->destination_sequence, a->sequence))
 			a->sequence = q->destination_sequence;
 		else if (q->destination_sequence == a->sequence)
@@ -164,7 +164,7 @@ static void reply_myself(struct manet *m, const struct rreq *q, u32 next_hop)
 	send_rrep(m, &reply, next_hop, TTL_FAR);
 }
 
-/* 6.6.2, and 6.6.3: tell the destination, too. */
+/* 6.6.2, and 6.6.3: inform the destination, too. */
 static void reply_for(struct manet *m, const struct rreq *q, struct aodv_route *forth, struct aodv_route *back)
 {
 	struct rrep reply = {
@@ -186,7 +186,7 @@ static bool can_reply(const struct rreq *q, const struct aodv_route *forth, cons
 {
 	return forth && forth->valid && forth->known && !(q->flags & RREQ_DESTINATION_ONLY) &&
 	       (q->flags & RREQ_UNKNOWN || !aodv_newer(q->destination_sequence, forth->sequence)) &&
-	       forth->via != back->via && forth->via != q->originator; /* there it would be of no use, or a loop */
+	       forth->via != back->via && forth->via != q->originator; /* there it would be useless, or make a loop */
 }
 
 /* 6.5 */
@@ -211,7 +211,7 @@ static void got_rreq(struct manet *m, struct manet_packet *p, const u8 *at, u32 
 		return manet_drop(m, p, MANET_NO_MEMORY);
 	q.hops++;
 	aodv_learn(m, back, from, q.hops, true, q.originator_sequence, reverse_life(m, q.hops));
-	if (!back->valid) /* all that is known of it is newer */
+	if (!back->valid) /* all known information about it is newer */
 		return manet_drop(m, p, MANET_DONE);
 	forth = aodv_find(m, q.destination);
 	if (q.destination == m->address) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be set of AODV. Presets: rfc (RFC 3561, 10, and where that leaves it open
- * what is said here), thesis (AODV-UU 0.9.6 in ns-2, with the seeds' values), cmu (ns-2's own).
+ * AODV's parameters. Presets: rfc (RFC 3561, 10; what it leaves open is marked
+ * here), thesis (AODV-UU 0.9.6 in ns-2, with the values of paper 003), cmu
+ * (ns-2's own agent). parameters.yaml describes the parameters.
  */
 #include "aodv.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an AODV node knows: destinations with their sequence numbers, precursors
- * and lifetimes, and the requests that it has seen. A sequence number is never
- * replaced by an older one, and goes up by one when a route is lost; so that along
- * any path the pair of sequence number and hops grows better, and no loop can
- * close.
+ * AODV's routes: destinations with sequence numbers, precursors and lifetimes,
+ * and the requests that the node has seen. A sequence number is never replaced by
+ * an older one, and is incremented when a route is lost. So along any path the
+ * pair of sequence number and hops improves, and there can be no loop.
  */
 #include "aodv.h"
 
@@ -54,7 +53,7 @@ static void aodv_forget(struct manet *m, struct aodv_route *r)
 	a->free = self;
 }
 
-/* What is no longer valid goes before what is, and what is over soonest first. */
+/* Replace invalid routes before valid ones, and among these the one that expires first. */
 static void make_room(struct manet *m)
 {
 	struct aodv *a = aodv_of(m);
@@ -142,7 +141,7 @@ bool aodv_learn(struct manet *m, struct aodv_route *r, u32 via, u8 hops, bool kn
 	if (known && r->known && aodv_newer(r->sequence, sequence)) {
 		if (via != r->to)
 			return false;
-		sequence = r->sequence; /* a neighbour is there, whatever its number */
+		sequence = r->sequence; /* a neighbour is reachable, whatever its number */
 	}
 	if (!known && r->known)
 		sequence = r->sequence;
@@ -206,7 +205,7 @@ static void aodv_expire(struct manet *m, struct aodv_route *r)
 	} else if (r->valid) {
 		aodv_invalidate(m, r, r->sequence + 1, false);
 		aodv_forget_precursors(r);
-	} else if (r->repairable) { /* nothing asked for it: those before are told now (6.12) */
+	} else if (r->repairable) { /* no packet needed it: inform the precursors now (6.12) */
 		r->repairable = false;
 		r->expires = param(m, P_DELETE_MS) ? m->now + param_ns(m, P_DELETE_MS) : NEVER;
 		aodv_report(m, r);
@@ -220,7 +219,7 @@ static void aodv_expire(struct manet *m, struct aodv_route *r)
 
 void aodv_route_due(struct manet *m, struct aodv_route *r)
 {
-	if (r->ack_due <= m->now) { /* the reply did not get there: the link goes one way only (6.8) */
+	if (r->ack_due <= m->now) { /* the reply was lost: the link works in one direction only (6.8) */
 		r->ack_due = NEVER;
 		r->shunned = m->now + param_ns(m, P_BLACKLIST_MS);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking for a route: the ring that grows (6.4), its waits and its end, and the
- * packets that wait meanwhile. A local repair (6.12) is the same with another
- * first ring, and tells of its failure.
+ * Searching for a route: the growing ring (6.4), its timeouts and its end, and
+ * the packets that wait for it. A local repair (6.12) works the same, with
+ * another first ring and an error at its end.
  */
 #include "aodv.h"
 
@@ -21,13 +21,13 @@ static u8 shift_of(u8 wide)
 	return wide < 1 ? 0 : wide > 8 ? 7 : wide - 1;
 }
 
-/* How long to wait for a reply to the request just sent. */
+/* The timeout of the request that was just sent. */
 static u64 aodv_patience(const struct manet *m, const struct aodv_route *r)
 {
 	u32 slack = param(m, P_TIMEOUT_BUFFER);
 
 	if (r->repairable && r->asked == 1 && param(m, P_REPAIR_RINGS))
-		slack = 0; /* AODV-UU's; see the parameter */
+		slack = 0; /* as AODV-UU; see the parameter */
 	if (r->ttl < param(m, P_NET_DIAMETER))
 		return aodv_traversal(m, r->ttl + slack);
 	switch (param(m, P_BACKOFF)) {
@@ -39,7 +39,7 @@ static u64 aodv_patience(const struct manet *m, const struct aodv_route *r)
 	return param(m, P_RING) ? aodv_traversal(m, r->ttl + slack) : aodv_net_traversal(m);
 }
 
-/* Most hops of any route to a host whose packets wait for @r: nearly always the one. */
+/* The most hops of a route to a source whose packets wait for @r. Usually there is one source. */
 static u32 hops_to_sources(const struct manet *m, const struct aodv_route *r)
 {
 	const struct manet_packet *p;
@@ -76,7 +76,7 @@ static u8 first_ttl(const struct manet *m, const struct aodv_route *r)
 	return ttl < param(m, P_NET_DIAMETER) ? ttl : param(m, P_NET_DIAMETER);
 }
 
-/* The next ring; false: that was the last. */
+/* Take the next ring; false: that was the last one. */
 static bool aodv_widen(const struct manet *m, struct aodv_route *r)
 {
 	u32 diameter = param(m, P_NET_DIAMETER), threshold = param(m, P_TTL_THRESHOLD), next;
@@ -95,7 +95,7 @@ static bool aodv_widen(const struct manet *m, struct aodv_route *r)
 	return true;
 }
 
-/* Now, or as soon as the rate allows: ttl 0 says that the ring is not yet on its way. */
+/* Send a request now, or when the rate limit allows it. With TTL 0 the ring has not been sent yet. */
 static void aodv_request(struct manet *m, struct aodv_route *r)
 {
 	struct aodv *a = aodv_of(m);
@@ -129,7 +129,7 @@ static void give_up(struct manet *m, struct aodv_route *r);
 
 void aodv_search_due(struct manet *m, struct aodv_route *r)
 {
-	if (!r->ttl) { /* it was held back after a search that failed */
+	if (!r->ttl) { /* it had to wait after a failed search */
 		if (r->waiting)
 			aodv_search(m, r);
 	} else if (r->hold || aodv_widen(m, r)) {
@@ -187,7 +187,7 @@ void aodv_found(struct manet *m, struct aodv_route *r, bool repaired, u8 hops_be
 	r->gratuitous = false;
 	if (repaired) {
 		manet_tell(m, MANET_REPAIRED, NULL, r->to, r->via, r->hops, hops_before, r->sequence);
-		if (r->hops > hops_before) { /* they may look for a better one (6.12) */
+		if (r->hops > hops_before) { /* precursors may search for a better route (6.12) */
 			aodv_report(m, r);
 			aodv_send_errors(m, true);
 		}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * DSDV: destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994),
- * with what ns-2's adds: values, of which the paper has none, and packets that wait for
- * a way. Each destination gives its ways a number; a way with a later number is
- * always taken, and so there are no loops. Differences: docs/routing/dsdv.md.
+ * with additions from ns-2: values, which the paper lacks, and packets that wait for
+ * a route. Each destination numbers its routes, and a route with a later number always
+ * replaces the old one, so there are no loops. docs/routing/dsdv.md has details.
  *
  *	event           destination  next hop   hops  count        extra
- *	FOUND, CHANGED  the node     the way    its   -            its number
+ *	FOUND, CHANGED  the node     the next   its   -            its number
  *	LOST_ROUTE      the node     -          -     -            its number, odd
  *	LINK_FOUND      neighbour    the same   1     -            -
  *	LINK_LOST       neighbour    the same   -     1: feedback  -
- *	BUFFERED        the packet's -          -     that wait    -
- *	RELEASED        the packet's the way    its   left         -
+ *	BUFFERED        the packet's -          -     waiting      -
+ *	RELEASED        the packet's the next   its   left         -
  *	GOT_CONTROL     as in IP     -          -     entries      -
  */
 #include "dsdv.h"
@@ -20,7 +20,7 @@ static const char *const states[] = { "settled", "settling", "broken", NULL };
 
 enum { SETTLED, SETTLING, BROKEN };
 
-enum { TAG_FORWARDED }; /* p->tag: it is another node's */
+enum { TAG_FORWARDED }; /* p->tag: the packet is another node's */
 
 static void dsdv_start(struct manet *m)
 {
@@ -104,7 +104,10 @@ static void dsdv_input(struct manet *m, struct manet_packet *p, const u8 *from)
 	manet_drop(m, p, dsdv_read(m, p, bytes, len) ? MANET_DONE : MANET_MALFORMED);
 }
 
-/* Without feedback nothing but the packet is lost; with it, those that go there look for a way again, or wait. */
+/*
+ * Without feedback only this packet is lost. With feedback, the packets for this neighbour take
+ * another route, or wait.
+ */
 static void dsdv_lost(struct manet *m, struct manet_packet *p)
 {
 	u32 broken = p->next_hop;
@@ -115,7 +118,7 @@ static void dsdv_lost(struct manet *m, struct manet_packet *p)
 	dsdv_link_lost(m, broken, true);
 	waiting = queue_take_hop(m, broken);
 	do {
-		p->tag[TAG_FORWARDED] = false; /* it has its hop less already */
+		p->tag[TAG_FORWARDED] = false; /* its TTL has been decremented already */
 		if (p->kind == MANET_DATA)
 			send_on(m, p);
 		else

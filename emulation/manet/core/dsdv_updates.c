@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DSDV's table, and the updates that make it: what is newer is believed, of what is
- * equally new the shorter way. A way is told when it has had time to become the
- * best of its number (settling); that there is none is told at once.
+ * DSDV's table and its updates. A newer route replaces an older one; of equally
+ * new routes, the shorter one is used. A route is announced after a time in which
+ * it could become the best of its number (settling). The loss of a route is
+ * announced at once.
  */
 #include "dsdv.h"
 
@@ -22,7 +23,7 @@ struct dsdv_route *dsdv_find(const struct manet *m, u32 to)
 	return at == DSDV_NONE ? NULL : &dsdv(m)->route[at];
 }
 
-/* Of those without a way and without packets, the one that changed longest ago makes room. */
+/* Replace the destination that changed longest ago, of those without a route and without packets. */
 static struct dsdv_route *make_room(struct manet *m)
 {
 	struct dsdv *s = dsdv(m);
@@ -104,7 +105,7 @@ static void set_way(struct manet *m, struct dsdv_route *r, u32 via, u8 hops, u32
 		dsdv_release(m, r);
 }
 
-/* It has a later number: how long did the ways of the one before take to settle? */
+/* It has a newer number: how long did the routes of the previous one take to settle? */
 static void begin_sequence(struct manet *m, struct dsdv_route *r)
 {
 	u32 weight = param(m, P_SETTLING_WEIGHT);
@@ -114,7 +115,7 @@ static void begin_sequence(struct manet *m, struct dsdv_route *r)
 	r->tell_sequence = true;
 }
 
-/* What others say of this node: it has the last word, and a later number than any. */
+/* Another node announces a later number for this node: exceed it. */
 static void dsdv_correct(struct manet *m, u32 sequence)
 {
 	struct dsdv *s = dsdv(m);
@@ -144,7 +145,7 @@ static void read_entry(struct manet *m, u32 from, u32 to, u8 hops, u32 sequence)
 		return dsdv_trigger(m, r, r->settled_at);
 	}
 	newer = sequence - r->sequence;
-	if (newer < 0 && far && dsdv_is_way(r)) { /* they do not know yet */
+	if (newer < 0 && far && dsdv_is_way(r)) { /* they have old information */
 		r->settled_at = m->now;
 		r->tell_hops = true;
 		dsdv_trigger(m, r, m->now);
@@ -161,7 +162,7 @@ static void read_entry(struct manet *m, u32 from, u32 to, u8 hops, u32 sequence)
 		dsdv_trigger(m, r, r->settled_at);
 }
 
-/* false: there is no room for it, and so nothing would tell when it is lost. */
+/* false: there is no room for it, so nothing would notice its loss. */
 static bool neighbour_is_there(struct manet *m, u32 neighbour)
 {
 	struct dsdv_route *r = dsdv_know(m, neighbour);
@@ -201,7 +202,7 @@ bool dsdv_read(struct manet *m, struct manet_packet *p, const u8 *bytes, u16 len
 			read_entry(m, from, to, hops + 1, sequence);
 	}
 	r = dsdv_find(m, from);
-	if (r && !r->heard) { /* it did not tell of itself; until it does */
+	if (r && !r->heard) { /* it did not announce itself; use this until it does */
 		set_way(m, r, from, 1, 0);
 		r->settled_at = NEVER;
 	}
@@ -222,7 +223,7 @@ static u32 count_to_tell(const struct manet *m, bool full)
 	return count;
 }
 
-/* One packet of @count entries, from the *@next route on. */
+/* Send one packet of @count entries, from the *@next route on. */
 static void send_entries(struct manet *m, u16 *next, u32 count, bool full, u64 after)
 {
 	struct manet_packet *p = udp_make(m, MANET_UPDATE, DSDV_PORT, MANET_EVERYBODY, 1, count * DSDV_ENTRY);
@@ -251,7 +252,7 @@ static void send_entries(struct manet *m, u16 *next, u32 count, bool full, u64 a
 	manet_send_later(m, p, MANET_EVERYBODY, after);
 }
 
-/* Changes, if they are few; else all. Metrics that have changed are told in all updates until a full one. */
+/* Send the changes, if they are few, or else all routes. Changed metrics are in all updates until a full one. */
 static void send_update(struct manet *m, bool full)
 {
 	struct dsdv *s = dsdv(m);

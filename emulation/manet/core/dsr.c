@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dynamic Source Routing (RFC 4728): the whole way is written into each packet
- * by who sends it; ways are searched for when they are needed, and whatever is
- * heard on the air teaches more of them.
+ * Dynamic Source Routing (RFC 4728): the sender of a packet writes the whole route
+ * into it. Routes are searched when they are needed, and learned from all packets
+ * that are overheard.
  *
- * What is told, beside packets dropped and control packets:
+ * Events in the trace, besides dropped packets and control packets:
  *
  *	FOUND, CHANGED    when data goes: to, next hop, hops
- *	LOST_ROUTE        of a destination in use, when the cache has no way left: to, the last next hop
+ *	LOST_ROUTE        of a destination in use, when the cache has no route left: to, the last next hop
  *	BUFFERED          to; RELEASED  to, next hop, hops
  *	SEARCH            to, count: TTL, extra: the request's number; SEARCH_FAILED  to
  *	LINK_LOST         to: the neighbour
- *	SALVAGED          to, next hop, hops from here, count: how often by now
+ *	SALVAGED          to, next hop, hops from here, count: times so far
  */
 #include "dsr.h"
 
 /* ---- from the host ---- */
 
-/* One that is not this host's own goes as a salvaged one does, as if its way began here. */
+/* A packet of another host is sent as a salvaged one, as if its route began here. */
 void dsr_originate(struct manet *m, struct manet_packet *p, const struct dsr_route *r, u64 delay)
 {
 	bool own = ip_source(p->data) == m->address, acks = !param(m, P_FEEDBACK);
@@ -74,7 +74,7 @@ static void read_replies(struct manet *m, const u8 *ip, const struct dsr_options
 	}
 }
 
-/* What was learned may be what a packet waits for. */
+/* A packet may wait for what was learned. */
 static void dsr_after(struct manet *m)
 {
 	struct dsr *d = dsr_of(m);
@@ -116,7 +116,7 @@ static void read_acks(struct manet *m, const u8 *ip, const struct dsr_options *o
 		send_ack(m, sender, get16(ip + o->ack_request + 2));
 }
 
-/* It has come to its end, or goes to the next after @here of @r. */
+/* Deliver the packet, or send it to the node after @here of @r. */
 static void go_on(struct manet *m, struct manet_packet *p, const struct dsr_options *o, const struct dsr_route *r, u8 here)
 {
 	if (ip_destination(p->data) == m->address) {
@@ -241,7 +241,7 @@ static void dsr_start(struct manet *m)
 
 	memset(d, 0, sizeof(*d));
 	links_start(m);
-	d->request_id = manet_draw(m, 0x10000); /* after a restart others remember the last ones */
+	d->request_id = manet_draw(m, 0x10000); /* after a restart other nodes still remember the last numbers */
 }
 
 static void drop_all(struct manet *m, struct manet_list *list, enum manet_reason why)
@@ -275,7 +275,7 @@ static u32 dsr_hops(const struct manet *m, u32 to)
 const struct manet_protocol dsr_protocol = {
 	.name = "dsr",
 	.size = sizeof(struct dsr),
-	.overhead = DSR_FIXED + 4 + 4 * DSR_HOPS + 4, /* a salvaged packet's, with a request of an acknowledgment */
+	.overhead = DSR_FIXED + 4 + 4 * DSR_HOPS + 4, /* of a salvaged packet, with a request for an acknowledgment */
 	.parameters = dsr_parameters,
 	.n_parameters = DSR_PARAMETERS,
 	.states = dsr_states,

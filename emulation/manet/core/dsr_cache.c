@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a node knows of the ways through the network: in a cache of links
- * (dsr_links.c) or, as the CMU agent, of paths that all begin here, in two parts:
- * those that were asked for or used, and those that were overheard. And which
- * routes are in use, so that their being found, changed and lost can be told.
+ * What a node knows of routes: a cache of links (dsr_links.c) or, as in the CMU
+ * agent, of paths from this node, in two parts: paths from replies or in use, and
+ * overheard ones. Also the routes in use, so that their discovery, changes and
+ * loss can be reported.
  */
 #include "dsr.h"
 
@@ -23,7 +23,7 @@ static u8 dsr_common(const struct dsr_route *a, const struct dsr_route *b)
 	return i;
 }
 
-/* One that it begins with, or that begins with it; else a free place; else whose turn it is. */
+/* A path that it contains, or that contains it, from the start; or a free place; or the next one in turn. */
 static struct dsr_path *place_for(const struct manet *m, struct dsr_paths *paths, u32 size, const struct dsr_route *r)
 {
 	struct dsr_path *path, *free = NULL;
@@ -107,7 +107,7 @@ static void paths_forget(struct dsr_paths *paths, u32 from, u32 to)
 	}
 }
 
-/* From its place @at on, forth or back, with this node before it if it is not on it. */
+/* Learn the part from place @at on, in either direction, with this node before it if it is not on it. */
 static void learn_path(struct manet *m, const struct dsr_route *r, u8 at, bool back, bool asked)
 {
 	struct dsr *d = dsr_of(m);
@@ -181,7 +181,7 @@ bool dsr_known(struct manet *m, u32 neighbour)
 	return neighbour_of(m, neighbour) || m->ops->resolve(m->edge, neighbour, mac);
 }
 
-/* A way over a neighbour whose MAC address nobody knows is none. */
+/* A route via a neighbour without a known MAC address does not count. */
 bool dsr_find(struct manet *m, u32 to, struct dsr_route *r, bool use)
 {
 	u32 most = DSR_MEMBERS;

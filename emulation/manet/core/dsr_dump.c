@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a DSR node knows, line by line: routes in use, caches, searches, requests seen, neighbours. */
+/* The state of a DSR node as entries: routes in use, caches, searches, seen requests, neighbours. */
 #include "dsr.h"
 
 enum { STATE_NONE, STATE_PRIMARY, STATE_SECONDARY, STATE_SEARCHING, STATE_IDLE, STATE_SEEN, STATE_ASKED };

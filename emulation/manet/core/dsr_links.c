@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * DSR's link cache (RFC 4728 section 4.1): a graph of one-way links, and the
- * shortest ways in hops from this node, as a tree that is found anew when a link
- * comes that shortens a way, or one goes that lies on one.
+ * shortest paths in hops from this node as a tree. The tree is computed again
+ * when a new link shortens a path, or a link of the tree is lost.
  *
- * Links live for cache_timeout_ms after they were last heard of, or as Link-MaxLife
- * has it (appendix A): as long as the less stable of their ends; a node gets more
- * stable while its links are used and less when one breaks, and among the shortest
- * ways is taken whose links will live longest.
+ * Links live for cache_timeout_ms after they were last learned, or by Link-
+ * MaxLife (appendix A): as long as the less stable of their nodes. A node becomes
+ * more stable when its links are used and less stable when one breaks. Among the
+ * shortest paths, the one whose links live longest is used.
  */
 #include "dsr.h"
 
@@ -186,7 +186,7 @@ void links_blame(struct manet *m, u32 from, u32 to)
 
 /* ---- */
 
-/* Of the next few that which ends first. */
+/* Replace the link that expires first, among the next few. */
 static void make_room(struct dsr_links *l)
 {
 	u16 tries = DSR_LINKS, few = 16, first = DSR_NONE, at;
@@ -223,7 +223,7 @@ static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until, u64 now)
 	l->count++;
 }
 
-/* Whether the tree is still that of the shortest ways with a link more; and, if not, whether one got shorter. */
+/* Does the tree stay valid with one more link? If not, record whether a path became shorter. */
 static bool changes_nothing(struct manet *m, const struct dsr_member *from, const struct dsr_member *to)
 {
 	struct dsr *d = dsr_of(m);
@@ -231,11 +231,11 @@ static bool changes_nothing(struct manet *m, const struct dsr_member *from, cons
 	if (!d->links.tree_valid || to->address == m->address)
 		return d->links.tree_valid;
 	if (from->address != m->address && from->parent == DSR_NONE)
-		return true; /* nobody gets there */
+		return true; /* the link's node is not reached */
 	if (to->parent != DSR_NONE && to->depth <= from->depth)
 		return true;
 	if (to->parent != DSR_NONE && to->depth == from->depth + 1)
-		return !param(m, P_MAX_LIFE); /* else one as short, that may live longer */
+		return !param(m, P_MAX_LIFE); /* otherwise it is as short, and may live longer */
 	d->news = true;
 	return false;
 }
@@ -260,7 +260,7 @@ void links_add(struct manet *m, u32 from, u32 to)
 	f = member_made(l, from);
 	if (f == DSR_NONE)
 		return;
-	l->member[f].links++; /* it stays */
+	l->member[f].links++; /* keep it */
 	t = member_made(l, to);
 	l->member[f].links--;
 	if (t == DSR_NONE)
@@ -303,7 +303,10 @@ void links_expire(struct manet *m)
 		timer_set(m, &l->expiry, TIMER_LINKS, next);
 }
 
-/* Breadth first, so by hops, and of the ways to one node that which lives longest. The root has itself for a parent. */
+/*
+ * Breadth-first search, so by hops; of the paths to one node, the one that lives longest. The root
+ * is its own parent.
+ */
 static void find_tree(struct dsr_links *l, u16 root, bool longest_lived)
 {
 	u16 head = 0, tail = 0, i;

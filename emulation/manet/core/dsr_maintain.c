@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DSR's route maintenance (RFC 4728 section 8.3): a link fails as the link layer
- * says or, without feedback, when requests of an acknowledgment stay without one.
- * Then it leaves the cache, the source of the packet is told, and the packet and
- * all that waits for that neighbour go another way, if there is one.
+ * DSR's route maintenance (RFC 4728 section 8.3). A link fails if the link layer
+ * says so or, without feedback, if requests for an acknowledgment are not
+ * answered. Then the link leaves the cache, and the source of the packet gets an
+ * error. The packet, and all packets that wait for that neighbour, take another
+ * route if there is one.
  */
 #include "dsr.h"
 
-#define MOST_TOLD 8 /* sources that one failure is told to */
+#define MOST_TOLD 8 /* sources that get an error for one failure */
 #define RTO_LEAST (20 * MS)
 #define RTO_MOST (1280 * MS)
 
 /* ---- errors ---- */
 
-/* A way from here to @to, which is at the begin of @r as this node is at @here. */
+/* A route from here to @to, the first node of @r, on which this node is at @here. */
 static bool way_back(struct manet *m, const struct dsr_route *r, u8 here, struct dsr_route *way)
 {
 	u32 how = param(m, P_ERROR_ROUTE); /* 0: from the cache, 1: reversed, 2: reversed if the cache has none */
@@ -29,7 +30,7 @@ static bool way_back(struct manet *m, const struct dsr_route *r, u8 here, struct
 	return true;
 }
 
-/* To the source of @p, or who last salvaged it: who said that the link is there. */
+/* Send an error to the node that added the link: the source of @p, or the node that salvaged it last. */
 static void send_error(struct manet *m, const struct manet_packet *p, u32 hop, u32 *told, u8 *count)
 {
 	struct dsr_options o;
@@ -99,7 +100,7 @@ static bool may_be_saved(const struct manet *m, const struct manet_packet *p, co
 	return !o->reply || replies == 1 || (replies == 2 && !has_link(m, p->data, o, hop));
 }
 
-/* false: it would go round, or get too long. */
+/* false: the route would have a loop, or be too long. */
 static bool put_on(struct manet *m, struct manet_packet *p, struct dsr_options *o, const struct dsr_route *rest)
 {
 	u8 salvaged = dsr_salvaged(p->data, o) + 1, next;
@@ -184,7 +185,7 @@ void dsr_failed(struct manet *m, struct manet_packet *p)
 	dsr_tell_lost(m);
 }
 
-/* ---- acknowledgments, where the link layer says nothing ---- */
+/* ---- acknowledgments, without feedback of the link layer ---- */
 
 static struct dsr_neighbour *dsr_find_neighbour(struct manet *m, u32 address, bool made)
 {
@@ -221,7 +222,7 @@ static void keep_copy(struct manet *m, const struct manet_packet *p, u32 hop)
 	list_add(&d->unconfirmed, copy);
 }
 
-/* One that goes to @hop asks for an acknowledgment, if none was asked for lately, and is kept until there is one. */
+/* A packet for @hop requests an acknowledgment, if there was no recent request, and a copy is kept until it comes. */
 static void dsr_watch(struct manet *m, struct manet_packet *p, u32 hop, u64 delay)
 {
 	struct dsr_neighbour *n = dsr_find_neighbour(m, hop, true);
@@ -264,7 +265,7 @@ static void dsr_measure(struct dsr_neighbour *n, u64 time)
 	n->rto = n->rto < RTO_LEAST ? RTO_LEAST : n->rto > RTO_MOST ? RTO_MOST : n->rto;
 }
 
-/* Of a copy whose original was lost the loss is told now. */
+/* Report the loss of a packet whose copy was kept, now. */
 static void dsr_confirmed(struct manet *m, struct dsr_neighbour *n)
 {
 	struct manet_list copies = list_take(&dsr_of(m)->unconfirmed, is_copy_for, n->address);
@@ -325,7 +326,7 @@ void dsr_neighbour_timer(struct manet *m, struct dsr_neighbour *n)
 	n->rto = param_ns(m, P_MAINT_RTO_MS);
 	n->mean = 0;
 	n->asked = 0;
-	p = dsr_make_ack_request(m, n->address, n->id); /* stands for the link if there is no copy */
+	p = dsr_make_ack_request(m, n->address, n->id); /* it represents the link if there is no copy */
 	if (!p)
 		return;
 	p->next_hop = n->address;

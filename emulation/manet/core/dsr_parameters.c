@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be set of DSR, in the order of dsr.h. Presets: as RFC 4728 says; as
- * DSR-UU does it in ns-2.29 (DU; tables 3.2 and A.2); as ns-2's own agent (N:
- * dsragent.cc, mobicache.cc). docs/routing/dsr.md says more, row by row.
+ * DSR's parameters, in the order of dsr.h. Presets: rfc (RFC 4728); thesis (DSR-
+ * UU in ns-2.29: DU; tables 3.2 and A.2); cmu (ns-2's own agent, N: dsragent.cc,
+ * mobicache.cc). parameters.yaml describes the parameters, docs/routing/dsr.md
+ * the presets.
  */
 #include "dsr.h"
 

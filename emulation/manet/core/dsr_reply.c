@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Route requests that come (RFC 4728 section 8.2.2), and replies: of the target, of
- * a node that knows the rest of the way (8.2.3), after a while in which a better
- * one may be heard (8.2.5), and of one that finds a way shorter than it is written
- * (8.1.5). A reply goes back over the very hops of the request, as 802.11 needs
+ * Received route requests (RFC 4728 section 8.2.2), and replies: from the target,
+ * from a node that knows the rest of the route (8.2.3), after a delay in which a
+ * better reply may be overheard (8.2.5), and from a node that finds a shorter
+ * route (8.1.5). A reply takes the hops of the request back, because 802.11 needs
  * both directions.
  */
 #include "dsr.h"
@@ -34,7 +34,7 @@ static struct dsr_requester *requester_made(struct manet *m, u32 address)
 
 	if (d->requesters < param(m, P_REQUEST_TABLE)) {
 		r = &d->requester[d->requesters++];
-	} else { /* whose last request is the oldest */
+	} else { /* the one with the oldest last request */
 		for (i = 1; i < d->requesters; i++)
 			if (d->requester[i].used < r->used)
 				r = &d->requester[i];
@@ -62,7 +62,7 @@ static bool is_known(const struct manet *m, const struct dsr_requester *r, u16 i
 	return false;
 }
 
-/* Whether this request came before; now it has. Numbers are the originator's own: those of two are never compared. */
+/* Return whether this request came before, and remember it. Numbers of different originators are never compared. */
 static bool came_before(struct manet *m, u32 originator, u16 id, u32 target)
 {
 	struct dsr_requester *r = requester_for(dsr_of(m), originator);
@@ -80,7 +80,7 @@ static bool came_before(struct manet *m, u32 originator, u16 id, u32 target)
 	return false;
 }
 
-/* @way begins here, @reply at its end. */
+/* @way begins here; @reply ends here. */
 static void send_reply(struct manet *m, const struct dsr_route *way, const struct dsr_route *reply, u64 delay)
 {
 	struct manet_packet *p = dsr_make_reply(m, way, reply);
@@ -150,7 +150,7 @@ static u64 other_jitter(struct manet *m)
 	return param(m, P_OTHER_JITTER) ? manet_jitter(m) : 0;
 }
 
-/* false: this node does not know the way on, or not without going round. */
+/* false: this node does not know the rest of the route, or the route would have a loop. */
 static bool reply_from_cache(struct manet *m, const struct dsr_route *so_far, const struct dsr_route *way, u32 target)
 {
 	struct dsr_route rest, all = *so_far;
@@ -183,7 +183,7 @@ static void send_on(struct manet *m, struct manet_packet *p, struct dsr_options 
 	manet_send_later(m, p, MANET_EVERYBODY, param(m, P_FORWARD_JITTER) ? manet_jitter(m) : 0);
 }
 
-/* It is answered. What it may carry besides is for its target only. */
+/* The request is answered. Other content of the packet is for its target only. */
 static void end_request(struct manet *m, struct manet_packet *p, const struct dsr_options *o, bool here)
 {
 	if (o->next_header == NO_NEXT_HEADER)

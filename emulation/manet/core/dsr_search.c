@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DSR's send buffer (RFC 4728 section 4.2) and route requests (8.2.1): packets
- * without a route wait, the oldest making room; each destination that is waited
- * for is searched in growing rings, at growing distances in time, until a reply
- * comes. What the next distance is outlives a search that nobody needs any more.
+ * DSR's send buffer (RFC 4728 section 4.2) and route requests (8.2.1). Packets
+ * without a route wait; a full buffer drops the oldest. For each destination of
+ * waiting packets, requests are sent with growing TTLs and growing intervals
+ * until a reply comes. The interval is kept after a search that is not needed any
+ * more.
  */
 #include "dsr.h"
 
@@ -18,7 +19,7 @@ static struct dsr_search *search_for(struct manet *m, u32 target)
 	return NULL;
 }
 
-/* Its entry, a new one, or that of the search that ended first; NULL: all are going on. */
+/* Its entry, a new one, or that of the oldest ended search; NULL: all searches continue. */
 static struct dsr_search *search_made(struct manet *m, u32 target)
 {
 	struct dsr *d = dsr_of(m);
@@ -53,7 +54,7 @@ static void drop_waiting(struct manet *m, u32 to)
 		manet_drop(m, p, MANET_NO_ROUTE);
 }
 
-/* Packets that wait for a route there; *@own: of them this node's. */
+/* Packets that wait for a route there; *@own: those of this node. */
 static u32 dsr_waiting(const struct manet *m, u32 to, u32 *own)
 {
 	const struct manet_packet *p;
@@ -100,7 +101,7 @@ static void next_ring(struct manet *m, struct dsr_search *s)
 	s->ttl = ttl < most ? ttl : most;
 	s->timeout = dsr_grown(m, period, param(m, P_RING_AGAIN) ? s->tries / 2 : s->tries - 1);
 	if (param(m, P_RING_AGAIN) && s->timeout > first)
-		s->timeout -= first; /* a period is from one first request to the next */
+		s->timeout -= first; /* a period lasts from one first request to the next */
 }
 
 static void send_request(struct manet *m, struct dsr_search *s)
@@ -131,7 +132,7 @@ void dsr_search_timer(struct manet *m, struct dsr_search *s)
 	u32 own, all = dsr_waiting(m, s->target, &own);
 
 	if (!s->on)
-		return; /* the time that had to pass before the next has */
+		return; /* the interval before the next request is over */
 	if (!all && !param(m, P_SEARCH_EMPTY)) {
 		s->on = false;
 		return;
@@ -140,7 +141,7 @@ void dsr_search_timer(struct manet *m, struct dsr_search *s)
 		return give_up(m, s);
 	next_ring(m, s);
 	if (!all || own || !s->tries)
-		send_request(m, s); /* for others' packets only the first */
+		send_request(m, s); /* for other nodes' packets only the first */
 	s->tries++;
 	s->used = m->now;
 	timer_set(m, &s->timer, TIMER_SEARCH, m->now + s->timeout);
@@ -211,7 +212,7 @@ void dsr_release(struct manet *m, u32 to, bool answered)
 	d->buffer = kept;
 	while ((p = list_pop(&ready))) {
 		if (!dsr_find(m, ip_destination(p->data), &r, ip_source(p->data) == m->address)) {
-			dsr_wait(m, p); /* its own kind of route went while others left */
+			dsr_wait(m, p); /* its route was used up while others were sent */
 			continue;
 		}
 		manet_tell(m, MANET_RELEASED, p, ip_destination(p->data), r.node[1], r.count - 1, 0, 0);

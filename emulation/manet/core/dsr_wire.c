@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DSR on the wire (RFC 4728 section 6): an options header between the IP header
- * and what it carries. Bytes from elsewhere are believed only as far as
- * dsr_parse() has looked at them.
+ * DSR's packet format (RFC 4728 section 6): an options header between the IP
+ * header and the payload. Received bytes are used only after dsr_parse() has
+ * checked them.
  *
- * Segments Left counts the listed nodes that the packet has still to visit, the
- * one it is on its way to included, as the text of 6.7 says and DSR-UU does.
+ * Segments Left counts the listed nodes that the packet has still to visit,
+ * including the next one, as the text of 6.7 says and DSR-UU does.
  */
 #include "dsr.h"
 
 enum { ROUTE_FIXED = 4, REQUEST_FIXED = 8, REPLY_FIXED = 3, ERROR_SIZE = 16, ACK_SIZE = 12, ACK_REQUEST_SIZE = 4 };
 
-/* Whether an option of @len data bytes can be one of its type. */
+/* Can an option of @len data bytes have its type? */
 static bool dsr_fits(const u8 *option, u8 len)
 {
 	switch (option[0]) {
@@ -28,7 +28,7 @@ static bool dsr_fits(const u8 *option, u8 len)
 	case OPT_ROUTE:
 		return len >= 2 && !((len - 2) & 3) && (len - 2) / 4 <= DSR_HOPS && (option[3] & 63) <= (len - 2) / 4;
 	}
-	return (option[0] & 0x60) != 0x60 || option[0] == OPT_PAD1; /* such as these must not be passed over (8.1.6) */
+	return (option[0] & 0x60) != 0x60 || option[0] == OPT_PAD1; /* these must not be skipped (8.1.6) */
 }
 
 static u16 *place_of(struct dsr_options *o, u8 type)
@@ -86,7 +86,7 @@ bool dsr_parse(const u8 *ip, u32 len, bool cut, struct dsr_options *o)
 			return false;
 		first = place_of(o, ip[at]);
 		if (first && *first && ip[at] != OPT_REPLY && ip[at] != OPT_ERROR && ip[at] != OPT_ACK)
-			return false; /* of these there is one */
+			return false; /* of these types only one is allowed */
 		if (first && !*first)
 			*first = at;
 	}
@@ -180,7 +180,7 @@ void dsr_set_left(struct manet_packet *p, const struct dsr_options *o, u8 left)
 	p->data[o->route + 3] = (p->data[o->route + 3] & 0xc0) | left;
 }
 
-/* The first listed of a salvaged packet is who salvaged it, unless its path is kept. */
+/* The first listed node of a salvaged packet is the one that salvaged it, unless its path is kept. */
 bool dsr_route_in(const struct manet *m, const u8 *ip, const struct dsr_options *o, struct dsr_route *r, u8 *next)
 {
 	u8 listed = (ip[o->route + 1] - 2) / 4, left = dsr_left(ip, o);
@@ -229,7 +229,7 @@ void dsr_splice(struct manet_packet *p, const struct dsr_options *o, u16 at, u16
 	ip_finish(begin, get16(begin + 2) + now - size, ip_protocol(begin));
 }
 
-/* The addresses of @r from its place @first up to but not its last. */
+/* The addresses of @r from its place @first to the one before the last. */
 static u8 *write_route(u8 *at, const struct dsr_route *r, u8 first, u8 left, u8 salvaged)
 {
 	u8 listed = r->count - 1 - first;
@@ -293,7 +293,7 @@ void dsr_ask_ack(struct manet_packet *p, struct dsr_options *o, u16 id)
 	dsr_parse(p->data, p->len, false, o);
 }
 
-/* A packet with an options header and room for @options bytes, from *@at on. */
+/* Make a packet with an options header and room for @options bytes, from *@at on. */
 static struct manet_packet *dsr_make(struct manet *m, enum manet_kind kind, u32 to, u8 ttl, u16 options, u8 **at)
 {
 	u16 len = IP_HEADER + DSR_FIXED + options;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has which MAC address, learned from what neighbours send: whoever is a next
- * hop has been heard. A table of few ways; who has not been heard for longest
- * makes room.
+ * MAC addresses of neighbours, learned from the frames that they send, so every
+ * next hop is known. It is a set-associative table; the neighbour that was heard
+ * longest ago is replaced.
  */
 #include "node.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The face of a node (manet.h): what comes in is checked and brought to the
- * protocol, at its time, after all that was due before.
+ * The interface of a node (manet.h): it checks packets and passes them to the
+ * protocol at their time, after all timers that were due before.
  */
 #include "node.h"
 
@@ -121,7 +121,7 @@ void manet_forward(struct manet *m, struct manet_packet *p, u32 next_hop)
 	manet_send(m, p, next_hop);
 }
 
-/* In order of their times, each after those of the same. */
+/* Ordered by time; equal times in order of arrival. */
 void manet_send_later(struct manet *m, struct manet_packet *p, u32 next_hop, u64 delay)
 {
 	struct manet_packet **at = &m->later.head;

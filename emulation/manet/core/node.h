@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a protocol sees of its node, and what a protocol is. Whatever comes in by
- * manet.h gets here with m->now set and all timers up to then run.
- *
- * A packet that a protocol is handed is the protocol's: it ends with
- * manet_send(), manet_deliver() or manet_drop(), or waits in a list of its own.
- *
- * What is sent goes through the queue, and what became of it comes back by the
- * node. In a circle: node.c, queue.c.
+ * The node as a protocol sees it, and the definition of a protocol. Every call of
+ * manet.h gets here with m->now set and all timers up to that time run. A packet
+ * that a protocol gets belongs to it, until manet_send(), manet_deliver() or
+ * manet_drop(); or it waits in a list of the protocol. Packets are sent through
+ * the queue, and the node reports their results. In a circle: node.c, queue.c.
  */
 #ifndef MANET_NODE_H
 #define MANET_NODE_H
@@ -20,7 +17,7 @@ struct manet_list {
 	u32 count;
 };
 
-/* One thing that is due at a time. It lies in what it is about, and calls protocol->timer(). */
+/* A timer for one event at a time. It lies in the object that it belongs to, and calls protocol->timer(). */
 struct manet_timer {
 	struct manet_timer *next, *previous;
 	u64 at;
@@ -28,11 +25,11 @@ struct manet_timer {
 	bool set;
 };
 
-/* Kinds of timers from here on are node.c's. */
+/* Kinds of timers from here on belong to node.c. */
 enum { TIMER_QUEUE_AGAIN = 0xff00, TIMER_LATER };
 #define MANET_NEIGHBOURS 512
 
-/* Who has which MAC address. */
+/* The MAC address of a neighbour. */
 struct manet_neighbour {
 	u32 address; /* MANET_NOBODY: free */
 	u8 mac[MANET_ALEN];
@@ -40,10 +37,10 @@ struct manet_neighbour {
 };
 
 struct manet_queue {
-	struct manet_list control, data; /* one FIFO: all are in data */
+	struct manet_list control, data; /* with one FIFO, all are in data */
 	struct manet_packet *in_air;
-	bool held; /* a protocol is at work on it */
-	struct manet_timer again; /* when the radio did not take it */
+	bool held; /* a protocol handles the result now */
+	struct manet_timer again; /* after a frame that the radio did not accept */
 };
 
 struct manet {
@@ -51,12 +48,12 @@ struct manet {
 	const struct manet_ops *ops;
 	void *edge;
 	u64 now, random;
-	u32 address, host_bits; /* of the subnet: all set is everybody */
+	u32 address, host_bits; /* of the subnet: an address with all of them set is the broadcast */
 	u16 ip_id;
 	bool running;
-	struct manet_timer *timers, *last_timer; /* soonest first */
+	struct manet_timer *timers, *last_timer; /* ordered by time */
 	struct manet_queue queue;
-	struct manet_list later; /* by since: packets that wait for their jitter, for the queue */
+	struct manet_list later; /* ordered by since: packets that wait for their jitter, then for the queue */
 	struct manet_timer later_due;
 	u32 parameter[MANET_MAX_PARAMETERS];
 	struct manet_counters counters;
@@ -66,20 +63,20 @@ struct manet {
 
 struct manet_protocol {
 	const char *name;
-	size_t size; /* of its state */
-	u16 overhead; /* bytes that it may put into a packet; MANET_HEADROOM at most */
-	const struct manet_parameter *parameters; /* those of every protocol first: PARAMETER_QUEUE and so on */
+	size_t size; /* size of its state */
+	u16 overhead; /* most bytes that it adds to a packet; MANET_HEADROOM at most */
+	const struct manet_parameter *parameters; /* those of all protocols first: PARAMETER_QUEUE and so on */
 	u32 n_parameters;
 	const char *const *states; /* names of manet_entry.state, NULL at the end */
 	void (*start)(struct manet *m);
-	/* Give back all packets of its own; timers need not be cancelled. */
+	/* Give back all its packets; timers need not be cancelled. */
 	void (*stop)(struct manet *m);
 	void (*output)(struct manet *m, struct manet_packet *p);
 	void (*input)(struct manet *m, struct manet_packet *p, const u8 *from);
 	void (*overheard)(struct manet *m, const u8 *bytes, u16 len, const u8 *from); /* or NULL */
-	/* The link layer gave @p up: its p->next_hop is not reached. @p is the protocol's again. */
+	/* The link layer gave @p up: p->next_hop is not reached. The protocol owns @p again. */
 	void (*lost)(struct manet *m, struct manet_packet *p);
-	/* It acknowledged @p, which ends after this. Or NULL. */
+	/* The link layer got an acknowledgment for @p, which ends after this call. Or NULL. */
 	void (*acked)(struct manet *m, const struct manet_packet *p);
 	void (*timer)(struct manet *m, struct manet_timer *t);
 	u32 (*hops)(const struct manet *m, u32 to);
@@ -87,7 +84,7 @@ struct manet_protocol {
 	bool (*dump)(const struct manet *m, u32 *cursor, struct manet_entry *entry);
 };
 
-/* Those of every protocol, which come first in its table, in the order of enum manet_shared. */
+/* The parameters of all protocols, first in each table, in the order of enum manet_shared. */
 #define PARAMETER_QUEUE { "queue", 1, 1000, { 50, 50, 50 }, "packets that wait for the radio; more are dropped" }
 #define PARAMETER_ROUTING_FIRST(first) \
 	{ "routing_first", 0, 1, { first, first, first }, "control packets before data; 0: one FIFO" }
@@ -109,43 +106,46 @@ static inline u64 param_ns(const struct manet *m, u32 parameter)
 }
 
 /* node.c */
-/* Into the queue, for this neighbour or MANET_EVERYBODY. It may be dropped at once. */
+/* Put it into the queue for this neighbour or MANET_EVERYBODY. It may be dropped at once. */
 void manet_send(struct manet *m, struct manet_packet *p, u32 next_hop);
-/* The same, after so long. */
+/* The same, after this delay. */
 void manet_send_later(struct manet *m, struct manet_packet *p, u32 next_hop, u64 delay);
-/* One hop on: the same, with one less to live. */
+/* The same for a forwarded packet: decrement its TTL. */
 void manet_forward(struct manet *m, struct manet_packet *p, u32 next_hop);
 void manet_deliver(struct manet *m, struct manet_packet *p);
 void manet_drop(struct manet *m, struct manet_packet *p, enum manet_reason why);
-/* @p may be NULL. What the event says beside: a destination, next hop, hops, count, extra. */
+/*
+ * Record an event. @p may be NULL. The others are destination, next hop, hops, count, extra, as the
+ * event defines them.
+ */
 void manet_tell(struct manet *m, enum manet_event event, const struct manet_packet *p, u32 to, u32 next_hop, u8 hops,
 		u8 count, u32 extra);
 /* Uniform over 0 .. below - 1, or 0. */
 u64 manet_draw(struct manet *m, u64 below);
-/* This host's, or everybody's. */
+/* The address is this host's, or a broadcast. */
 bool manet_is_ours(const struct manet *m, u32 address);
 /* A delay from 0 to jitter_ms. */
 u64 manet_jitter(struct manet *m);
 
 /* queue.c */
 void queue_put(struct manet *m, struct manet_packet *p);
-/* If nothing is in the air, the next goes there. */
+/* If no frame is with the radio, pass the next one on. */
 void queue_next(struct manet *m);
-/* The radio says what became of what is in the air; it is to be handed over once more. */
+/* The radio reports the result of its frame; pass the frame on once more. */
 void queue_sent(struct manet *m, enum manet_sent how);
 void queue_again(struct manet *m);
 /*
- * All that wait for this neighbour, or (by their IP header) for this destination, also those of manet_send_later();
- * not the one in the air.
+ * Take all packets for this neighbour, or (by IP header) for this destination,
+ * also those of manet_send_later(); but not the frame that the radio has.
  */
 struct manet_list queue_take_hop(struct manet *m, u32 next_hop);
 struct manet_list queue_take_destination(struct manet *m, u32 destination);
 void list_add(struct manet_list *list, struct manet_packet *p);
 struct manet_packet *list_pop(struct manet_list *list);
-/* Take out those that @matches says yes to, in their order. */
+/* Take the packets for which @matches is true, in order. */
 struct manet_list list_take(struct manet_list *list, bool (*matches)(const struct manet_packet *p, u64 what), u64 what);
 
-/* timers.c: what is due at one time goes in the order in which it was set */
+/* timers.c: timers of equal time fire in the order in which they were set */
 void timer_set(struct manet *m, struct manet_timer *t, u16 kind, u64 at);
 void timer_cancel(struct manet *m, struct manet_timer *t);
 
@@ -166,22 +166,25 @@ u32 ip_destination(const u8 *ip);
 u8 ip_protocol(const u8 *ip);
 u8 ip_ttl(const u8 *ip);
 u32 ip_header_len(const u8 *ip);
-/* Whether @len bytes begin with an IPv4 header that says what is true; the rest may be cut if @cut. */
+/* Do @len bytes begin with a valid IPv4 header? The rest may be cut if @cut. */
 bool ip_sound(const u8 *ip, u32 len, bool cut);
 void ip_set_ttl(u8 *ip, u8 ttl);
 void ip_set_destination(u8 *ip, u32 destination);
-/* Length, protocol; and the checksum anew. */
+/* Set length and protocol, and compute the checksum. */
 void ip_finish(u8 *ip, u16 len, u8 protocol);
-/* false: its time is over. */
+/* false: its TTL is used up. */
 bool ip_decrement_ttl(u8 *ip);
-/* An IPv4 header from this node, for packets of the core's own. */
+/* Write an IPv4 header from this node, for the core's own packets. */
 void ip_begin(struct manet *m, u8 *ip, u16 len, u8 protocol, u32 source, u32 destination, u8 ttl);
-/* A control packet with so many bytes after its UDP header, from port to same port, NULL: no memory (counted). */
+/*
+ * Make a control packet with @payload bytes after its UDP header, with the same port at both ends.
+ * NULL: no memory (counted).
+ */
 struct manet_packet *udp_make(struct manet *m, enum manet_kind kind, u16 port, u32 destination, u8 ttl, u16 payload);
 u8 *udp_payload(struct manet_packet *p);
-/* The payload is written: set the checksum. */
+/* The payload is complete: set the checksum. */
 void udp_finish(struct manet_packet *p);
-/* The payload of a sound UDP packet to this port, and its length; NULL: it is none. */
+/* The payload of a valid UDP packet to this port, and its length; NULL: it is not one. */
 u8 *udp_read(const struct manet_packet *p, u16 port, u16 *len);
 
 extern const struct manet_protocol static_protocol, aodv_protocol, dsr_protocol, olsr_protocol, dsdv_protocol;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OLSR (RFC 3626) over one radio: who forwards, and when what is sent. All nodes
- * know the links of the multipoint relays, and so each finds its shortest paths
- * itself; nothing waits for a route, and a link is lost when its HELLOs are.
+ * OLSR (RFC 3626) over one radio: relaying, and the times of messages. All nodes
+ * know the links of the multipoint relays, so each computes its shortest paths
+ * itself. No packet waits for a route, and a link is lost when its HELLOs are.
  *
- * MIDs are read and forwarded, HNAs forwarded; neither is ever sent, as a node has
- * one interface here. Differences between presets: docs/routing/olsr.md.
+ * MIDs are read and relayed, HNAs relayed; a node sends neither, because it has one
+ * interface here. docs/routing/olsr.md compares the presets.
  *
  *	event           destination  next hop   hops  count        extra
- *	FOUND, CHANGED  the node     the way    its   -            -
+ *	FOUND, CHANGED  the node     the next   its   -            -
  *	LOST_ROUTE      the node     -          -     -            -
  *	LINK_FOUND      neighbour    the same   1     -            -
  *	LINK_LOST       neighbour    the same   -     1: feedback  -
@@ -23,7 +23,7 @@ static const char *const states[] = {
 
 enum { NO_STATE, ASYMMETRIC, SYMMETRIC, MPR, SELECTOR, MPR_AND_SELECTOR, LOST, TWO_HOPS, TOPOLOGY };
 
-/* Routes are found again after all that came at once. */
+/* Compute the routes once, after all changes that came together. */
 static void olsr_settle(struct manet *m)
 {
 	if (olsr(m)->routes_old)
@@ -44,7 +44,7 @@ void olsr_advertised_changed(struct manet *m, bool by_failure)
 		timer_set(m, &s->tc, TIMER_TC, at);
 }
 
-/* 3.6: an interval less a jitter, of which at most half is taken. */
+/* 3.6: an interval minus a jitter of at most half of it. */
 static u64 olsr_interval(struct manet *m, u32 parameter)
 {
 	u64 jitter = manet_jitter(m), half = param_ns(m, parameter) / 2;
@@ -135,7 +135,7 @@ static void olsr_input(struct manet *m, struct manet_packet *p, const u8 *from)
 	manet_drop(m, p, sound ? MANET_DONE : MANET_MALFORMED);
 }
 
-/* By another route, if there is one. */
+/* Send it by another route, if there is one. */
 static void olsr_salvage(struct manet *m, struct manet_packet *p, u32 not_by, enum manet_reason or)
 {
 	u32 hops, via = next_hop(m, ip_destination(p->data), &hops);
@@ -146,7 +146,7 @@ static void olsr_salvage(struct manet *m, struct manet_packet *p, u32 not_by, en
 	manet_send(m, p, via);
 }
 
-/* Without feedback nothing but the packet is lost. */
+/* Without feedback only this packet is lost. */
 static void olsr_lost(struct manet *m, struct manet_packet *p)
 {
 	u32 broken = p->next_hop;

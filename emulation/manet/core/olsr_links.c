@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OLSR's neighbours (RFC 3626, 7, 8.1, 8.4, 13, 14): whether their links hold and are
- * symmetric, how good they are, and whether they chose this node to relay.
+ * OLSR's neighbours (RFC 3626, 7, 8.1, 8.4, 13, 14): whether their links exist
+ * and are symmetric, their quality, and whether they chose this node as a relay.
  */
 #include "olsr.h"
 
-#define MOST_MISSED 16 /* packets in a row, that are worth counting */
+#define MOST_MISSED 16 /* missed packets that are counted at most */
 
 void olsr_link_make(struct manet *m, u16 number, u32 interface)
 {
@@ -93,7 +93,7 @@ void olsr_link_failed(struct manet *m, u16 number)
 		return;
 	n->symmetric_until = 0;
 	n->heard_until = 0;
-	n->link_until = m->now + param_ns(m, P_NEIGHBOUR_HOLD_MS); /* so long it is called lost in HELLOs */
+	n->link_until = m->now + param_ns(m, P_NEIGHBOUR_HOLD_MS); /* HELLOs announce it as lost until then */
 	olsr_expire_by(m, n->link_until);
 	olsr_link_check(m, number, true);
 }
@@ -120,7 +120,7 @@ void olsr_link_heard(struct manet *m, u16 number, u16 sequence)
 	struct olsr_node *n = olsr_node(m, number);
 	u16 missed = sequence - n->packet_sequence - 1;
 
-	if (n->quality && missed < MOST_MISSED) /* else the first, or it began anew */
+	if (n->quality && missed < MOST_MISSED) /* otherwise it is the first one, or the neighbour has restarted */
 		for (; missed > n->missed; missed--)
 			olsr_judge(m, n, false);
 	n->packet_sequence = sequence;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OLSR's packets and messages, read (RFC 3626, 3.4, 5.4, 6, 7, 8, 9.5): nothing in
- * them is trusted.
+ * Reads OLSR's packets and messages (RFC 3626, 3.4, 5.4, 6, 7, 8, 9.5). All
+ * lengths and values are checked.
  */
 #include "olsr.h"
 
-/* The next link message of a HELLO, from *at on; NULL: that was all that is sound. */
+/* The next link message of a HELLO, from *at on; NULL: there is no further valid one. */
 static const u8 *next_link_message(const u8 **at, const u8 *end, u32 *addresses)
 {
 	const u8 *message = *at;
@@ -26,7 +26,7 @@ static bool is_link_code(u8 code)
 	return code >> 2 <= MPR_NEIGH && !((code & 3) == SYM_LINK && code >> 2 == NOT_NEIGH);
 }
 
-/* What a HELLO says of the link to this node (7.1.1), and whether it has chosen it (8.4.1). */
+/* What a HELLO says of the link to this node (7.1.1), and whether its sender chose this node as a relay (8.4.1). */
 static void read_own_link(struct manet *m, u16 from, const u8 *at, const u8 *end, u64 valid)
 {
 	struct olsr_node *n = olsr_node(m, from);
@@ -97,7 +97,7 @@ static void read_hello(struct manet *m, u32 interface, u32 originator, const u8 
 		read_two_hops(m, from, body + 4, body + len, valid);
 }
 
-/* 9.5; who sent it is a symmetric neighbour. */
+/* 9.5; the sender is a symmetric neighbour. */
 static void read_tc(struct manet *m, u32 originator, const u8 *body, u16 len, u64 valid)
 {
 	u16 from = olsr_know(m, originator), ansn, to;
@@ -170,7 +170,7 @@ static void read_message(struct manet *m, u32 interface, const u8 *message, u16 
 	olsr_forward(m, sender, message, size);
 }
 
-/* The whole messages; the kind of the packet: TC if there is anything but HELLOs in it. */
+/* The complete messages. The packet counts as TC if it has any message besides HELLOs. */
 static u32 count_messages(const u8 *bytes, u32 len, u8 *kind)
 {
 	u32 at = OLSR_PACKET_HEADER, size, count = 0;

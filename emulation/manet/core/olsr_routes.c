@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What OLSR makes of what it knows: the multipoint relays (RFC 3626, 8.3.1) and the
- * routes (10). Ties that the RFC leaves open go to the lower address, or to what was
- * there first: the same sets give the same answer.
+ * OLSR's computations: the multipoint relays (RFC 3626, 8.3.1) and the routes
+ * (10). Where the RFC leaves a tie open, the lower address wins, or the first
+ * entry. So equal sets give equal results.
  */
 #include "olsr.h"
 
@@ -20,7 +20,7 @@ static bool may_relay(const struct olsr_node *n)
 	return n->symmetric && n->willingness != WILL_NEVER;
 }
 
-/* Of N2: neither this node nor a neighbour of it. */
+/* In N2: neither this node nor one of its neighbours. */
 static bool is_two_hops_away(const struct olsr *s, u16 number)
 {
 	return number != OLSR_SELF && !s->node[number].symmetric;
@@ -46,7 +46,7 @@ static void set_mpr(struct manet *m, struct olsr_node *n, bool mpr)
 			s->covered[e->to] += mpr ? 1 : -1;
 }
 
-/* Who is two hops away, by how many; and MPRs are those that must be (steps 1 to 3). */
+/* Count the neighbours that reach each node at two hops, and choose the MPRs that are necessary (steps 1 to 3). */
 static void olsr_begin(struct manet *m)
 {
 	struct olsr *s = olsr(m);
@@ -76,7 +76,7 @@ static void olsr_begin(struct manet *m)
 	}
 }
 
-/* How many that still need it are reached through @n, and how many there are (D(y)). */
+/* How many uncovered nodes @n reaches, and how many nodes in all (D(y)). */
 static u32 olsr_reachability(const struct manet *m, const struct olsr_node *n, u32 *degree)
 {
 	const struct olsr *s = olsr(m);
@@ -93,7 +93,7 @@ static u32 olsr_reachability(const struct manet *m, const struct olsr_node *n, u
 	return reached;
 }
 
-/* Step 4: the one with the highest willingness, then reachability, then degree. NULL: all are covered. */
+/* Step 4: the neighbour with the highest willingness, then reachability, then degree. NULL: all nodes are covered. */
 static struct olsr_node *next_mpr(struct manet *m)
 {
 	struct olsr *s = olsr(m);
@@ -157,7 +157,7 @@ void olsr_choose_mprs(struct manet *m)
 	s->mprs_old = false;
 }
 
-/* Of two neighbours that lead to the same node, 10: which is preferred? */
+/* Of two neighbours that lead to the same node, which one is preferred (10)? */
 static bool is_better(const struct manet *m, const struct olsr_node *n, const struct olsr_node *than)
 {
 	bool selector = olsr_is_selector(m, n);
@@ -169,7 +169,7 @@ static bool is_better(const struct manet *m, const struct olsr_node *n, const st
 	return n->address < than->address;
 }
 
-/* Those of one and two hops; how many have been put into the queue: those of two. */
+/* Add the nodes at one and two hops. Return the number of nodes in the queue, those at two hops. */
 static u32 begin_routes(struct manet *m)
 {
 	struct olsr *s = olsr(m);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OLSR's sets (RFC 3626, 4): who is known, by which addresses, who is said to be
- * linked with whom, what has been heard already, and how long all that holds. One
- * timer waits for whatever ends first; as most things are refreshed before, it comes
- * seldom, and looks at all.
+ * OLSR's sets (RFC 3626, 4): known nodes and their addresses, links between other
+ * nodes, messages that were received before, and how long all of these are valid.
+ * One timer waits for the first entry to expire. Most entries are refreshed
+ * before, so it fires seldom, and then checks all of them.
  */
 #include "olsr.h"
 
@@ -64,7 +64,7 @@ u16 olsr_know(struct manet *m, u32 address)
 	if (address == MANET_NOBODY || (s->used && manet_is_ours(m, address)))
 		return OLSR_NONE;
 	if (s->used == OLSR_NODES) {
-		olsr_expire_by(m, m->now + SECOND); /* perhaps some are not needed any more */
+		olsr_expire_by(m, m->now + SECOND); /* some may not be needed any more */
 		return OLSR_NONE;
 	}
 	for (number = s->used; s->node[number % OLSR_NODES].address; number++)
@@ -128,7 +128,7 @@ static void unlink_edge(struct manet *m, u16 *at)
 
 	*at = s->edge[edge].next;
 	s->edge[edge].next = s->free_edge;
-	s->edge[edge].from = s->edge[edge].to = 0; /* of nobody */
+	s->edge[edge].from = s->edge[edge].to = 0; /* of no node */
 	s->free_edge = edge;
 }
 
@@ -196,7 +196,7 @@ bool olsr_is_duplicate(const struct manet *m, u32 originator, u16 sequence)
 	return false;
 }
 
-/* Who would end first makes room. */
+/* Replace the one that expires first. */
 void olsr_duplicate_set(struct manet *m, u32 originator, u16 sequence)
 {
 	struct olsr_duplicate *d = olsr_duplicates(m, originator, sequence), *place = d;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * OLSR's packets and messages, written (RFC 3626, 3.3, 3.4.1, 6.2, 9.3, 18.3). What
- * is relayed waits for its jitter in one packet, and goes along with the next
- * message of this node's own.
+ * Writes OLSR's packets and messages (RFC 3626, 3.3, 3.4.1, 6.2, 9.3, 18.3). A
+ * relayed message waits for its jitter in one packet, and is sent with the next
+ * message of this node.
  */
 #include "olsr.h"
 
-#define MOST_IN_MESSAGE 330 /* addresses; more go into a further message, with room for the headers of links */
+#define MOST_IN_MESSAGE 330 /* addresses; more are in a further message; leaves room for headers of links */
 #define TICK_NS 3906250ULL /* 1/256 s: C / 16 */
-#define FAR 255 /* hops that a TC may go */
+#define FAR 255 /* hops of a TC at most */
 
-/* 18.3: the shortest time that can be said and is not less; C * (1 + a / 16) * 2^b is (16 + a) * 2^b ticks. */
+/* 18.3: the shortest time that can be encoded and is not less; C * (1 + a / 16) * 2^b is (16 + a) * 2^b ticks. */
 u8 olsr_time_code(u32 ms)
 {
 	u32 ticks = (ms * 32 + 124) / 125, a, b;
@@ -60,7 +60,7 @@ static u8 *olsr_room(struct manet *m, u16 len)
 	return s->pending + s->pending_len;
 }
 
-/* It has been written. */
+/* A message has been written. */
 static void olsr_add(struct manet *m, u16 len, enum manet_kind kind)
 {
 	struct olsr *s = olsr(m);
@@ -95,7 +95,7 @@ static void message_header(struct manet *m, u8 *at, u8 type, u32 valid_ms, u16 s
 	put16(at + 10, ++olsr(m)->message_sequence);
 }
 
-/* 6.2; 0xff: it is not mentioned. */
+/* 6.2; 0xff: it is not announced. */
 static u8 link_code(const struct manet *m, const struct olsr_node *n)
 {
 	u8 type;
@@ -105,7 +105,7 @@ static u8 link_code(const struct manet *m, const struct olsr_node *n)
 	return (n->mpr ? MPR_NEIGH : n->symmetric ? SYM_NEIGH : NOT_NEIGH) << 2 | type;
 }
 
-/* A HELLO that says of @count links, from the @first one on. */
+/* Write a HELLO with @count links, from the @first one on. */
 static void add_hello(struct manet *m, u32 first, u32 count)
 {
 	u8 *start = olsr_room(m, OLSR_MESSAGE_HEADER + 4 + 6 * OLSR_LINK_HEADER + 4 * count);
@@ -160,7 +160,7 @@ static bool is_advertised(const struct manet *m, const struct olsr_node *n)
 	       n->symmetric && (olsr_is_selector(m, n) || (param(m, P_TC_REDUNDANCY) && n->mpr));
 }
 
-/* @count of the advertised neighbours, from the *@first link on. */
+/* Write a TC with @count of the advertised neighbours, from the *@first link on. */
 static void add_tc(struct manet *m, u32 *first, u32 count)
 {
 	u8 *start = olsr_room(m, OLSR_MESSAGE_HEADER + 4 + 4 * count);
@@ -183,7 +183,10 @@ static void add_tc(struct manet *m, u32 *first, u32 count)
 	olsr_add(m, at - start, MANET_TC);
 }
 
-/* 9.3: who advertises nobody any more says so as long as older TCs may hold, then nothing. */
+/*
+ * 9.3: a node that advertises no neighbour any more sends empty TCs as long as older ones may be
+ * valid, and then none.
+ */
 void olsr_send_tc(struct manet *m)
 {
 	struct olsr *s = olsr(m);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which protocols there are, and a node that speaks one of them.
- */
+/* The list of protocols, and a node with one of them. */
 #include "node.h"
 
 static const struct manet_protocol *const protocols[] = {
@@ -40,7 +38,7 @@ void manet_init(struct manet *m, u32 protocol, enum manet_preset preset, u32 add
 	m->address = address;
 	m->host_bits = prefix < 32 ? ~0U >> prefix : 0;
 	m->random = seed ^ (u64)address << 32;
-	manet_draw(m, 1); /* seeds that differ in few bits part here */
+	manet_draw(m, 1); /* seeds that differ in few bits diverge here */
 	for (i = 0; i < m->protocol->n_parameters; i++)
 		m->parameter[i] = m->protocol->parameters[i].preset[preset];
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The station's queue. One frame at a time is with the radio; the others are here,
- * where a protocol can take back those for a neighbour or a destination that is
- * lost. Drop-tail; control packets go before data if routing_first (as ns-2's
- * PriQueue, but in their order), and then it is data that makes room.
+ * The station's queue. The radio has one frame at a time. The others wait here,
+ * so a protocol can take back those for a lost neighbour or destination. It is
+ * drop-tail. With routing_first, control packets go before data (as in ns-2's
+ * PriQueue, but in their order), and a full queue drops data.
  */
 #include "node.h"
 
-#define MOST_TRIES 4 /* of handing one frame to the radio; waits of 1, 2, 4 ms */
+#define MOST_TRIES 4 /* attempts to pass one frame to the radio, after waits of 1, 2, 4 ms */
 
 void list_add(struct manet_list *list, struct manet_packet *p)
 {
@@ -108,7 +108,7 @@ void queue_put(struct manet *m, struct manet_packet *p)
 	queue_next(m);
 }
 
-/* false: it will not go, and is dropped. */
+/* false: it cannot be sent, and is dropped. */
 static bool hand_over(struct manet *m, struct manet_packet *p)
 {
 	static const u8 everybody[MANET_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -182,7 +182,7 @@ void queue_sent(struct manet *m, enum manet_sent how)
 		m->protocol->lost(m, p);
 		break;
 	case MANET_STRANGER:
-		m->protocol->lost(m, p); /* else what is sent there would be lost without a word for ever */
+		m->protocol->lost(m, p); /* otherwise all later packets for it would be lost without a report */
 		break;
 	case MANET_NOT_SENT:
 		manet_drop(m, p, MANET_UNSENT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Static routes: who sets them says all, and nothing that happens changes them.
- * What the link layer gives up is lost, and nothing else is.
+ * Static routes: the user sets all of them, and no event changes them. A packet
+ * that the link layer gives up is lost, and nothing else is.
  */
 #include "node.h"
 
@@ -13,7 +13,7 @@ struct route {
 };
 
 struct routes {
-	struct route route[ROUTES]; /* open addressing; to 0: free; via MANET_NOBODY: none any more */
+	struct route route[ROUTES]; /* open addressing; to 0: free; via MANET_NOBODY: the route was removed */
 };
 
 static struct routes *static_routes(const struct manet *m)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timers: a sorted list through what they are about. Few are set at a time, and
- * most go to its end, so it is searched from there.
+ * Timers: a sorted list through the objects that they belong to. Few timers are
+ * set at a time, and most are later than the others, so the search starts at the
+ * end.
  */
 #include "node.h"
 

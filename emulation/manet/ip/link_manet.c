@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * manet for iproute2's ip: what `ip link add NAME link RADIO type manet …` takes,
- * and what `ip -d link` shows. ip loads link_manet.so from $IP_LIB_DIR, or from
- * /usr/lib/ip. The kernel says what it does not like.
+ * manet for iproute2's ip: the arguments of `ip link add NAME link RADIO type
+ * manet …`, and the output of `ip -d link`. ip loads link_manet.so from
+ * $IP_LIB_DIR, or from /usr/lib/ip. The kernel reports invalid values.
  */
 #include <linux/rtnetlink.h>
 #include <stdint.h>

@@ -28,7 +28,7 @@ struct before {
 
 static struct queue queues[MOST_WATCHED];
 static u32 reduced;	/* packets that were taken off parents' counts */
-static u32 calls;	/* of enqueue and dequeue; others happen within one if a packet is sent round */
+static u32 calls;	/* of enqueue and dequeue; calls can nest if a packet is sent again */
 
 /*
  * Packets of one priority that came in one after the other, while none went out. Only these are compared with the
@@ -90,7 +90,7 @@ static void check(struct queue *queue, const void *function, struct Qdisc *sch, 
 		     sch->q.qlen, sch->qstats.backlog);
 }
 
-/* Parents count `more` packets more, and not those that they were told of. */
+/* The parents' counts grow by @more packets, less those whose loss was reported to them. */
 static void check_parents(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
 			  int more)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The causes of claims that do not hold under a column: changes of their studies' options.
 
-A change that claims.toml names is tried first. Then each option in which the studies of the two columns differ, alone
-and in a fixed order; then all of them, if the claim holds under the other column. The first change under which the
-claim holds is the cause."""
+A change that claims.toml names is tried first; it replaces options of cases, too. Then each option in which the studies
+of the two columns differ, alone and in a fixed order; then all of them, if the claim holds under the other column. The
+first change under which the claim holds is the cause."""
 
 from __future__ import annotations
 
@@ -41,18 +41,20 @@ class Change:
 def changes(claims: Claims, number: str, column: Column) -> list[Change]:
     """Return the changes to try for a claim under a column, in order."""
     units = claims.of(number, column)
+    named: list[Change] = []
     if cause := experiments.numbered()[number].cause(column):
         said = f"{cause.text} ({_typed(cause.options)})"
-        return [Change(said, [(_with(study, cause.options), claim) for study, claim in units])]
+        freed = [(_with(_freed(study, cause.options), cause.options), claim) for study, claim in units]
+        named = [Change(said, freed)]
     pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
     found = [(unit, other) for unit, other in pairs if other]
     if len(found) < len(pairs):
-        return []
+        return named
     options = dict.fromkeys(name for (ours, _), (theirs, _) in found for name in _differ(ours, theirs))
     alone = [_alone(name, found) for name in sorted(options, key=_rank)]
     others = [other for _, other in found]
     whole = [Change(_whole(OTHER[column]), others)] if len(alone) > 1 and _comes_out(claims, others) else []
-    return alone + whole
+    return named + alone + whole
 
 
 def decisive(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:
@@ -106,6 +108,14 @@ def _with(study: Study, options: Options) -> Study:
     said = ", ".join(f"{name} {'as usual' if value is None else _value_said(value)}" for name, value in options.items())
     kept = {name: value for name, value in {**study.options, **options}.items() if value is not None}
     return replace(study, name=f"{study.name}, {said}", options=kept, also={})
+
+
+def _freed(study: Study, options: Options) -> Study:
+    """Return the study without these options in its cases."""
+    cases = {
+        case: {name: value for name, value in of.items() if name not in options} for case, of in study.cases.items()
+    }
+    return replace(study, cases=cases)
 
 
 def _differ(ours: Study, theirs: Study) -> list[str]:

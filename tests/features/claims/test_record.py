@@ -48,6 +48,13 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "FEWEST", 1)
 
 
+@pytest.fixture(autouse=True)
+def no_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the causes that claims.toml names."""
+    found = {number: replace(said, causes=[]) for number, said in NUMBERED.items()}
+    monkeypatch.setattr(experiments, "numbered", lambda: found)
+
+
 def run(variant: str, seed: int, segments: int, **more: Any) -> Run:
     return Run.model_validate({**RUN, "variant": variant, "seed": seed, GOODPUT: segments, **more})
 
@@ -154,6 +161,9 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     [change] = causes.changes(found, "C4", Column.TODAY)
     [(other, _)] = change.units
     assert other.options == {**STUDY.options, "queue": 1000}
+    of_case = replace(STUDY, cases={"": {"queue": 50}})
+    [(other_case, _)] = causes.changes(claims(of_case), "C4", Column.TODAY)[0].units
+    assert (other_case.cases, other_case.options["queue"]) == ({"": {}}, 1000), "also where a case sets it"
     assert Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])[1][0].name == other.name
     for seed in range(1, 4):
         found.add(other, run("none", seed, 7, queue_drops=0), "now")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LAST_LINES = 3
 NUMBERS = itertools.count(1)
+controlled = False  # whether hostapd_cli can reach hostapd: in scripts, as the socket takes random bytes
 
 
 class Program:

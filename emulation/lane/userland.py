@@ -10,7 +10,7 @@ import site
 import sys
 import time
 
-from emulation.lane import syscalls
+from emulation.lane import hostap, syscalls
 from emulation.lane.node import LOOPBACK
 from emulation.lane.rtnetlink import Route
 
@@ -36,6 +36,7 @@ def prepare(packages: Sequence[str]) -> None:
         set_global(ALLOWED, file.read())  # by nodes, which are not the first namespace
     if time.time() < DATE_S:
         time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + DATE_S * 1_000_000_000)
+    hostap.controlled = True
     end_cpuinfo()
     show_packages(packages)
 

@@ -53,13 +53,15 @@ def test_the_first_namespace_is_like_a_machine(stage):
 
 NODE = """
 import mine_alone, mine_too
-from emulation.net import Net
+from emulation.net import Infrastructure, Net
 net = Net()
-a = net.addStation("a")
+a, ap = net.addStation("a"), net.addAccessPoint("ap")
+net.addLink(ap, a, cls=Infrastructure)
 with net:
     net.start()
     for line in ("import mine_alone; print(mine_alone.__name__)", "import scapy; print(scapy.__name__)"):
         print(a.cmd(["python3", "-c", line]).strip())
+    print(ap.cmd("hostapd_cli -s /run status | grep state").strip())
     for name in ("vegas", "cubic"):
         print(a.cmd(f"sysctl -w net.ipv4.tcp_congestion_control={name}").strip())
 """
@@ -75,5 +77,5 @@ def test_a_node_has_the_packages_of_the_user_and_any_congestion_control(stage, t
     (packages / "mine_too.py").touch()
     monkeypatch.setenv("VIRTUAL_ENV", str(venv))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'folder'}:{Path.cwd()}")
-    assert stage(NODE) == ["mine_alone", "scapy", *(f"net.ipv4.tcp_congestion_control = {name}" for name in
-                                                    ("vegas", "cubic"))]  # fmt: skip
+    vegas, cubic = (f"net.ipv4.tcp_congestion_control = {name}" for name in ("vegas", "cubic"))
+    assert stage(NODE) == ["mine_alone", "scapy", "state=ENABLED", vegas, cubic]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
-CONTROL = "/run/wpa_supplicant"  # wpa_cli's default folder
+CONTROL, CONTROL_OF_APS = "/run/wpa_supplicant", "/run/hostapd"  # default folders of wpa_cli and hostapd_cli
 OF_ASSOCIATION = 13  # wpa_supplicant's number of association requests
 UNSPECIFIED, ATTEMPTS = 1, 3  # the kernel's status if it finds no access point; how often to ask
 RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # APART_NS keeps retries apart, as all clients have the same clock
@@ -166,6 +166,7 @@ class Link(links.Link):
             f"supported_rates={_words(supported(plan, interface))}\nbasic_rates={_words(plan['basic_rates'])}\n"
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] and not node.switch else "")
+            + f"ctrl_interface={CONTROL_OF_APS}\n" * hostap.controlled
             + "wmm_enabled=1\n" * interface.plan["wmm"]
             + "".join(f"{word}\n" for word in high_throughput(plan, interface))
             + "".join(f"{word}\n" for word in self.more(interface))

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
-CONTROL_OF_APS = "/run/hostapd"  # hostapd_cli's folder
 IDLE = "idle"
 
 
@@ -51,7 +50,7 @@ class Link(infrastructure.Link):
 
     def more(self, interface: Interface) -> list[str]:
         mine = self.of(interface)
-        lines = [f"ctrl_interface={CONTROL_OF_APS}", *["ap_isolate=1"] * bool(mine.get("isolate"))]
+        lines = ["ap_isolate=1"] * bool(mine.get("isolate"))
         if mine["security"] == Security.WPA2 and mine.get("protection"):  # of management frames; WPA3 always has it
             lines.append(f"ieee80211w={mine['protection']}")
         return lines

@@ -9,6 +9,7 @@ single quantities are numbers too. The tolerances and margins below are fixed be
 
 Without a margin, a contrast without an effect is never decided. So a side has more only if it has at least a margin
 more: an interval that ends below the margin refutes it. Between no effect and the margin either verdict is right.
+An interval that lies within the margin on both sides says that there is no effect (an equivalence test).
 """
 
 from __future__ import annotations
@@ -187,6 +188,7 @@ class Found:
     finding: Decision | None
     number: Decision | None
     needs: float  # seeds that may decide it at this deviation; 0: decided; inf: never
+    below: float | None = None  # the margin, if the finding is refuted as no side has more by that
 
     def noise(self, samples: int) -> float:
         """Return the relative error of the mean ratio of this many samples, at most, in 95 % of cases, at this
@@ -340,11 +342,13 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
         number = number and Decision.OPEN
     if contrast.spread:
         finding = None
+    none = 0.0 in band[:2] and finding is Decision.REFUTED and abs(estimate.mean) + estimate.half_width <= band.little
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Decision.OPEN]
     return Found(
         contrast, estimate, statistics.deviation(sample), p,
         [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],
         finding, number, max((_needs(wanted, estimate, contrast.runs) for wanted in open_), default=0.0),
+        math.expm1(band.little) if none else None,
     )  # fmt: skip
 
 

@@ -225,6 +225,19 @@ def test_a_margin_is_at_most_half_of_what_was_published() -> None:
     assert alone(">", "col.total", 1.02, a=102.0, b=100.0) is CONFIRMED
 
 
+@pytest.mark.parametrize(
+    ("relation", "ratios", "below"),
+    [(">", (0.99, 1.01, 1.0, 1.0), 0.05), ("<", (0.99, 1.01, 1.0, 1.0), 0.05), (">", LESS, None), (">", EVEN, None),
+     (">>", (1.0, 1.0, 1.01), None), ("<", LESS, None)],
+)  # fmt: skip
+def test_an_effect_that_is_not_there_is_told_from_the_opposite(
+    relation: str, ratios: Sequence[float], below: float | None
+) -> None:
+    """Only an interval within the margin on both sides says so."""
+    found = one(relation, ratios).below
+    assert found == (pytest.approx(below) if below else None)
+
+
 def test_a_range_of_both_sides_is_as_much_wider() -> None:
     check = Check(Of("a", "goodput_kbps"), "in", Of("b", "goodput_kbps"), 0.99, 1.015)
     band = Contrast([check]).finding(math.log)

@@ -65,7 +65,7 @@ both, and `./dcflab claims --report FILE.html` the same as one file."""
 VERDICTS = {
     Verdict.REPRODUCED: "the findings come out, and the numbers",
     Verdict.IN_KIND: "the findings come out, the numbers do not",
-    Verdict.NOT: "a finding does not come out; beside it stands with what it does",
+    Verdict.NOT: "a finding does not come out; beside it stands with what it does, or that there is no effect",
     Verdict.OPEN: "not decided, not run yet, or nothing is known with which it comes out",
 }
 HOW = f"""What each verdict of [claims.md](claims.md) is from.
@@ -86,7 +86,7 @@ def standing_of(claims: Claims, name: str) -> Standing:
 
 def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None:
     """Return a claim's verdict under a column; None if it has no study. A claim that is not reproduced is open until an
-    experiment shows its cause."""
+    experiment shows its cause, unless what does not come out are effects that are not there."""
     tested = [claims.tested(*unit) for unit in claims.of(name, column)]
     if not tested:
         return None
@@ -95,6 +95,7 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
     whys = [f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()]
     change = cause = ""
     tried: list[str] = []
+    below = None
     if found is Verdict.NOT:
         possible = changes(claims, name, column)
         made = decisive(claims, possible)
@@ -102,7 +103,7 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
         tried = [said for each in others if (said := evidence_against(claims, each))]
         if made:
             change, cause = made[0].text, made[1].value
-        else:
+        elif not (below := no_effect(outcomes)):
             found = Verdict.OPEN
             whys.insert(0, NO_CAUSE)
     undecided = found is Verdict.OPEN and not whys
@@ -111,11 +112,18 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
     needs = max(open_, default=0.0)
     return ClaimVerdict(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
-        cause=cause, tried=tried, why="; ".join(whys), noise=noise,
+        cause=cause, tried=tried, why="; ".join(whys), noise=noise, below=below,
         needs=rounded_up(needs) if undecided and math.isfinite(needs) else None,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
+
+
+def no_effect(outcomes: Sequence[Outcome]) -> float | None:
+    """Return the largest margin below which all effects are that do not come out; None if one does not otherwise."""
+    refuted = [one.below for outcome in outcomes for one in outcome.found if one.finding is Decision.REFUTED]
+    known = [below for below in refuted if below]
+    return round(max(known), 4) if known and len(known) == len(refuted) else None
 
 
 def rounded_up(of: float) -> int:
@@ -266,6 +274,8 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
         return UNTESTED if said.untested else "-"
     if one.cause:
         return f"{one.verdict}; comes out with {one.change}"
+    if one.below:
+        return f"{one.verdict}: the effect is below {100 * one.below:.2g} %"
     if one.verdict != Verdict.OPEN.value:
         return one.verdict
     if one.noise:

@@ -94,7 +94,8 @@ class ClaimVerdict(Model):
     `verdict` is a `Verdict`'s value; `seeds` the fewest of its contrasts; `studies` those that count; `ours` each
     contrast; `change` the change that makes it hold, in words, and `cause` the verdict with it; `tried` other changes,
     with the evidence against them; `why` what is missing; `noise` the relative error of the paper's means, if its runs
-    could not decide either; `needs` how many seeds may decide an open finding, by their spread.
+    could not decide either; `needs` how many seeds may decide an open finding, by their spread; `below` the margin, if
+    all findings that do not come out are of effects below it.
     """
 
     verdict: str
@@ -107,6 +108,7 @@ class ClaimVerdict(Model):
     why: str = ""
     noise: float | None = None
     needs: int | None = None
+    below: float | None = None
 
 
 class Standing(Model):

@@ -289,6 +289,20 @@ def test_how_many_seeds_may_decide_is_said() -> None:
     assert [page.rounded_up(of) for of in (0.0, 12.3, 99.0, 101.0, 2145.2)] == [0, 13, 99, 110, 2200]
 
 
+@pytest.mark.parametrize(
+    ("segments", "said"),
+    [(1001, "not reproduced: the effect is below 1 %"), (900, "open: does not come out, cause not shown")],
+)
+def test_an_effect_that_is_not_there_needs_no_cause(segments: int, said: str) -> None:
+    """The opposite of what the paper says does."""
+    found = claims()
+    for seed in range(1, 7):
+        found.add(STUDY, run("none", seed, segments + seed % 2), "now")
+        found.add(STUDY, run("full", seed, 1000), "now")
+    known = page.standing_of(found, "C1").columns[TODAY]
+    assert page.short_verdict(known, NUMBERED["C1"]) == said
+
+
 def test_with_some_of_the_seeds() -> None:
     found = filled(range(1, 6))
     [unit] = found.of("C1")

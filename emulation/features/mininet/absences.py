@@ -35,10 +35,6 @@ LINKS = {
     "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
     "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",
 }  # fmt: skip
-REPLAYS = dict.fromkeys(
-    ("ReplayingBandwidth", "ReplayingNetworkConditions", "ReplayingRSSI"),
-    "the air says what arrives: ReplayingMobility replays positions; docs/medium.md, table, has measured links",
-)
 VANET = {"vanet": NO_SUMO}
 PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "setPropagationModel of the network sets it")
 MOBILITY = dict.fromkeys(
@@ -48,7 +44,7 @@ MOBILITY = dict.fromkeys(
 INSTEAD = {  # by module and missing name: what to do instead
     "mininet": MININET, "mininet.node": NODES, "mininet.nodelib": NODES,
     "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
-    "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.replaying": REPLAYS, "mn_wifi.vanet": VANET,
+    "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.vanet": VANET,
 }  # fmt: skip
 
 

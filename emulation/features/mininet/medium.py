@@ -208,6 +208,14 @@ class Medium:
         stronger += self.more_gain(a.wintf()) + self.more_gain(b.wintf())
         return float(model.received_dbm(np.array([apart]))[0]) + stronger
 
+    def distance_of(self, a: Node, b: Node, dbm: float) -> float:
+        """Return how far b is from a where it receives a with this power. Raises Misuse."""
+        stronger = self.received_dbm(a, b)
+        model = self.specification().medium.propagation
+        apart = distances([a.position, b.position])[0, 1]
+        stronger -= float(model.received_dbm(np.array([apart]))[0])
+        return float(model.reach_m(dbm - stronger) or 0)
+
     def rssi(self, node: Node, other: Node | None) -> float:
         """Return the signal of the other node in dBm, by default of the nearest peer; 0 if none is in range."""
         if other is None:

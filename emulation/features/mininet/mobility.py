@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import cycle, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -150,10 +150,46 @@ def gauss_markov(model: Model) -> Iterator[Leg]:
         heading = alpha * heading + (1 - alpha) * along + spread * random.gauss(0, 1)
 
 
+def community(model: Model, centre: Model) -> Iterator[Leg]:
+    """Each second a new speed, and a new direction: to the centre of the community, which walks, or a random one.
+    `aggregation` has the share of directions to the centre in each period, and `epoch` the periods in seconds. After
+    Hsu, Spyropoulos, Psounis and Helmy, "Modeling time-variant user mobility in wireless mobile networks", 2007."""
+    shares, spans = list(model.said.get("aggregation", (0.5, 0.0))), list(model.said.get("epoch", (100, 100)))
+    periods = [share for share, span in zip(shares, spans, strict=False) for _ in range(int(span))]
+    if not periods or not all(0 <= share <= 1 for share in periods):
+        raise Misuse("setMobilityModel: aggregation: a share from 0 to 1 for each time in epoch")
+    at, here = 0.0, model.somewhere()
+    yield at, here
+    for share, there in zip(cycle(periods), each_second(walk(centre)), strict=False):
+        turn, speed = model.turn(), model.speed()
+        if model.random.random() < share:
+            turn = math.atan2(there[1] - here[1], there[0] - here[0])
+        for after, where, _ in bounce(model.sides, here, (speed * math.cos(turn), speed * math.sin(turn)), 1.0):
+            here = where
+            yield at + after, here
+        at += 1.0
+
+
+def each_second(legs: Iterator[Leg]) -> Iterator[tuple[float, float]]:
+    """Yield the positions at whole seconds of legs that have one there."""
+    return (where for at, where in legs if abs(at - round(at)) < 1e-9)
+
+
+def follow(points: Any) -> Iterator[Leg]:
+    """One point a second, and then stay. Raises Misuse without points."""
+    if not points:
+        raise Misuse("setMobilityModel: CRP: pointlist=[(100, 11, 0), …] has the points that stations follow")
+    for at, point in enumerate(points):
+        x, y, _ = place("setMobilityModel: pointlist", point)
+        yield float(at), (x, y)
+
+
 MODELS = {
     "RandomWalk": walk, "RandomDirection": direction, "RandomWayPoint": waypoint, "TruncatedLevyWalk": levy,
     "GaussMarkov": gauss_markov,
 }  # fmt: skip
+# Models whose nodes share a centre, with their own keywords.
+OF_GROUPS = {"ReferencePoint": (), "CRP": ("pointlist",), "TimeVariantCommunity": ("aggregation", "epoch")}
 
 
 class Mobility:
@@ -181,10 +217,10 @@ class Mobility:
         said = newer(said)
         name = said.get("model") or "RandomDirection"
         name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
-        if name not in (*MODELS, "ReferencePoint"):
-            there = ", ".join((*MODELS, "ReferencePoint"))
+        if name not in (*MODELS, *OF_GROUPS):
+            there = ", ".join((*MODELS, *OF_GROUPS))
             raise Misuse(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
-        check("setMobilityModel", said, MODEL, MODEL_NOTED)
+        check("setMobilityModel", said, (*MODEL, *OF_GROUPS.get(name, ())), MODEL_NOTED)
         self.model = {**said, "model": name}
         if said.get("stopTime"):
             self.stop_s = float(said["stopTime"])
@@ -263,7 +299,7 @@ class Mobility:
         said = self.model
         seed, begin_s = said.get("seed", self.seed), float(said.get("time") or 0)
         name = said["model"]
-        if name == "ReferencePoint":
+        if name in OF_GROUPS:
             return self.in_group(node, seed, begin_s)
         model = Model(said, node, Random(f"{seed} {node.name}"))
         return self.until(MODELS[name](model), model, begin_s)
@@ -280,17 +316,24 @@ class Mobility:
         return apart(cut(found, end_s))
 
     def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:
-        """Move groups by random waypoint; members keep their place around the centre (rigid RPGM)."""
+        """Move groups: by random waypoint, or along points; members keep their place around the centre (rigid RPGM).
+        Members of communities come and go."""
         movers = self.movers()
         groups = max(min(int(self.model.get("n_groups", 1)), len(movers)), 1)
         number = movers.index(node) % groups
         centre = Model(self.model, node, Random(f"{seed} group {number}"))
         own = Random(f"{seed} {node.name}")
+        if self.model["model"] == "TimeVariantCommunity":
+            model = Model(self.model, node, own)
+            return self.until(community(model, centre), model, begin_s)
+        legs, most = waypoint(centre), centre.sides
+        if self.model["model"] == "CRP":  # its points may be outside the area
+            legs, most, centre.low = follow(self.model.get("pointlist")), (math.inf, math.inf), (0.0, 0.0)
         off = own.uniform(-0.1, 0.1) * centre.sides[0], own.uniform(-0.1, 0.1) * centre.sides[1]
 
         def shifted() -> Iterator[Leg]:
-            for at, where in waypoint(centre):
-                x, y = (min(max(a + o, 0.0), side) for a, o, side in zip(where, off, centre.sides, strict=True))
+            for at, where in legs:
+                x, y = (min(max(a + o, 0.0), side) for a, o, side in zip(where, off, most, strict=True))
                 yield at, (x, y)
 
         return self.until(shifted(), centre, begin_s)

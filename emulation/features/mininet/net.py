@@ -167,11 +167,12 @@ class Mininet:
         self.controllers.append(node)
         return node
 
-    def addNAT(self, name: str = "nat0", connect: Any = True, inNamespace: bool = False, **params: Any) -> Any:
+    def addNAT(self, name: str = "nat0", connect: Any = True, inNamespace: bool = False, linkTo: Any = None,
+               **params: Any) -> Any:  # fmt: skip
         """Add a host that answers for all addresses outside the network: the default route of the other nodes."""
         there = [node for node in (*self.stations, *self.hosts, *self.cars)]
         nat = self.addHost(name, cls=NAT, **params)
-        if connect:
+        if connect := linkTo or connect:
             if connect is True and not (bridges := [*self.switches, *self.aps]):
                 raise Misuse(f"addNAT: {name}: there is no switch and no access point yet; add one first")
             self.addLink(nat, bridges[0] if connect is True else connect)

@@ -60,7 +60,9 @@ MODULES: dict[str, dict[str, str]] = {
         "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch UserSwitch=Switch",
     },
     "mn_wifi.propagationModels": {},
-    "mn_wifi.replaying": {"replaying": "ReplayingMobility"},
+    "mn_wifi.replaying": {
+        "replaying": "ReplayingBandwidth ReplayingMobility ReplayingNetworkConditions ReplayingRSSI",
+    },
     "mn_wifi.telemetry": {"telemetry": "telemetry Telemetry=telemetry"},
     "mn_wifi.topo": {"topo": "LinearWirelessTopo MinimalWirelessTopo SingleAPTopo Topo Topo_WiFi=Topo"},
     "mn_wifi.util": UTIL,

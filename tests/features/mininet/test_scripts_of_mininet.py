@@ -2,6 +2,7 @@
 """Unmodified scripts in the style of Mininet-WiFi's users, and their results."""
 
 import importlib
+import math
 import re
 import subprocess
 import sys
@@ -209,6 +210,39 @@ def test_replayed_positions(stage):
     assert after(stage.play("replayed"), "apart") == ["20 lost 0", "50 lost 100", "100 lost 100"]
 
 
+def test_replayed_conditions(stage):
+    lines = [line for line in stage.play("conditions") if line.split(" ")[0] in ("rate", "delay", "lost", "signal")]
+    assert lines == ["rate 942 Kbits/sec", "rate 5 Mbits/sec", "delay 26", "lost 100", "signal -50 (0.0, 0.0)",
+                     "signal -60 (0.0, 0.0)"]  # fmt: skip
+
+
+def test_nodes_that_share_a_centre(installed):
+    """They follow points; or are drawn to the centre of their community, and not if nothing draws them."""
+
+    def ways(**said):
+        there = {}
+        exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
+             "for i in range(4): net.addStation(f'sta{i}')", there)  # fmt: skip
+        plan = there["net"].mobility_plan
+        plan.set_model(**said)
+        return [plan.drawn(node) for node in there["net"].stations]
+
+    points = [(100 + at, 11, 0) for at in range(12)]
+    for way in ways(model="CRP", pointlist=points):
+        (x, y, _), (i, j, _) = way[0].position, way[-1].position
+        assert (round(i - x, 6), round(j - y, 6), way[-1].at_s) == (11, 0, 11) and abs(x - 100) < 10
+    spreads = []
+    for share in (0.95, 0.0):
+        there = ways(
+            model="TimeVariantCommunity", aggregation=[share], epoch=[100], stopTime=900, max_x=1000, max_y=1000
+        )
+        ends = [way[-1].position for way in there]
+        spreads.append(max(math.dist(a, b) for a in ends for b in ends))
+    assert spreads[0] < 100 < spreads[1]
+    with pytest.raises(errors.Misuse, match="CRP: pointlist="):
+        ways(model="CRP")
+
+
 @pytest.mark.parametrize("method", [(), ("llf",)], ids=["range", "llf"])
 def test_associations(stage, method):
     assert stage.play("associations", *method) == ["ap1 2 ap2 2", "sta1 on ap2-wlan1", "sta1 on none"]
@@ -328,7 +362,7 @@ def test_a_refusal_names_the_line(stage):
         ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not there: 802.15.4 is not there"),
         (REMOTE, "c: RemoteController is not there: switches and access points are bridges"),
         ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
-        ("net.setMobilityModel(model='CRP')", "setMobilityModel: there is no model 'CRP' here; there are: R"),
+        ("net.setMobilityModel(model='CRB')", "setMobilityModel: there is no model 'CRB' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
         ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),

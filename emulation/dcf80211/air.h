@@ -169,9 +169,9 @@ void conf_tx_take(struct air *air);
 #define DRIVER_DEPTH 8
 #define DRIVER_AUTO 255
 
-/* What a radio of HT or later can do, and how it aggregates. */
+/* What a radio can do, and how it aggregates. */
 struct driver_traits {
-	u8 format; /* enum dcf_format */
+	u8 format; /* enum dcf_format; DCF_OFDM: it has legacy rates only */
 	u8 streams;
 	u16 width_mhz, guard_ns;
 	u8 mcs; /* of data frames; DRIVER_AUTO: mac80211's rate control chooses */

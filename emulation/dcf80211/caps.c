@@ -103,7 +103,8 @@ static int set_band(struct driver *d, int band, const struct ieee80211_channel *
 	b->n_bitrates = DCF_RATES - first;
 	if (!b->channels || !b->bitrates)
 		return -ENOMEM;
-	set_ht(&d->traits, &b->ht_cap);
+	if (d->traits.format >= DCF_HT)
+		set_ht(&d->traits, &b->ht_cap);
 	if (band == NL80211_BAND_5GHZ && d->traits.format >= DCF_VHT)
 		set_vht(&d->traits, &b->vht_cap);
 	if (d->traits.format >= DCF_HE) {

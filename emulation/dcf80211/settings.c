@@ -323,7 +323,7 @@ static bool traits_fit(const struct driver_traits *t)
 	bool he = t->format == DCF_HE;
 
 	/* No rate control knows HE. */
-	if (t->format < DCF_HT || t->format > DCF_HE || (he && t->mcs == DRIVER_AUTO))
+	if (t->format < DCF_OFDM || t->format > DCF_HE || (he && t->mcs == DRIVER_AUTO))
 		return false;
 	if (t->width_mhz != 20 && t->width_mhz != 40 && (t->width_mhz != 80 || t->format == DCF_HT))
 		return false;

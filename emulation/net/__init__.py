@@ -49,7 +49,7 @@ from emulation.plan.applications import plan_flow, resolve_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.motion import check_extent, no_table_reason, per_radio, table_of
-from emulation.plan.nodes import check_node, link_settings
+from emulation.plan.nodes import check_new, link_settings
 from emulation.specification import Specification
 from emulation.specification.propagation import listed
 from emulation.specification.words import word_and_pairs
@@ -112,13 +112,14 @@ class Net(lane.Net):
         """Add a station at a position in metres. A name has at most nine characters, as an interface's has fifteen.
 
         A station's own settings are `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`, `antenna_gain_dbi`,
-        `receive_dbm`, `sense_dbm` and `mac`; a client may have a `passphrase`.
+        `receive_dbm`, `sense_dbm` and `mac`; `mode` (`a`, `b`, `g`, `n`, `ac`, `ax`), `width`, `streams`, `mcs`,
+        `guard` and `aggregation` (docs/ht.md); a client may have a `passphrase`.
         """
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
-        """Add an access point, a bridge between its clients and its wires; settings: `rts`, `rate`, `tx_power_dbm`,
-        and those of a switch."""
+        """Add an access point, a bridge between its clients and its wires; settings: those of a station and of a
+        switch, and `channel`, by its number."""
         return self.add("ap", name, position, settings)
 
     def addHost(self, name: str) -> Station:
@@ -141,9 +142,14 @@ class Net(lane.Net):
             raise Misuse(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
         with as_misuse(name):
             spec = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
-        check_node(self.spec.radio, name, spec)
+        alone = topologies.Network(nodes={name: spec})
+        if "mode" in settings and "mode" not in self.options:
+            nodes = {each.name: each.spec for each in self.nodes.values() if isinstance(each, Station)} | {name: spec}
+            with as_misuse(name):
+                found = specification.of_nodes(topologies.Network(nodes=nodes))
+                self.spec = specification.of_options({**found, **self.options})
+        check_new(self.spec.radio, name, spec)
         if kind in WITH_RADIO:
-            alone = topologies.Network(nodes={name: spec})
             excess_db(self.spec, alone), gains_db(alone)
         self.nodes[name] = made = Station(self, name, spec)
         return made
@@ -151,7 +157,7 @@ class Net(lane.Net):
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
         """Put nodes on one link. Radios without a link share one.
 
-        Radios take `ssid`, `freq` (MHz) and `beacon_tu`; access points and clients also `security`, `passphrase`,
+        Radios take `ssid`, `freq` (MHz) or `channel`, `width` and `beacon_tu`; access points and clients also `security`, `passphrase`,
         `client` and `roam_dbm`. A wire between two nodes takes `bw`, `delay`, `jitter`, `loss` and `max_queue_size`.
         `cls` is a link class, which may be the script's own, or the name of a kind. Raises Misuse.
         """

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Radios of 802.11n and later: what each says that it can do, and how it aggregates."""
+"""Radios of 802.11n and later, and legacy ones beside them: what each says that it can do, and how it aggregates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from emulation.lane.errors import Misuse
+from emulation.specification import modes
 from emulation.specification.modes import centre, channel_number, refuse_link
-from emulation.specification.radio import AUTO, OLDER, Radio
+from emulation.specification.radio import AUTO, OF_MCS, OLDER, OLDER_MODES, Radio, of_mode
 
 QUEUE = 1024  # MPDUs that a radio may have below mac80211; its profile allows fewer
-FORMATS = {"n": "ht", "ac": "vht", "ax": "he"}
+FORMATS = {OLDER: "ofdm", "n": "ht", "ac": "vht", "ax": "he"}
 
 
 class Profile(NamedTuple):
@@ -40,26 +42,47 @@ PROFILES = {
 }
 
 
-def plan_ht(radio: Radio) -> dict[str, Any]:
-    """Return `ht` of a radio (docs/interfaces.md, section 1), or nothing for one with legacy rates."""
-    if radio.mode == OLDER:
+def of_node(radio: Radio, settings: Mapping[str, Any], leads: bool) -> dict[str, Any]:
+    """Return what a node's settings change in the radio of its link: fields of Radio.
+
+    A node of another mode has that mode's defaults, and the link's width as far as the mode has it. Only nodes that
+    lead, access points, can be wider than the link. Raises ValueError.
+    """
+    own, word = of_mode(settings), settings.get("mode")
+    own.pop("rate_control", None)  # the network's
+    mode = own.get("mode", radio.mode)
+    if radio.mode == OLDER != mode:
+        raise ValueError(f"mode: {mode} is not among the network's legacy rates: leave its own mode out, or raise it")
+    if mode != radio.mode and mode in (OLDER, *modes.FORMATS):
+        widest = 20 if mode == OLDER else max(modes.FORMATS[mode].widths_mhz)
+        own = {**OF_MCS, "width": min(radio.width, widest), **own}
+    if not leads and "width" in own:
+        own["width"] = min(own["width"], radio.width)
+    freq = own.setdefault("freq", radio.freq)
+    if not leads and freq != radio.freq:
+        raise ValueError(f"channel: its link is at {radio.freq} MHz, and this one at {freq}")
+    if word in OLDER_MODES and (word == "a") != (freq > 3000):
+        raise ValueError(f"mode: 802.11{word} is at {5 if word == 'a' else 2.4} GHz, and its channel at {freq} MHz")
+    return own
+
+
+def plan_ht(radio: Radio, link: str, legacy: bool) -> dict[str, Any]:
+    """Return `ht` of a radio on a link of this kind (docs/interfaces.md, section 1); nothing if all radios of the
+    network are `legacy`. Raises Misuse."""
+    if legacy:
         return {}
+    refused = refuse_link(radio.mode, link, 2 if radio.freq < 3000 else 5, channel_number(radio.freq), radio.width)
+    if refused:
+        raise Misuse(f"mode: {refused}")
+    profile = PROFILES["none" if radio.mode == OLDER else radio.aggregation]
     return {
         "ht": {
             "format": FORMATS[radio.mode],
             "streams": radio.streams,
             "width_mhz": radio.width,
+            "centre_mhz": centre(radio.freq, radio.width),
             "guard_ns": round(radio.guard * 1000),
             "mcs": None if radio.mcs == AUTO else radio.mcs,
-            **PROFILES[radio.aggregation]._asdict(),
+            **profile._asdict(),
         }
     }
-
-
-def plan_channel(radio: Radio, link: str, freq: int) -> dict[str, Any]:
-    """Return `width_mhz` and `centre_mhz` of a link whose radios are not limited to legacy rates. Raises Misuse."""
-    if radio.mode == OLDER:
-        return {}
-    if why := refuse_link(radio.mode, link, 2 if freq < 3000 else 5, channel_number(freq), radio.width):
-        raise Misuse(f"mode: {why}")
-    return {"width_mhz": radio.width, "centre_mhz": centre(freq, radio.width)}

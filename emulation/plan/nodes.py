@@ -20,7 +20,6 @@ from emulation.plan.air import (
     RECEIVE,
     SENSE,
     TX_POWER,
-    Phy,
     basic_rates,
     node_thresholds,
     phy_of,
@@ -29,10 +28,20 @@ from emulation.plan.air import (
 from emulation.plan.bridges import check_bridge, check_loops, plan_bridge
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import as_misuse, check_names, find_kind
-from emulation.plan.ht import plan_channel, plan_ht
+from emulation.plan.ht import of_node, plan_ht
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
-from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Radio
+from emulation.specification.radio import (
+    CHANNEL,
+    CHANNELS_1_TO_11,
+    HR,
+    OF_MODE,
+    OFDM,
+    OLDER,
+    RATES,
+    Radio,
+    frequency,
+)
 from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
 
@@ -47,7 +56,7 @@ RETRIES = ("short_retry", "long_retry")
 RADIO_SETTINGS = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
 MAC = "mac"  # the address of its radio
-LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
+LINK_SETTINGS = ("ssid", "freq", "beacon_tu", CHANNEL, "width")
 HWSIM_DOMAIN = 0  # hwsim's first regulatory domain: it has channel 14, and 5 GHz without radar detection
 SSID = "dcflab"
 IN_24 = 250  # nodes in a /24
@@ -86,8 +95,9 @@ def prefix(count: int) -> int:
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
     """Return `links` of docs/interfaces.md, section 1, with one for radios that are on no link. Raises Misuse."""
-    radio, planned = specification.radio, []
+    planned = []
     for number, (kind, members, settings) in enumerate(links_of(specification, network), 1):
+        radio = radio_of_link(specification.radio, network, kind, members, settings)
         found, own = link_class(kind), link_settings(radio, kind, settings)
         _fits(found, kind, network, members)
         usual: dict[str, Any] = {}
@@ -97,8 +107,6 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
             if old := [name for name in members if _is_older(radio, name, network.nodes[name])]:
                 usual |= {"basic_rates": _mixed(radio, kind, old), "mixed": True}
         one = {"name": f"link{number}", "kind": kind, **usual, **own}
-        if found.interface == "radio":
-            one |= plan_channel(radio, kind, one["freq"])
         if found.over_ap:
             one["may_fail"] = specification.network.unreachable
         changing = specification.network.unreachable or not is_static(network, members)
@@ -107,6 +115,45 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
         found.decide(one, [network.nodes[name].kind for name in members], changing, receive_dbm)
         planned.append(one)
     return planned
+
+
+def radio_of_link(
+    usual: Radio, network: Network, kind: str, members: Sequence[str], settings: Mapping[str, Any]
+) -> Radio:
+    """Return the radio that nodes of a link have without settings of their own. Raises Misuse.
+
+    It is the network's, with the link's channel. In a BSS, it is that of the first access point.
+    """
+    found, radio = link_class(kind), usual
+    if found.interface != "radio":
+        return usual
+    leaders = [name for name in members if network.nodes[name].kind == "ap"] if found.one_channel else []
+    for name in leaders[:1] or (name for name in members if CHANNEL in network.nodes[name].settings):
+        its = network.nodes[name].settings
+        radio = mode_of(radio, name, its if leaders else {CHANNEL: its[CHANNEL]}, leads=True)
+        break
+    changed = _changed(radio, f"link {kind}", tuned(f"link {kind}", settings))
+    _of_phy(f"link {kind}", changed, usual)
+    return changed
+
+
+def _of_phy(what: str, radio: Radio, usual: Radio) -> None:
+    """Check that a link's radios have the PHY of the network. Raises Misuse."""
+    if phy_of(radio) != phy_of(usual):
+        raise Misuse(f"{what}: at {radio.freq} MHz it has another PHY than the network at {usual.freq} MHz")
+
+
+def mode_of(radio: Radio, name: str, settings: Mapping[str, Any], leads: bool = False) -> Radio:
+    """Return a radio with the mode and channel of a node's settings. Raises Misuse."""
+    with as_misuse(name):
+        return _changed(radio, name, of_node(radio, settings, leads)) if {CHANNEL, *OF_MODE} & set(settings) else radio
+
+
+def tuned(what: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a link's settings change in the radios of its nodes. Raises Misuse."""
+    with as_misuse(what):
+        freq = {"freq": frequency(settings[CHANNEL])} if CHANNEL in settings else {}
+    return {**{name: settings[name] for name in ("freq", "width", "beacon_tu") if name in settings}, **freq}
 
 
 def _is_older(radio: Radio, name: str, node: Node) -> bool:
@@ -183,19 +230,20 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
     ssid = settings.get("ssid", SSID)
     if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
         raise Misuse(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")
-    tuned = {name: settings[name] for name in ("freq", "beacon_tu") if name in settings}
-    changed = _changed(radio, what, tuned)
-    if phy_of(changed) != phy_of(radio):
-        raise Misuse(f"{what}: at {changed.freq} MHz it has another PHY than the network at {radio.freq} MHz")
-    return {**({"ssid": ssid} if "ssid" in settings else {}), **{name: getattr(changed, name) for name in tuned}, **own}
+    changed = _changed(radio, what, tuned(what, settings))
+    _of_phy(what, changed, radio)
+    kept = tuned(what, settings)
+    kept = {name: getattr(changed, name) for name in ("freq", "beacon_tu") if name in kept}
+    return {**({"ssid": ssid} if "ssid" in settings else {}), **kept, **own}
 
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return `nodes` of docs/interfaces.md, section 1, without their routing. Raises Misuse."""
-    on: dict[str, list[dict[str, Any]]] = {name: [] for name in network.nodes}
-    for link, (_, members, _) in zip(links, links_of(specification, network), strict=True):
+    on: dict[str, list[tuple[dict[str, Any], Radio]]] = {name: [] for name in network.nodes}
+    for link, (kind, members, settings) in zip(links, links_of(specification, network), strict=True):
+        radio = radio_of_link(specification.radio, network, kind, members, settings)
         for name in members:
-            on[name].append(link)
+            on[name].append((link, radio))
     bits = prefix(len(network.nodes))
     check_loops(network)
     all_ = enumerate(network.nodes.items())
@@ -208,13 +256,18 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
 
 
 def _node(
-    specification: Specification, index: int, name: str, node: Node, mine: Sequence[dict[str, Any]], bits: int
-) -> dict[str, Any]:
-    """Return a node on these links; `bits` is the prefix length of its address."""
-    radio, phy = check_node(specification.radio, name, node), phy_of(specification.radio)
-    over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
-    radios = [_radio(radio, phy, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
-    wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
+    specification: Specification, index: int, name: str, node: Node, mine: Sequence[tuple[dict[str, Any], Radio]],
+    bits: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Return a node on these links, each with its usual radio; `bits` is the prefix length of its address."""
+    if node.kind not in WITH_RADIO:
+        check_node(specification.radio, name, node)
+    over_air = [(link, radio) for link, radio in mine if link_class(link["kind"]).interface == "radio"]
+    radios = [
+        _radio(specification.radio, check_node(radio, name, node), name, index, number, link, node.settings)
+        for number, (link, radio) in enumerate(over_air)
+    ]
+    wires = [link for link, _ in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = plan_bridge(name, node.settings) if node.kind in BRIDGES else None
     for each in radios:
@@ -235,10 +288,11 @@ def _node(
 
 
 def _radio(
-    radio: Radio, phy: Phy, name: str, index: int, number: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
-) -> dict[str, Any]:
-    """Return a node's first radio, or one for a further link, in a network of this PHY."""
-    older = phy_of(radio) != phy
+    usual: Radio, radio: Radio, name: str, index: int, number: int, link: dict[str, Any],
+    settings: Mapping[str, JsonValue],
+) -> dict[str, Any]:  # fmt: skip
+    """Return a node's first radio, or one for a further link, in a network with usual radios."""
+    older = phy_of(radio) != phy_of(usual)
     return {
         "name": f"{name}-wlan{number}",
         "kind": "radio",
@@ -251,7 +305,7 @@ def _radio(
         "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX, older),
         "qdisc": None,
         "neighbours": {},
-        **plan_ht(radio),
+        **plan_ht(radio, link["kind"], usual.mode == OLDER),
         **(
             {"passphrase": settings.get(PASSPHRASE), "aps": [], "wmm": radio.edca != "off"}
             if link_class(link["kind"]).over_ap
@@ -285,6 +339,14 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
     }
 
 
+def check_new(radio: Radio, name: str, node: Node) -> None:
+    """Check a node whose links are not known yet, which say how wide a station's channel is. Raises Misuse."""
+    if node.kind == "ap":
+        radio = mode_of(radio, name, node.settings, leads=True)
+    kept = {what: value for what, value in node.settings.items() if what not in (CHANNEL, *OF_MODE)}
+    check_node(radio, name, node.model_copy(update={"settings": kept}))
+
+
 def check_node(radio: Radio, name: str, node: Node) -> Radio:
     """Return a node's radio, if it has one. Raises Misuse if its kind does not have one of its settings."""
     settings = dict(node.settings)
@@ -297,13 +359,13 @@ def node_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_radio: 
     """Return a node's radio: the network's, overridden by the node's settings. Raises Misuse."""
     if not settings:
         return radio
-    check_names(
-        name, settings, (*RADIO_SETTINGS, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_radio else ()
-    )
+    there = (*RADIO_SETTINGS, *OF_MODE, CHANNEL, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC)
+    check_names(name, settings, there if has_radio else ())
     _check_mac(name, settings.get(MAC))
     with as_misuse(name):
         check_passphrase(settings.get(PASSPHRASE))
-    own = _changed(radio, name, {what: settings[what] for what in RADIO_SETTINGS if what in settings})
+    radio_of_mode = mode_of(radio, name, settings)
+    own = _changed(radio_of_mode, name, {what: settings[what] for what in RADIO_SETTINGS if what in settings})
     if phy_of(own) != phy_of(radio):
         what = f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s"
         if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):

@@ -20,8 +20,9 @@ import topologies
 from emulation.specification.kernel import Kernel
 from emulation.specification.measurement import Measurement
 from emulation.specification.medium import OURS, Medium
+from emulation.specification.modes import FORMATS
 from emulation.specification.network import Chosen
-from emulation.specification.radio import OLDER, Radio
+from emulation.specification.radio import OLDER, Radio, of_mode
 from emulation.specification.transport import Transport
 from emulation.specification.words import Section
 from emulation.specification.words import explain as _explain
@@ -123,6 +124,8 @@ def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER
     if isinstance(what, str) and topologies.is_file(what):
         run_by(what, trust)
     own = parameters_of(what).model_fields if isinstance(what, str) else {}
+    if isinstance(what, Network) and "mode" not in options:
+        options = {**of_nodes(what), **options}
     if isinstance(what, str):
         defaults = usual(what, {name: value for name, value in options.items() if name in own}, trust)
         if options.get("mode", OLDER) != OLDER:  # which has neither legacy rates of data nor OCB
@@ -135,6 +138,18 @@ def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER
             section = SECTION_OF.get(name)
             (sections.setdefault(section, {}) if section else sections)[name] = value
     return Specification.model_validate(sections, context=trust)
+
+
+def of_nodes(network: Network) -> dict[str, Any]:
+    """Return the options that a network without a mode takes from the first of its nodes with the latest one.
+
+    Access points come before stations. Raises ValueError.
+    """
+    ranks = ("b", "g", "a", OLDER, *FORMATS)
+    nodes = [node.settings for kind in ("ap", "station") for node in network.nodes.values() if node.kind == kind]
+    there = [settings for settings in nodes if settings.get("mode") in ranks]
+    latest = max(there, key=lambda settings: ranks.index(settings["mode"]), default=None)
+    return of_mode(latest) if latest else {}
 
 
 def of_options(options: Mapping[str, Any]) -> Specification:

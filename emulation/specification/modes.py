@@ -98,6 +98,8 @@ def _refuse_he(mcs: int, width_mhz: int, guard_ns: int, ldpc: bool, ltf: int | N
 
 def refuse_link(mode: str, link: str, band_ghz: int, channel: int, width_mhz: int) -> str | None:
     """Why a link of this kind cannot be of this mode on this channel; None: it can."""
+    if mode not in FORMATS:
+        return "802.11n and later have no links of kind ocb, not even for legacy radios" if link == "ocb" else None
     f = FORMATS[mode]
     if link not in f.links:
         what = "an independent BSS" if link == "adhoc" else f"a link of kind {link}"

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from emulation.specification.modes import FORMATS, refuse_channel, refuse_mode
+from emulation.specification.modes import FORMATS, RADAR, channel_number, refuse_channel, refuse_mode
 from emulation.specification.words import Section, one_of, split
 
 DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
@@ -26,6 +26,9 @@ AUTO = "auto"
 TOP = 54.0  # Mb/s: the highest legacy rate, of frames that are no data
 # Settings that only modes with MCS have, with what they are in others
 OF_MCS: Mapping[str, object] = {"width": 20, "streams": 1, "mcs": AUTO, "guard": 0.8, "aggregation": "ath9k"}
+OF_MODE = ("mode", *OF_MCS)  # they are settings of nodes, too
+CHANNEL = "channel"  # a setting of access points and links
+OLDER_MODES = {"b": 11.0, "a": TOP, "g": TOP}  # what nodes may call them, with the highest rate of each
 
 Rate = Annotated[float, one_of(RATES, "Mb/s")]
 Mcs = Annotated[int, Field(ge=0, le=11)] | Literal["auto"]
@@ -121,6 +124,29 @@ class Radio(Section):
         if not set(self.basic_rates or ()) <= set(known):
             raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s know only {_said(known)}")
         return self
+
+
+def frequency(channel: object) -> int:
+    """Return the centre frequency in MHz of a channel, by its number. Raises ValueError."""
+    by_number: dict[object, int] = {channel_number(freq): freq for freq in CHANNELS}
+    if isinstance(channel, str) and channel.isdecimal():
+        channel = int(channel)
+    if type(channel) is int and channel in by_number:
+        return by_number[channel]
+    why = ", as it wants a search for radar, which is not modelled" if channel in RADAR else ""
+    raise ValueError(f"channel: there is no {channel!r} here{why}; there are: {', '.join(map(str, by_number))}")
+
+
+def of_mode(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a network whose radios are all as these settings of a node say. Raises ValueError."""
+    own = {name: settings[name] for name in OF_MODE if name in settings}
+    mode = own.get("mode")
+    if mode in OLDER_MODES:
+        own |= {"mode": OLDER, "rate": OLDER_MODES[mode], "rate_control": "minstrel"}
+        own |= {"freq": CHANNELS_5GHZ[0]} if mode == "a" else {}
+    if CHANNEL in settings:
+        own["freq"] = frequency(settings[CHANNEL])
+    return own
 
 
 def _said(rates: tuple[float, ...]) -> str:

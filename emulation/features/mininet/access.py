@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emulation.features.mininet.interface import WIntf, freq_of
+from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.modes import freq_of
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
 from emulation.lane.links.wlan import IDLE
+from emulation.specification.modes import centre
 
 SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
 OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
@@ -96,6 +98,8 @@ def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> Non
             continue
         if intf in masters:
             interface["wlan"] = masters[intf]
+            if "ht" in interface:
+                interface["ht"]["centre_mhz"] = centre(masters[intf]["freq"], interface["ht"]["width_mhz"])
             continue
         roam_dbm = float(of_link[interface["link"]]["roam_dbm"])
         interface["wlan"] = client(intf, masters, moving, roam_dbm)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from emulation.features.mininet.modes import check_freq, freq_of, mode_of, usual_channel, width_of
 from emulation.features.mininet.refusals import missing, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
@@ -16,42 +16,6 @@ from emulation.lane.rtnetlink import hardware_address
 if TYPE_CHECKING:
     from emulation.features.mininet.link import Link
     from emulation.features.mininet.node import Node
-
-CHANNELS = {channel: 2407 + 5 * channel for channel in range(1, 12)} | {14: 2484}
-CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165, *range(171, 186))}
-MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # the highest rate of each
-HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6", "ad", "ah", "p")
-
-
-def mode_of(call: str, mode: str) -> str:
-    """Check the name of a mode, and return it. Raises Misuse."""
-    if mode not in MODES:
-        why = (
-            "the air has 802.11a, b and g exactly, and no HT or later rates" if mode in HT else "there is no such mode"
-        )
-        raise Misuse(f"{call}: mode {mode!r}: {why}: write one of {', '.join(MODES)}")
-    return mode
-
-
-def freq_of(call: str, mode: str, channel: Any) -> int:
-    """Return the centre frequency of a channel in MHz. Raises Misuse."""
-    there = CHANNELS_5GHZ if mode == "a" else CHANNELS
-    try:
-        return there[int(channel)]
-    except (KeyError, ValueError, TypeError):
-        known = ", ".join(map(str, there))
-        raise Misuse(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
-
-
-def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
-    """Check that settings of the band agree with mode and channel. Raises Misuse."""
-    if str(said.get("band") or 20) != "20":
-        raise Misuse(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
-    if (freq := said.get("freq")) is not None:
-        band = 5 if mode == "a" else 2
-        if int(numeric(f"{call}: freq", freq)) not in (band, *range(1000 * band, 1000 * (band + 1))):
-            raise Misuse(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if mode == 'a' else '2.4'} GHz: "
-                              "write mode='a' for 5 GHz, 'g' or 'b' for 2.4")  # fmt: skip
 
 
 def range_of(call: str, range: Any) -> float | None:
@@ -170,8 +134,8 @@ class WIntf(Intf):
         super().__init__(name, node, mac, **params)
         self.id = int(name.rpartition("wlan")[2])
         self.mode = mode_of(name, params.get("mode") or "g")
-        self.channel = params.get("channel") or (36 if self.mode == "a" else 1)
-        check_band(name, self.mode, params)
+        self.channel = params.get("channel") or usual_channel(self.mode, params)
+        check_freq(name, self.mode, self.channel, params)
         self.ssid = params.get("ssid") or ""
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
         self.ieee80211w = str(params.get("ieee80211w") or 0)
@@ -188,6 +152,16 @@ class WIntf(Intf):
     def freq(self) -> float:
         """The frequency in GHz."""
         return freq_of(self.name, self.mode, self.channel) / 1000
+
+    @property
+    def width(self) -> int:
+        """The width of its channel in MHz, where it is one of its own."""
+        return width_of(self.name, self.mode, self.channel, self.params)
+
+    def check(self) -> None:
+        """Check the channel of an interface that has one of its own. Raises Misuse."""
+        freq_of(self.name, self.mode, self.channel)
+        _ = self.width
 
     @property
     def range(self) -> float:

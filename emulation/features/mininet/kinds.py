@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from emulation.features.mininet.modes import WIDTH
 from emulation.features.mininet.node import FREE, Node
 from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
@@ -14,16 +15,7 @@ from emulation.lane.errors import Misuse
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
 NO_FLOWS = f"{BRIDGE}, without OpenFlow"
-OF_ALL = (
-    "ssid",
-    "mode",
-    "channel",
-    "encrypt",
-    "passwd",
-    "freq",
-    "band",
-    "ieee80211w",
-)  # keywords of a network, for all radios
+OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "ieee80211w", *WIDTH)  # of a network, for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
@@ -60,7 +52,6 @@ NODE_NOTED = {
     "datapath": BRIDGE, "protocols": NO_FLOWS, "opts": NO_FLOWS, "dpopts": NO_FLOWS,
     "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE, "inband": NO_FLOWS, "reconnectms": NO_FLOWS,
     "batch": BRIDGE, "verbose": "",
-    "ht_cap": "the air has legacy rates only", "vht_cap": "the air has legacy rates only",
 }  # fmt: skip
 NODE_REFUSED = {
     "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import topologies
 from emulation.features.mininet.access import MASTER, give
-from emulation.features.mininet.interface import Intf, WIntf, freq_of
+from emulation.features.mininet.interface import Intf, WIntf
+from emulation.features.mininet.modes import freq_of
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wlan
 from emulation.lane.motion import Way
@@ -57,7 +58,7 @@ class Lab(Net):
         settings: dict[str, Any] = {}
         if node.kind in ("station", "ap"):
             medium = self.mininet.medium
-            settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.rate_of(node)}
+            settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.mode_of(node)}
         made = adders[node.kind](node.name, **settings)
         if early := node.early:  # it has a namespace already
             made.namespace, made.home, made.route, made.cleanup = (
@@ -82,7 +83,8 @@ class Lab(Net):
             else:
                 (served if masters else idle).append(intf)
         for (role, ssid, freq), members in cells.items():
-            self.put(members, role, freq=freq, **({"ssid": ssid} if ssid else {}))
+            wide = {"width": max(intf.width for intf in members)} if self.mininet.medium.is_later() else {}
+            self.put(members, role, freq=freq, **wide, **({"ssid": ssid} if ssid else {}))
         if served:
             self.put(served, "wlan")
         if idle:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from emulation.features.mininet.interface import Intf, WIntf, check_band, mode_of, range_of
+from emulation.features.mininet.interface import Intf, WIntf, range_of
+from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
-NO_HT = "the air has 802.11's legacy rates, as mode has it: no HT or later rates, no wider channels"
 ITS_CHANNEL = 161  # the default
 BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
 
@@ -75,9 +75,9 @@ class WirelessLink(Wireless):
 
 class _Peers(Wireless):
     taken: tuple[str, ...] = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range", "freq",
-                              "band")  # fmt: skip
+                              *WIDTH)  # fmt: skip
     noted: ClassVar[dict[str, str]] = {
-        "ht_cap": NO_HT, "ap_scan": "nobody scans for a cell that has a channel",
+        "ap_scan": "nobody scans for a cell that has a channel",
         "ibss": "the cell has a BSSID of its own",
         "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
     }  # fmt: skip
@@ -103,8 +103,8 @@ class ITSLink(_Peers):
     """Communication outside the context of a BSS, for vehicles (IEEE 802.11p)."""
 
     role = "ocb"
-    taken = tuple(word for word in _Peers.taken if word != "band")
-    noted: ClassVar[dict[str, str]] = {**_Peers.noted, "band": "channels are 20 MHz wide"}
+    taken = tuple(word for word in _Peers.taken if word not in WIDTH)
+    noted: ClassVar[dict[str, str]] = {**_Peers.noted, **dict.fromkeys(WIDTH, "channels are 20 MHz wide")}
 
 
 WIRES = (Link, TCLink)
@@ -142,8 +142,11 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
     elif cls is ITSLink:
         intf.mode, intf.channel = "a", ITS_CHANNEL
     intf.role = cls.role
-    check_band(intf.name, intf.mode, settings)
-    intf.channel = settings.get("channel", intf.channel)
+    usual = intf.channel if settings.get("mode") in (None, "b", "g", "p") else usual_channel(intf.mode, settings)
+    intf.channel = settings.get("channel", usual)
+    intf.params |= {word: settings[word] for word in WIDTH if word in settings}
+    check_freq(intf.name, intf.mode, intf.channel, settings)
+    intf.check()
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")
     intf.txpower = numeric(f"{intf}: txpower", settings.get("txpower", intf.txpower))
     intf.wanted_range = range_of(intf.name, settings.get("range", intf.wanted_range))

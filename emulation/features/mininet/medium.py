@@ -7,19 +7,22 @@ frames of 1500 bytes survive at 6 Mb/s. For 802.11b at 1 Mb/s, which carries far
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from emulation import specification
 from emulation.features.mininet.access import MASTER
-from emulation.features.mininet.interface import MODES, WIntf, freq_of
+from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.kinds import newer
+from emulation.features.mininet.modes import MODES, freq_of, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse
 from emulation.specification import Specification
+from emulation.specification.modes import FORMATS
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
+from emulation.specification.radio import OLDER
 
 if TYPE_CHECKING:
     from emulation.features.mininet.net import Mininet
@@ -65,31 +68,80 @@ class Medium:
     def mode(self) -> str:
         """Return the network's mode. In mode g, access points and their stations may have mode b (`is_old`). Raises
         Misuse."""
+        if self.is_later():
+            return self.later_mode()
         modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
         peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
         if set(modes) == {"b", "g"} and "b" not in peers:
             modes = ["g"]
         if len(modes) > 1:
-            who = "; ".join(
-                f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
-            )
-            instead = "write one mode for all, or 'b' and 'g' at access points"
-            raise Misuse(f"all radios of a network share one PHY, but there are several ({who}): {instead}")
+            self.refuse_several(modes)
         for intf in self.radios():
             if intf.mode != modes[0] and intf.params.get("mode") and (intf.mode, modes[0]) != ("b", "g"):
                 note(f"{intf.name}: mode={intf.mode!r}: it follows its access point and uses mode {modes[0]}")
         return modes[0]
 
+    def refuse_several(self, modes: list[str]) -> NoReturn:
+        """Raises Misuse."""
+        who = "; ".join(
+            f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
+        )
+        instead = "write one mode for all, or 'b', 'g' and 'n2' at access points, or 'a', 'n', 'ac' and 'ax5'"
+        raise Misuse(f"all radios of a network share one PHY, but there are several ({who}): {instead}")
+
+    def is_later(self) -> bool:
+        """Return whether any interface with a channel of its own is of 802.11n or later."""
+        return any(MODES[intf.mode].name != OLDER for intf in self.leading())
+
+    def latest(self) -> WIntf:
+        """Return the interface with the latest mode and the widest channel, in a network of 802.11n or later."""
+        ranks = [OLDER, *FORMATS]
+        return max(self.leading(), key=lambda intf: (ranks.index(MODES[intf.mode].name), intf.width))
+
+    def later_mode(self) -> str:
+        """Return the latest mode. Raises Misuse for several bands."""
+        first = self.latest()
+        modes = list(dict.fromkeys(intf.mode for intf in self.leading()))
+        if len({intf.freq > 3 for intf in self.leading()}) > 1:
+            self.refuse_several(modes)
+        if self.by_links:
+            raise Misuse(f"wmediumd_mode=error_prob: mode {first.mode!r} has no error rates yet: write mode='g' or 'a'")
+        for intf in self.radios():
+            if intf.params.get("mode") and not self.fits(intf, first):
+                note(f"{intf.name}: mode={intf.mode!r}: it follows its access point and uses mode {first.mode}")
+        return first.mode
+
+    def fits(self, intf: WIntf, first: WIntf) -> bool:
+        """Return whether an interface's mode is of the network's band."""
+        return (5 if first.freq > 3 else 2) in MODES[intf.mode].bands
+
     def is_old(self, intf: WIntf) -> bool:
         """Return whether it has mode b among access points of mode g, or the reverse."""
         return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
 
-    def rate_of(self, node: Node) -> dict[str, float]:
-        """Return a node's rate, if its radios do not have the network's mode. Raises Misuse."""
+    def mode_of(self, node: Node) -> dict[str, Any]:
+        """Return a node's settings where its radios do not have the network's mode. Raises Misuse."""
+        if self.is_later():
+            found = [self.later_settings(intf) for intf in node.wintfs.values()]
+            if any(each != found[0] for each in found):
+                modes = ", ".join(repr(intf.mode) for intf in node.wintfs.values())
+                raise Misuse(f"{node.name}: its radios are of modes {modes}, or of several widths: use one for all")
+            return found[0]
         old = {self.is_old(intf) for intf in node.wintfs.values()}
         if len(old) > 1:
             raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': use one mode for all radios of a node")
-        return {"rate": MODES["b"]} if True in old else {}
+        return {"rate": rate_of("b")} if True in old else {}
+
+    def later_settings(self, intf: WIntf) -> dict[str, Any]:
+        """Return the settings of a radio in a network of 802.11n or later.
+
+        A station has its own mode, if the script says one, and else the latest: it follows its access point.
+        """
+        first = self.latest()
+        if intf in self.leading():
+            return settings_of(intf.mode, intf.width)
+        own = intf.params.get("mode") and self.fits(intf, first)
+        return settings_of(intf.mode if own else first.mode, first.width)
 
     def options(self) -> dict[str, Any]:
         """Return the options of a specification."""
@@ -98,10 +150,16 @@ class Medium:
         freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
         receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
         limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
+        radio: dict[str, Any] = {"rate": rate_of(mode), "rate_control": "minstrel", "reception": "sinr"}
+        if self.is_later():
+            first = self.latest()
+            freq = freq_of(first.name, first.mode, first.channel)
+            radio = {**settings_of(first.mode, first.width), "reception": "capture"}
+            note(f"mode={mode!r}: a frame is received or not, at any MCS alike; error rates of MCS are not there yet")
         return {
-            "rate": MODES[mode], "rate_control": "minstrel", "freq": freq, "beacon_tu": 100,
+            **radio, "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
-            "reception": "sinr", "noise_dbm": self.noise_dbm, **self.propagation(freq),
+            "noise_dbm": self.noise_dbm, **self.propagation(freq),
             **({} if self.by_links else {"thresholds": limits}),
         }  # fmt: skip
 
@@ -117,7 +175,7 @@ class Medium:
             if made.role != "wired" and made.intf2:
                 ends = made.intf1.node.name, made.intf2.node.name
                 old = any(isinstance(intf, WIntf) and self.is_old(intf) for intf in (made.intf1, made.intf2))
-                rate = MODES["b" if old else self.mode()]
+                rate = rate_of("b" if old else self.mode())
                 arrive = 1 - float(made.settings.get("error_prob", 0))
                 rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
         if not rows:

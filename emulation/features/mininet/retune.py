@@ -8,15 +8,17 @@ from typing import Any
 
 from emulation.features.mininet import link
 from emulation.features.mininet.access import MANAGED, MASTER
-from emulation.features.mininet.interface import WIntf, freq_of, mode_of
+from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.modes import MODES, WIDTH, freq_of, mode_of
 from emulation.features.mininet.refusals import check, refuse
 from emulation.lane.errors import Misuse
 from emulation.lane.links import adhoc, wlan
 from emulation.lane.links.infrastructure import Client
+from emulation.specification.modes import centre
 
 PEERS: dict[str, type[link.Link]] = {"adhoc": link.adhoc, "mesh": link.mesh, "ocb": link.ITSLink}
 TYPES = {"adhoc": "ibss", "mesh": "mesh", "ocb": "ocb", MANAGED: "managed"}
-OF_MASTER = ("ssid", "mode", "channel", "encrypt", "passwd", "txpower", "intf")
+OF_MASTER = ("ssid", "mode", "channel", "encrypt", "passwd", "txpower", "intf", *WIDTH)
 BEACON_TU, MOST = 100, 256
 
 
@@ -27,9 +29,10 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
     if role == MASTER:
         if intf.lane:
             refuse(f"{call} while the network runs", "write it before net.build()")
-        check(call, said, OF_MASTER, {"ht_cap": link.NO_HT, "datapath": "a station has no bridge"})
-        for name in set(said) - {"intf", "ht_cap", "datapath"}:
+        check(call, said, OF_MASTER, {"datapath": "a station has no bridge"})
+        for name in set(said) - {"intf", "datapath", *WIDTH}:
             setattr(intf, name, said[name])
+        intf.params |= {word: said[word] for word in WIDTH if word in said}
         intf.role, intf.mode = MASTER, mode_of(intf.name, intf.mode)
         return
     if role == MANAGED:
@@ -50,8 +53,12 @@ def retune(intf: WIntf, role: str) -> None:
         who = "hostapd" if busy.get("master") else "wpa_supplicant"
         raise Misuse(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
     freq = freq_of(intf.name, intf.mode, intf.channel)
-    if intf.mode != (mode := intf.node.net.lab.mode):
+    mode, ht = intf.node.net.lab.mode, lane.plan.get("ht")
+    wide = {"width_mhz": intf.width, "centre_mhz": centre(freq, intf.width)}
+    if MODES[intf.mode] != MODES[mode] or (ht and wide["width_mhz"] > ht["width_mhz"]):
         raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
+    if ht:
+        ht |= wide
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
         wlan.leave(lane)
         busy["client"] = wlan.IDLE

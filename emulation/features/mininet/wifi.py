@@ -7,9 +7,10 @@ from typing import Any
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
-from emulation.features.mininet.interface import WIntf, freq_of
+from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
+from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import check, numeric
@@ -71,6 +72,7 @@ class Mininet_wifi(Mininet):
         self.add_radios(node, 1)
         for intf in node.wintfs.values():
             intf.role = MASTER
+            intf.check()
         self.aps.append(node)
         return node
 

@@ -61,6 +61,7 @@ RTS_OFF = 0xFFFFFFFF
 CCK_GROUP, OFDM_GROUP = 16, 17
 VHT_GROUP, MOST_STREAMS = 18, 4
 MCS_AUTO = 255  # DRIVER_AUTO
+LEGACY = "ofdm"  # the format of a radio of the air's own without MCS
 CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
 OWNER = 0x40000000  # added to a netlink port number
 
@@ -224,22 +225,20 @@ class Interface(node.Interface):
         self.hold_rate(rate)
         self.held = [rate]
 
-    def join_ibss(
-        self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int], **wide: int
-    ) -> None:
+    def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an independent BSS on a fixed channel (MHz) with a fixed BSSID, so that no scan precedes.
 
-        `beacon_tu` is 10 to 10000 units of 1024 µs; rates are in 100 kb/s; `wide` is as of `channel`. Returns when the
-        kernel reports that it joined.
+        `beacon_tu` is 10 to 10000 units of 1024 µs; rates are in 100 kb/s. Returns when the kernel reports that it
+        joined.
         """
         cell: list[tuple[int, Value]] = [(SSID, ssid.encode()), (MAC, hardware_address(bssid)), (FREQ_FIXED, b"")]
-        values = *channel(freq, **wide), *cell, *beacons(beacon_tu, basic_rates)
+        values = *channel(freq, self.plan.get("ht")), *cell, *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_IBSS, *values, what=f"join IBSS {ssid}")
         self.wait([JOIN_IBSS], f"join IBSS {ssid}")
 
-    def join_mesh(self, ssid: str, freq: int, beacon_tu: int, basic_rates: Sequence[int], **wide: int) -> None:
+    def join_mesh(self, ssid: str, freq: int, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an open 802.11s mesh, with the kernel's own peering. Arguments are as for `join_ibss`."""
-        values = *channel(freq, **wide), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
+        values = *channel(freq, self.plan.get("ht")), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_MESH, *values, what=f"join mesh {ssid}")
 
     def join_ocb(self, freq: int) -> None:
@@ -343,10 +342,11 @@ def rate_bytes(rates: Sequence[int]) -> bytes:
     return bytes(rate // 5 for rate in rates)
 
 
-def channel(freq: int, width_mhz: int | None = None, centre_mhz: int | None = None) -> list[tuple[int, Value]]:
-    """Return the attributes of a channel; without a width, one of 20 MHz with legacy rates only."""
-    width = WIDTHS[width_mhz] if width_mhz else WIDTH_20_NO_HT
-    return [(FREQ, freq), (CHANNEL_WIDTH, width), (CENTER_FREQ1, centre_mhz or freq)]
+def channel(freq: int, ht: dict[str, Any] | None = None) -> list[tuple[int, Value]]:
+    """Return the attributes of a channel, as wide as `ht` of a radio says; of 20 MHz for one with legacy rates only."""
+    if not ht or ht["format"] == LEGACY:
+        return [(FREQ, freq), (CHANNEL_WIDTH, WIDTH_20_NO_HT), (CENTER_FREQ1, freq)]
+    return [(FREQ, freq), (CHANNEL_WIDTH, WIDTHS[ht["width_mhz"]]), (CENTER_FREQ1, ht["centre_mhz"])]
 
 
 def mcs_index(ht: dict[str, Any]) -> int:

@@ -32,6 +32,7 @@ class Link:
     interface = "radio"  # the kind of its interfaces
     over_ap = False  # whether nodes reach each other only through its access points
     needs_ap = False  # whether it must have an access point
+    one_channel = False  # whether its access points share a channel, and its stations take their mode from the first
     beacon_tu: int | None = None  # its default, if it differs from that of ad hoc networks
     settings: tuple[str, ...] = ()  # settings besides the `ssid`, `freq` and `beacon_tu` of radios
 
@@ -56,10 +57,6 @@ class Link:
     def is_ap(self, interface: Interface) -> bool:
         """Return whether an interface is an access point."""
         return False
-
-    def wide(self) -> dict[str, int]:
-        """Return the width of its channel and where its centre is, unless it has legacy rates only."""
-        return {name: self.plan[name] for name in ("width_mhz", "centre_mhz") if name in self.plan}
 
     def turn(self, interface: Interface) -> int:
         """Return when this interface joins: lower turns join first."""

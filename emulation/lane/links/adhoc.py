@@ -23,8 +23,7 @@ class Link(links.Link):
 
     def join(self, interface: Interface) -> None:
         plan = self.plan
-        rates, wide = plan["basic_rates"], self.wide()
-        interface.join_ibss(plan["ssid"], plan["freq"], BSSID, plan["beacon_tu"], rates, **wide)
+        interface.join_ibss(plan["ssid"], plan["freq"], BSSID, plan["beacon_tu"], plan["basic_rates"])
 
     def meet(self, interface: Interface) -> None:
         """Send probe requests until all neighbours have answered and are peers.

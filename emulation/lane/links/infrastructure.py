@@ -23,7 +23,7 @@ import time
 from functools import partial
 
 from emulation.lane import hostap, links
-from emulation.lane.interfaces.radio import CCK, FREQ, IE, OFDM, SSID, rate_bytes
+from emulation.lane.interfaces.radio import CCK, FREQ, IE, LEGACY, OFDM, SSID, rate_bytes
 from emulation.lane.netlink import NetlinkError
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ class Link(links.Link):
     """Access points and clients of one SSID. Only wires carry frames between access points."""
 
     type = "managed"
-    over_ap = needs_ap = True
+    over_ap = needs_ap = one_channel = True
     beacon_tu = 100
     settings = ("security", "passphrase", "client", "roam_dbm")
     recorders = ("associations",)
@@ -311,18 +311,19 @@ def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
 
 def high_throughput(plan: dict[str, Any], interface: Interface) -> list[str]:
     """Return hostapd's lines for an access point of 802.11n or later; none for one with legacy rates."""
-    if "width_mhz" not in plan:
+    ht = interface.plan.get("ht")
+    if not ht or ht["format"] == LEGACY:
         return []
-    wide, ht = plan["width_mhz"], interface.plan["ht"]
+    wide, centre = ht["width_mhz"], ht["centre_mhz"]
     short, above = ht["guard_ns"] == 400, channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)
     if plan["freq"] < 3000:
-        above = plan["centre_mhz"] > plan["freq"]  # the secondary 20 MHz are above the primary
+        above = centre > plan["freq"]  # the secondary 20 MHz are above the primary
     able = [f"[HT40{'+' if above else '-'}]"] * (wide > 20) + ["[SHORT-GI-20]"] * short
     lines = ["ieee80211n=1", f"ht_capab={''.join(able + ['[SHORT-GI-40]'] * (short and wide > 20))}"]
     for amendment, name in (("ac", "vht"), ("ax", "he")):
         if ht["format"] == name or (name == "vht" and ht["format"] == "he" and plan["freq"] > 3000):
             lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={int(wide == 80)}"]
-            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(plan['centre_mhz'])}"] * (wide == 80)
+            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (wide == 80)
     return [*lines, f"vht_capab={'[SHORT-GI-80]' * short}"] if ht["format"] == "vht" else lines
 
 

@@ -19,7 +19,7 @@ class Link(links.Link):
 
     def join(self, interface: Interface) -> None:
         plan = self.plan
-        interface.join_mesh(plan["ssid"], plan["freq"], plan["beacon_tu"], plan["basic_rates"], **self.wide())
+        interface.join_mesh(plan["ssid"], plan["freq"], plan["beacon_tu"], plan["basic_rates"])
         if interface.node.join_bridge:  # of an access point that also has this radio
             interface.node.join_bridge(interface)
 

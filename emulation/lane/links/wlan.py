@@ -40,7 +40,7 @@ IDLE = "idle"
 class Link(infrastructure.Link):
     """All access points, and their stations."""
 
-    needs_ap = False
+    needs_ap = one_channel = False
 
     def of(self, interface: Interface) -> dict[str, Any]:
         return {**self.plan, **interface.plan.get("wlan", {})}

@@ -328,6 +328,9 @@ BEGIN = "from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\nsta1 = net.
 REMOTE = "from mininet.node import RemoteController\nnet.addController('c', controller=RemoteController, ip='1.2.3.4')"
 
 
+WIDE = "net.addAccessPoint('ap1', mode={})"
+
+
 def test_a_program_that_is_not_there_is_said(stage):
     """Also if its output and the shell's message are redirected, before the network is built, in time, and once."""
     lines = stage.play(
@@ -350,7 +353,24 @@ def test_a_refusal_names_the_line(stage):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("net.addStation('sta2', mode='ax')", "sta2-wlan0: mode 'ax': the air has 802.11a, b and g exactly, and no HT"),
+        ("net.addStation('sta2', mode='be')", "sta2-wlan0: mode 'be': 802.11be is not there: write mode='ax5'"),
+        ("net.addStation('sta2', mode='ax6')", "sta2-wlan0: mode 'ax6': 6 GHz is not there"),
+        (
+            "net.addStation('sta2', mode='h')",
+            "sta2-wlan0: mode 'h': there is no such mode: write one of a, b",
+        ),
+        ("net.addAccessPoint('ap1', mode='ac', channel='1')", "ap1: channel 1: 802.11ac is at 5 GHz only: write"),
+        ("net.addAccessPoint('ap1', mode='ax', channel=21)", "ap1: channel 21: in mode ax there are: 36, 40"),
+        ("net.addAccessPoint('ap1', mode='n', channel=52)", "ap1: channel 52 wants a search for radar, which is not"),
+        (WIDE.format("'ac', channel=165, ht_cap='HT40+'"), "165 is in no block of 40 MHz"),
+        (WIDE.format("'n', channel=36, vht_cap='VHT80'"), "vht_cap='VHT80': 802.11n has no 80 MHz"),
+        (WIDE.format("'n2', ht_cap='160'"), "ht_cap='160': 802.11n has no 160 MHz"),
+        (
+            WIDE.format("'ac', band=160"),
+            "band=160: 160 MHz around channel 36 take channels 36 to 64, and from 52 on they",
+        ),
+        (WIDE.format("'ac', band=30"), "band=30: channels are 20, 40, 80 or 160 MHz wide"),
+        (WIDE.format("'ac'); net.addAccessPoint('ap2'); net.medium.mode("), "all radios of a network share one PHY"),
         ("net.addStation('sta2', channel=13)", "sta2: channel 13: in mode g there are: 1, 2"),
         ("net.addStation('sta2', position='here')", "sta2: 'here' is no position, as '10,20,0'"),
         ("net.addStation('sta2', ieee80211w=3)", "sta2-wlan0: ieee80211w='3': there are 0 (off), 1 (optional) and 2"),
@@ -373,7 +393,7 @@ def test_a_refusal_names_the_line(stage):
         ("net.addStation('sta2', wlans=0)", "sta2: wlans=0: a station has a radio"),
         ("net.addStation('sta2', txpower='much')", "sta2-wlan0: txpower: 'much' is no number"),
         ("net.addStation('sta2', freq=5)", "sta2-wlan0: freq=5: mode 'g' is of 2.4 GHz"),
-        ("net.addStation('sta2', band=40)", "sta2-wlan0: band=40: channels are 20 MHz wide"),
+        ("net.addAccessPoint('ap1', band=40)", "ap1-wlan1: band=40: channels of mode 'g' are 20 MHz wide"),
         ("net.addStation('sta2', position='1,2,3,4')", "sta2: '1,2,3,4' is no position"),
         ("net.addLink(sta1, net.addController('c1'))", "addLink: c1 is a controller, which has no links"),
         ("net.telemetry(nodes='sta1')", "telemetry: nodes='sta1': write nodes=[sta1, sta2]"),
@@ -457,3 +477,26 @@ def test_modes_b_and_g_in_one_network(stage):
     assert "lost 0.0" in lines and after(lines, "sta1 has") == [f"{old} 0c 12 18 24 30 48 60 6c"]
     assert after(lines, "sta2 has") == after(lines, "sta3 has") == [old]
     assert after(lines, "ap") == ["1 has 1 without ERP", "2 has 0 without ERP"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "cap", "rate", "least_mbps"),
+    [
+        ("ac", "vht_capab='[VHT80]', ht_capab='[HT40+]'", "866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2", 250),
+        ("n", "channel=11, ht_cap='HT40-'", "300.0 MBit/s MCS 15 40MHz short GI", 120),
+        ("ax2", "", "286.7 MBit/s HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0", 120),
+    ],
+)
+def test_modes_of_80211n_and_later(stage, mode, cap, rate, least_mbps):
+    """A host's TCP to a station that says nothing of modes, and one with legacy rates beside it."""
+    lines = stage.play(
+        BEGIN + f"ap1, h1 = net.addAccessPoint('ap1', mode={mode!r}, {cap}), net.addHost('h1')\n"
+        f"sta2 = net.addStation('sta2', mode={'a' if mode == 'ac' else 'g'!r})\n"
+        "net.addLink(ap1, h1)\nnet.build()\n"
+        "for name, sta in (('down', sta1), ('old', sta2)):\n"
+        "    print(name, *net.iperf((h1, sta), seconds=2, fmt='M'))\n"
+        "print(ap1.cmd('iw dev ap1-wlan1 station dump'))\nnet.stop()\n"
+    )
+    (down,), (old,) = (after(lines, word) for word in ("down", "old"))
+    assert float(down.split()[0]) > least_mbps and 10 < float(old.split()[0]) < 30
+    assert after(lines, "\trx bitrate:") == [rate, "54.0 MBit/s"]

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modes and channels by Mininet-WiFi's words, and how wide a channel is.
+
+A radio of 802.11n and later is like hwsim's: two streams and the short guard interval. Its channel has 20 MHz unless
+`band`, `ht_cap` or `vht_cap` says more, or hostapd's words `ht_capab` and `vht_capab`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from emulation.features.mininet.refusals import note, numeric
+from emulation.lane.errors import Misuse
+from emulation.specification import modes
+from emulation.specification.radio import CHANNELS, OLDER, OLDER_MODES
+
+STREAMS, SHORT, HE_GUARD, HE_MCS = 2, 0.4, 0.8, 11
+WIDTH = ("band", "ht_cap", "vht_cap", "ht_capab", "vht_capab")  # keywords that say how wide a channel is
+WIDER = re.compile(r"(?<!\d)(40|80|160)(?!\d)")
+
+
+class Mode(NamedTuple):
+    """A mode of a radio: that of the specification, and its bands in GHz, the usual one first."""
+
+    name: str
+    bands: tuple[int, ...]
+
+
+MODES = {
+    "a": Mode(OLDER, (5,)), "b": Mode(OLDER, (2,)), "g": Mode(OLDER, (2,)),
+    "n": Mode("n", (5, 2)), "n2": Mode("n", (2,)), "n5": Mode("n", (5,)), "ac": Mode("ac", (5,)),
+    "ax": Mode("ax", (5, 2)), "ax2": Mode("ax", (2,)), "ax5": Mode("ax", (5,)),
+}  # fmt: skip
+EHT = "802.11be is not there: write mode='ax5', or 'ax2'"
+NOT_THERE = {
+    **dict.fromkeys(("be", "be2", "be5", "be6"), EHT), "ax6": "6 GHz is not there: write mode='ax5', or 'ax2'",
+    "ad": "60 GHz is not there: write mode='ac'", "ah": "channels below 1 GHz are not there: write mode='n2'",
+    "p": "802.11p is a link: addLink(car1, cls=ITSLink)",
+}  # fmt: skip
+CHANNELS_5GHZ = {modes.channel_number(freq): freq for freq in CHANNELS if freq > 3000}
+CHANNELS_2GHZ = {modes.channel_number(freq): freq for freq in CHANNELS if freq < 3000}
+
+
+def mode_of(call: str, mode: str) -> str:
+    """Check the name of a mode, and return it. Raises Misuse."""
+    if mode not in MODES:
+        why = NOT_THERE.get(mode, f"there is no such mode: write one of {', '.join(MODES)}")
+        raise Misuse(f"{call}: mode {mode!r}: {why}")
+    return mode
+
+
+def usual_channel(mode: str, said: Mapping[str, Any]) -> int:
+    """Return the channel of a radio without one."""
+    bands = MODES[mode].bands
+    low = bands[0] == 2 or (2 in bands and str(said.get("freq") or "").startswith("2"))
+    return 1 if low else 36
+
+
+def freq_of(call: str, mode: str, channel: Any) -> int:
+    """Return the centre frequency of a channel in MHz. Raises Misuse."""
+    by_band = {2: CHANNELS_2GHZ, 5: CHANNELS_5GHZ}
+    there: dict[Any, int] = {number: freq for band in MODES[mode].bands for number, freq in by_band[band].items()}
+    if MODES[mode].name != OLDER:
+        there = {number: freq for number, freq in there.items() if not modes.refuse_channel("n", freq, 20)}
+    number = int(channel) if isinstance(channel, str) and channel.isdecimal() else channel
+    if type(number) is int and number in there:
+        return there[number]
+    known = ", ".join(map(str, there))
+    if number in modes.RADAR:
+        raise Misuse(f"{call}: channel {channel} wants a search for radar, which is not modelled; there are: {known}")
+    if mode == "ac" and number in CHANNELS_2GHZ:
+        raise Misuse(f"{call}: channel {channel}: 802.11ac is at 5 GHz only: write channel=36, or mode='n'")
+    raise Misuse(f"{call}: channel {channel!r}: in mode {mode} there are: {known}")
+
+
+def check_freq(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> None:
+    """Check that the keyword `freq` agrees with mode and channel. Raises Misuse."""
+    if (freq := said.get("freq")) is None:
+        return
+    band = 5 if freq_of(call, mode, channel) > 3000 else 2
+    if int(numeric(f"{call}: freq", freq)) not in (band, *range(1000 * band, 1000 * (band + 1))):
+        instead = "write mode='a' for 5 GHz, 'g' or 'b' for 2.4"
+        if MODES[mode].name != OLDER:
+            instead = f"its channel is {channel}"
+        raise Misuse(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if band == 5 else '2.4'} GHz: {instead}")
+
+
+def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int:
+    """Return how wide a channel is, in MHz. Legacy modes have 20 MHz, whatever `ht_cap` says. Raises Misuse."""
+    given = {word: said[word] for word in WIDTH if said.get(word)}
+    widths = [int(width) for word in given.values() for width in WIDER.findall(str(word))]
+    width = max([20, *widths])
+    if MODES[mode].name == OLDER:
+        if width > 20 and "band" in given:
+            raise Misuse(f"{call}: band={given['band']!r}: channels of mode {mode!r} are 20 MHz wide: leave it out")
+        for word, value in given.items():
+            if word != "band":
+                note(f"{word}={value!r}: mode {mode!r} has no HT and VHT: write mode='n', 'n2' or 'ac'")
+        return 20
+    if width == 20 and "band" in given and str(given["band"]) != "20":
+        raise Misuse(f"{call}: band={given['band']!r}: channels are 20, 40, 80 or 160 MHz wide")
+    freq = freq_of(call, mode, channel)
+    name = MODES[mode].name
+    refused = width not in modes.FORMATS[name].widths_mhz and f"802.11{name} has no {width} MHz"
+    if why := refused or modes.refuse_channel(name, freq, width):
+        raise Misuse(f"{call}: {'; '.join(f'{word}={value!r}' for word, value in given.items())}: {why}")
+    return width
+
+
+def settings_of(mode: str, width: int) -> dict[str, Any]:
+    """Return the settings of a node with a radio of this mode."""
+    name = MODES[mode].name
+    if name == OLDER:
+        return {"mode": mode}
+    if name == "ax":
+        note(f"mode={mode!r}: data goes at HE MCS {HE_MCS}, as the kernel's minstrel_ht does not choose among HE's")
+        return {"mode": name, "width": width, "streams": STREAMS, "guard": HE_GUARD, "mcs": HE_MCS}
+    return {"mode": name, "width": width, "streams": STREAMS, "guard": SHORT}
+
+
+def rate_of(mode: str) -> float:
+    """Return the highest legacy rate of a mode."""
+    return OLDER_MODES.get(mode, OLDER_MODES["g"])

@@ -157,9 +157,10 @@ class Net(lane.Net):
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
         """Put nodes on one link. Radios without a link share one.
 
-        Radios take `ssid`, `freq` (MHz) or `channel`, `width` and `beacon_tu`; access points and clients also `security`, `passphrase`,
-        `client` and `roam_dbm`. A wire between two nodes takes `bw`, `delay`, `jitter`, `loss` and `max_queue_size`.
-        `cls` is a link class, which may be the script's own, or the name of a kind. Raises Misuse.
+        Radios take `ssid`, `freq` (MHz) or `channel`, `width` and `beacon_tu`; access points and clients also
+        `security`, `passphrase`, `client` and `roam_dbm`. A wire between two nodes takes `bw`, `delay`, `jitter`,
+        `loss` and `max_queue_size`. `cls` is a link class, which may be the script's own, or the name of a kind.
+        Raises Misuse.
         """
         names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
         if isinstance(cls, str):

@@ -82,10 +82,7 @@ CALLS = {
     "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
     "socketServer": "nothing outside reaches into a lane: write what it should do into the script, or CLI(net)",
     "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
-    "delNode": "the network is what net.build() made: node.cmd('ip link set … down')",
     "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
-    "delLink": "net.configLinkStatus(a, b, 'down')", "removeLink": "net.configLinkStatus(a, b, 'down')",
-    "delHost": "the network is what net.build() made",
 }  # fmt: skip
 PLANE = "motion is in the plane"
 NODE_NOTED |= {"min_z": PLANE, "max_z": PLANE}

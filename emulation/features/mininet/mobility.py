@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motion in Mininet-WiFi's API, as waypoints, which the air follows exactly. The same seed gives the same motion.
 
-Scripts describe it before `build`; time 0 is the end of `build`, when the session begins. `mobility` gives a station's
+Scripts describe it before `build`; time 0 is the end of `build`, when the session begins. In a running network, it is
+the call of `stopMobility` or `setMobilityModel`. `mobility` gives a station's
 positions at its start and stop, and `coord` those in between; it moves straight and evenly between them. A model moves
 all stations and cars without a position of their own."""
 
@@ -208,12 +209,7 @@ class Mobility:
     def wanted(self) -> bool:
         return bool(self.model or self.stages or self.ways)
 
-    def early(self, call: str) -> None:
-        if self.net.built:
-            raise Misuse(f"{call}: motion is planned when the network is built; call it before net.build()")
-
     def set_model(self, **said: Any) -> None:
-        self.early("setMobilityModel")
         said = newer(said)
         name = said.get("model") or "RandomDirection"
         name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
@@ -226,9 +222,9 @@ class Mobility:
             self.stop_s = float(said["stopTime"])
         if method := said.get("ac_method"):
             self.net.setAssociationCtrl(method)
+        self.go_on({node.name: self.drawn(node) for node in self.movers()} if self.net.lab else {})
 
     def set_start(self, **said: Any) -> None:
-        self.early("startMobility")
         self.start = said = newer(said)
         given = {key: value for key, value in said.items() if key not in ("time", "mob_rep", "reverse")}
         if method := given.pop("ac_method", None):
@@ -239,13 +235,19 @@ class Mobility:
             check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA))
 
     def set_stop(self, **said: Any) -> None:
-        self.early("stopMobility")
         said = newer(said)
         check("stopMobility", said, ("time", "stopTime"))
         self.stop_s = numeric("stopMobility: time", said.get("time", said.get("stopTime", 0)))
+        self.go_on({name: self.scripted(self.net[name]) for name in self.stages} if self.net.lab else {})
+
+    def go_on(self, ways: dict[str, list[Waypoint]]) -> None:
+        """In a running network, move nodes from now on. Raises Misuse or OSError."""
+        if ways and self.net.lab:
+            note("motion begins while the network runs: a client without mobility before net.build() keeps its network")
+            self.net.lab.go(ways)
+            self.stages.clear()
 
     def set_stage(self, node: Node, stage: str, **said: Any) -> None:
-        self.early("mobility")
         check(f"mobility({node.name})", said, ("time", "position"))
         if stage not in ("start", "stop"):
             raise Misuse(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")

@@ -16,6 +16,7 @@ from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.association import AssociationControl
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.lab import Lab
+from emulation.features.mininet.late import open_node, open_wire
 from emulation.features.mininet.link import Link
 from emulation.features.mininet.log import output
 from emulation.features.mininet.medium import Medium
@@ -117,8 +118,6 @@ class Mininet:
 
     def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
         """Add a node of a class, whose keywords a table has. Raises Misuse."""
-        if self.built:
-            raise Misuse(f"{name}: the network is already built; add nodes before net.build()")
         if name in self.nameToNode:
             raise Misuse(f"there is a node {name} already")
         cls, fixed = kinds.class_of(name, cls, usual)
@@ -129,6 +128,8 @@ class Mininet:
             kinds.check_node(f"{name}", cls.kind, params)
         node: Node = cls(name, **params)
         node.net = self
+        if self.lab:
+            open_node(self.lab, node)
         self.nameToNode[name] = node
         return node
 
@@ -189,8 +190,6 @@ class Mininet:
     def addLink(self, node1: Any, node2: Any = None, port1: int | None = None, port2: int | None = None,
                 cls: Any = None, **params: Any) -> Link:  # fmt: skip
         """Add a wire, the link of a radio (cls=adhoc …), or a station's access point."""
-        if self.built:
-            raise Misuse("addLink: the network is already built; add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
         if controller := next((each for each in (a, b) if each and each.kind == "controller"), None):
             raise Misuse(f"addLink: {controller} is a controller, which has no links; leave it out")
@@ -201,6 +200,8 @@ class Mininet:
         params = {**fixed, **params}
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
         settings = link.settings_of(found, call, params, self.medium.by_links)
+        if self.built and found.role != "wired":
+            raise Misuse(f"{call}: the network is already built, with its radios; add this link before net.build()")
         if issubclass(found, link.Wireless) and found.role != "infrastructure":
             if (intf := a.wintf(params.get("intf"))).link:
                 raise Misuse(
@@ -215,8 +216,39 @@ class Mininet:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
         else:
             made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
+        if self.lab:
+            open_wire(self.lab, made)
         self.links.append(made)
         return made
+
+    def delLink(self, link: Link) -> None:
+        """Switch a wire off, and forget it."""
+        link.switch(on=False)
+        self.links.remove(link)
+
+    removeLink = delLink
+
+    def delLinkBetween(self, node1: Any, node2: Any, index: int = 0, allLinks: bool = False) -> None:
+        found = self.linksBetween(node1, node2)
+        for made in found if allLinks else found[index : index + 1]:
+            self.delLink(made)
+
+    def delNode(self, node: Node, nodes: Any = None) -> None:
+        """End a node's programs, switch its wires off, and forget it. Raises Misuse if it has a radio."""
+        if node.wintfs:
+            raise Misuse(f"delNode: {node.name} has a radio: {node.name}.cmd('ip link set … down') switches it off")
+        for made in [each for each in self.wires() if node in (each.intf1.node, each.intf2 and each.intf2.node)]:
+            self.delLink(made)
+        node.terminate()
+        for kept in (self.hosts, self.switches, self.controllers):
+            if node in kept:
+                kept.remove(node)
+        del self.nameToNode[node.name]
+
+    delHost = delSwitch = delController = delNode
+
+    def __delitem__(self, name: str) -> None:
+        self.delNode(self[name])
 
     def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
         """Add a wire's end with Mininet's name (s1-eth1); a host's first one gets the host's address."""

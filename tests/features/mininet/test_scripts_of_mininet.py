@@ -277,6 +277,31 @@ def test_names_of_a_machine(stage):
     ]  # fmt: skip
 
 
+def test_a_running_network_gets_more(stage):
+    lines = [line for line in stage.play("late") if "***" not in line and "->" not in line]
+    assert lines == [
+        "lost 0 10.0.0.3 10.0.0.99 ['h2-eth0']", "rtt 20", "cut 100 0",
+        "there ['sta1', 'sta2', 'ap1', 's1', 's2', 'h2']", "moved [60, 0, 0] (20.0, 0.0, 0.0)",
+    ]  # fmt: skip
+
+
+AFTER = (
+    ("net.addStation('sta2')", "sta2: the network is already built, with its radios; add it before net.build()"),
+    ("net.addLink(sta1, cls=adhoc)", "addLink(sta1, cls=adhoc): the network is already built, with its radios; add"),
+    ("net.delNode(sta1)", "delNode: sta1 has a radio: sta1.cmd('ip link set … down') switches it off"),
+)
+
+
+def test_a_running_network_gets_no_more_radios(stage):
+    lines = stage.play(
+        BEGIN + "from mn_wifi.link import adhoc\nnet.build()\n"
+        + "".join(f"try: {call}\nexcept Exception as error: print('said', error)\n" for call, _ in AFTER)
+        + "net.stop()\n"
+    )  # fmt: skip
+    said = after(lines, "said ")
+    assert [line[: len(says)] for line, (_, says) in zip(said, AFTER, strict=True)] == [says for _, says in AFTER]
+
+
 def test_wires_and_a_router(stage):
     lines = stage.play("wired")
     assert lines[0] == "before ['1', 'h2']"

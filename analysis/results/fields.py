@@ -43,6 +43,7 @@ PLAN = {
     "air.rx_threshold_mdbm": "",
     "air.cs_threshold_mdbm": "with `sinr` it may exceed the reception threshold",
     "air.noise_mdbm": "",
+    "air.host_delay_ns": "mean delay of a station's host: hosts.md",
     "air.detection_db.ofdm": "with `sinr`: margin for a preamble to be noticed",
     "air.detection_db.dsss": "likewise",
     "air.short_retry": "",

@@ -15,6 +15,8 @@
 
 /* When to try again after an allocation has failed. */
 #define STARVED_NS (1000 * US)
+/* The least delay of a host (docs/hosts.md). */
+#define HOST_LEAST_NS 1500
 
 static const struct dcf_ops *air_ops(bool ht)
 {
@@ -25,9 +27,14 @@ static const struct dcf_ops *air_ops(bool ht)
 	return &hwsim_dcf_ops;
 }
 
+u64 air_host_delay(struct air *air, u16 station)
+{
+	return HOST_LEAST_NS + dcf_draw_exponential(&air->radio[station].random, air->host_delay_ns);
+}
+
 void air_arm(struct air *air)
 {
-	u64 next = dcf_next(air->dcf);
+	u64 next = min(dcf_next(air->dcf), hwsim_next(air));
 
 	if (!air->running)
 		return;
@@ -78,6 +85,7 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 		conf_tx_take(air);
 		air->hushed = false;
 		dcf_run(air->dcf, now);
+		hwsim_arrive(air, now);
 		hwsim_give(air);
 		hwsim_take(air, now);
 		vdev_interrupt(air);
@@ -112,13 +120,14 @@ static enum hrtimer_restart air_timer_ht(struct hrtimer *timer)
 struct air *air_create(const struct dcf_config *config, bool ht)
 {
 	struct air *air = kzalloc(sizeof(*air), GFP_KERNEL);
-	int err = -ENOMEM;
+	int i, err = -ENOMEM;
 
 	if (!air)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&air->lock);
 	raw_spin_lock_init(&air->told_lock);
 	INIT_LIST_HEAD(&air->backlog);
+	INIT_LIST_HEAD(&air->arriving);
 	hrtimer_setup(&air->timer, ht ? air_timer_ht : air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->armed = DCF_NEVER;
 	air->stations = config->stations;
@@ -127,6 +136,8 @@ struct air *air_create(const struct dcf_config *config, bool ht)
 	if (!air->radio || !air->dcf)
 		goto out;
 	dcf_init(air->dcf, config, air_ops(ht), air);
+	for (i = 0; i < air->stations; i++)
+		air->radio[i].random = ~config->seed ^ (i + 1ULL) << 32;
 	if (config->trace) {
 		err = trace_open(air);
 		if (err)

@@ -49,6 +49,7 @@ struct radio {
 	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
 	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
 	struct driver *driver; /* of HT and later; NULL: there is none, or it is hwsim's */
+	u64 random, handed_ns, due_ns; /* of the host's delays: the stream; the latest frame's time, and when it arrives */
 };
 
 /* The permanent address of hwsim's radio 42:... is 02:... */
@@ -81,6 +82,8 @@ struct air {
 	struct hrtimer timer;
 	u64 armed; /* the time that the timer is set for */
 	bool short_preamble; /* for all frames; otherwise as the kernel requests */
+	u32 host_delay_ns; /* mean; 0: none */
+	struct list_head arriving; /* frames that the host's delay holds up, by the time at which they arrive */
 	int kicked; /* hwsim has put something into a ring */
 	u64 kicked_ns; /* when: the first kick since the last reading */
 	bool running; /* the rings exist */
@@ -123,6 +126,8 @@ void air_destroy(struct air *air);
 void air_kick(struct air *air);
 /* Set the timer after a change of the core. Call it with air->lock held. */
 void air_arm(struct air *air);
+/* Draw how long a station's host takes from an event to its frame. */
+u64 air_host_delay(struct air *air, u16 station);
 static inline u64 air_now(void)
 {
 	return ktime_get_ns();
@@ -132,6 +137,9 @@ static inline u64 air_now(void)
 extern const struct dcf_ops hwsim_dcf_ops, mpdu_dcf_ops;
 /* Take hwsim's messages; give it those that wait; drop those that wait. */
 void hwsim_take(struct air *air, u64 now);
+/* When the next frame arrives that the host's delay holds up, or DCF_NEVER; let those arrive whose time has come. */
+u64 hwsim_next(const struct air *air);
+void hwsim_arrive(struct air *air, u64 now);
 void hwsim_give(struct air *air);
 void hwsim_forget(struct air *air);
 

@@ -116,6 +116,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(air);
 	}
 	air->short_preamble = nla_get_u8(a[A_SHORT_PREAMBLE]);
+	air->host_delay_ns = min_t(u32, nla_get_u32(a[A_HOST_DELAY_NS]), NSEC_PER_MSEC);
 	owner.net = genl_info_net(info);
 	owner.portid = info->snd_portid;
 	the_air = air;

@@ -27,9 +27,27 @@ static void driver_tx(struct ieee80211_hw *hw, struct ieee80211_tx_control *cont
 	mpdu_send(driver_of(hw), control->sta, skb);
 }
 
+/* The host's delay is over. */
+static enum hrtimer_restart driver_wake(struct hrtimer *timer)
+{
+	tasklet_schedule(&container_of(timer, struct driver, wake)->work);
+	return HRTIMER_NORESTART;
+}
+
 static void driver_wake_tx_queue(struct ieee80211_hw *hw, struct ieee80211_txq *txq)
 {
-	tasklet_schedule(&driver_of(hw)->work);
+	struct driver *d = driver_of(hw);
+	unsigned long flags;
+	u64 delay_ns;
+
+	if (!d->air->host_delay_ns)
+		return tasklet_schedule(&d->work);
+	if (hrtimer_active(&d->wake))
+		return;
+	spin_lock_irqsave(&d->air->lock, flags);
+	delay_ns = air_host_delay(d->air, d->station);
+	spin_unlock_irqrestore(&d->air->lock, flags);
+	hrtimer_start(&d->wake, ns_to_ktime(delay_ns), HRTIMER_MODE_REL_SOFT);
 }
 
 static int driver_start(struct ieee80211_hw *hw)
@@ -451,6 +469,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 		.hw = hw, .air = air, .station = station, .traits = *traits, .net = net, .portid = portid,
 	};
 	mpdu_init(d);
+	hrtimer_setup(&d->wake, driver_wake, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&d->beacon, driver_beacon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	radio_perm_addr(addr, air->radio[station].addr);
 	describe_radio(d, addr);
@@ -474,6 +493,7 @@ static void driver_destroy(struct driver *d)
 {
 	ieee80211_unregister_hw(d->hw);
 	beacons_stop(d);
+	hrtimer_cancel(&d->wake);
 	driver_detach(d);
 	driver_free(d);
 }

@@ -64,6 +64,7 @@ struct driver {
 	struct prepared prepared[IEEE80211_NUM_ACS];
 	u64 last_ppdu; /* the core's number of the last frame received */
 
+	struct hrtimer wake; /* after the host's delay */
 	struct hrtimer beacon;
 	struct ieee80211_vif *beacons; /* the interface that has beacons */
 	u32 interval_us;

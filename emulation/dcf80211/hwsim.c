@@ -17,10 +17,15 @@
 #define MOST_WAITING 4096
 /* Offset of the transmitter's address in a frame. */
 #define ADDR2 10
+/* Frame Control of a beacon: the radio itself sends it at its time. */
+#define BEACON 0x80
 
 /* A frame of hwsim's while the core has it. */
 struct held {
 	struct dcf_frame frame;
+	struct list_head list; /* until it arrives at its station's MAC */
+	u64 due_ns;
+	u16 station;
 	struct backlog *report; /* allocated first, so that the end can always be reported to hwsim */
 	u64 cookie;
 	u32 flags;
@@ -113,9 +118,15 @@ void hwsim_give(struct air *air)
 void hwsim_forget(struct air *air)
 {
 	struct backlog *message, *next;
+	struct held *h, *after;
 
 	list_for_each_entry_safe(message, next, &air->backlog, list)
 		message_free(air, message);
+	list_for_each_entry_safe(h, after, &air->arriving, list) {
+		list_del(&h->list);
+		kfree(h->report);
+		kfree(h);
+	}
 	kfree(air->report);
 	air->report = NULL;
 }
@@ -225,6 +236,44 @@ static int find_or_learn(struct air *air, const u8 *name, const u8 *addr)
 	return station;
 }
 
+u64 hwsim_next(const struct air *air)
+{
+	const struct held *h = list_first_entry_or_null(&air->arriving, struct held, list);
+
+	return h ? h->due_ns : DCF_NEVER;
+}
+
+void hwsim_arrive(struct air *air, u64 now)
+{
+	struct held *h, *after;
+
+	list_for_each_entry_safe(h, after, &air->arriving, list) {
+		if (h->due_ns > now)
+			return;
+		list_del(&h->list);
+		dcf_enqueue(air->dcf, h->station, &h->frame, now);
+	}
+}
+
+/*
+ * Hold a frame up for as long as the station's computer takes from an event to
+ * its frame. Frames of one instant share a delay, and all keep their order.
+ */
+static void hold_up(struct air *air, struct held *h, u64 now)
+{
+	struct radio *r = &air->radio[h->station];
+	struct held *before;
+
+	if (r->handed_ns != now)
+		r->due_ns = max(r->due_ns, now + air_host_delay(air, h->station));
+	r->handed_ns = now;
+	h->due_ns = r->due_ns;
+	list_for_each_entry_reverse(before, &air->arriving, list)
+		if (before->due_ns <= h->due_ns)
+			break;
+	list_add(&h->list, &before->list);
+}
+
 static void take_frame(struct air *air, const struct message *m, u64 now)
 {
 	int station = m->len < DCF_HDR_LEN ? find_radio(air, m->transmitter) :
@@ -262,7 +311,11 @@ static void take_frame(struct air *air, const struct message *m, u64 now)
 	h->frame.freq = m->freq;
 	h->frame.no_ack = m->flags & FLAG_NO_ACK;
 	air->frames++;
-	dcf_enqueue(air->dcf, station, &h->frame, now);
+	h->station = station;
+	if (air->host_delay_ns && h->bytes[0] != BEACON)
+		hold_up(air, h, now);
+	else
+		dcf_enqueue(air->dcf, station, &h->frame, now);
 }
 
 static void take_message(struct air *air, const void *buffer, u32 size, u64 now)

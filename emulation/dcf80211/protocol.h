@@ -127,6 +127,7 @@ enum {
 	A_DENSITY,
 	A_AQL,
 	A_FAIRNESS,
+	A_HOST_DELAY_NS,
 	ATTRS
 };
 
@@ -197,6 +198,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_DENSITY] = { .type = NLA_U8 },
 	[A_AQL] = { .type = NLA_U8 },
 	[A_FAIRNESS] = { .type = NLA_U8 },
+	[A_HOST_DELAY_NS] = { .type = NLA_U32 },
 };
 
 /* Attributes that each request must carry. */
@@ -204,7 +206,7 @@ static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
-	A_PUNCTUAL, A_EDCA, A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, A_HT, 0
+	A_PUNCTUAL, A_EDCA, A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, A_HT, A_HOST_DELAY_NS, 0
 };
 static const int station_needs[] __maybe_unused = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, A_RX_THRESHOLD_AW,

@@ -14,6 +14,7 @@ import os
 import struct
 
 from emulation.lane import syscalls
+from emulation.lane.clock import is_real
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
 from emulation.lane.protocol import CATEGORIES, EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, RULES, Command
 from emulation.lane.protocol import Attribute as A
@@ -205,6 +206,7 @@ class Air:
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
             (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")), (A.PUNCTUAL, _u8(air["punctual"])),
             (A.EDCA, _u8(air["edca"])), (A.HT, _u8(air["ht"])),
+            (A.HOST_DELAY_NS, 0 if is_real() else air["host_delay_ns"]),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):

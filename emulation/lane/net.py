@@ -32,7 +32,7 @@ import importlib
 import os
 
 from emulation.lane import interfaces, links, routing
-from emulation.lane.clock import let_all_end, settle
+from emulation.lane.clock import is_real, let_all_end, settle
 from emulation.lane.distribution import Distribution
 from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
@@ -115,6 +115,10 @@ class Net:
         for node in plan["nodes"]:
             mine = self.nodes[node["name"]]
             mine.plan = node
+            if plan["air"]["host_delay_ns"] and not is_real():
+                from random import Random
+
+                mine.starts = Random(f"{plan['seed']} {mine.name}")
             mine.interfaces = [interfaces.find(each["kind"])(mine, each) for each in node["interfaces"]]
         self.routing = routing.find(plan["routing"]["kind"]).Routing(plan["routing"])
 

@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Sequence
+    from random import Random
     from typing import Any, Self
 
     from emulation.lane.motion import Position
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 NAMESPACES = "/run/netns"  # the folder of `ip netns`
 LOOPBACK = 1  # its interface index, in each namespace
 HANDLE = 2 << 16  # of a qdisc with a child; a link's own qdisc is 1:
+START_LEAST_S, START_MEAN_S = 0.0009, 0.001  # of a program: the least, and the mean of what is added (docs/hosts.md)
 
 
 class Node:
@@ -53,6 +55,7 @@ class Node:
         self.switch: Switch | None = None  # of Open vSwitch
         self.join_bridge: Callable[[Interface], None] | None = None  # makes an interface a port, if it is a bridge
         self.private: dict[str, str] = {}  # folders that only its programs see, by where they see them
+        self.starts: Random | None = None  # draws how long programs take to start; None: no time
         self.cleanup = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -159,10 +162,16 @@ class Node:
         """Note a setting that was read back."""
         self.settings.append({"where": self.name, "what": what, "value": value, "default": default})
 
+    def take_start_time(self) -> None:
+        """Sleep for as long as a program takes to start, if this network has such delays."""
+        if self.starts:
+            time.sleep(START_LEAST_S + self.starts.expovariate(1 / START_MEAN_S))
+
     def popen(self, command: Sequence[str] | str, **options: Any) -> subprocess.Popen[bytes]:
         """Start a program in the node; a str is run by the shell. Options are those of subprocess.Popen."""
         from subprocess import Popen
 
+        self.take_start_time()
         options.setdefault("preexec_fn", self.show_its_own if self.apart else None)
         with self:
             return Popen(command, shell=isinstance(command, str), **options)

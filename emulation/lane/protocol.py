@@ -144,3 +144,4 @@ class Attribute:
     DENSITY = 91
     AQL = 92
     FAIRNESS = 93
+    HOST_DELAY_NS = 94

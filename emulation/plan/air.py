@@ -273,6 +273,7 @@ def plan_air(
         "power_mdbm": propagation.listed(powers.power_mdbm),
         "delay_ns": powers.delay_ns.tolist(),
         "error_table": error_table(TABULATED, medium.bit_errors, medium.per) if medium.reception == "sinr" else None,
+        "host_delay_ns": round(medium.host_delay_us * 1000),
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),

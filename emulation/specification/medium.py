@@ -69,6 +69,7 @@ LIKE: dict[str, dict[str, object]] = {
 
 
 OURS: Literal["dcf80211"] = "dcf80211"
+HOST_DELAY_US = 25.0  # where a user's own programs run: at prompts, and in scripts of Mininet-WiFi (docs/hosts.md)
 
 
 class Medium(Section):
@@ -121,6 +122,9 @@ class Medium(Section):
         description="EIFS after corrupted frames, or after any energy, as in ns-2; by default energy with capture",
     )
 
+    host_delay_us: float = Field(
+        0.0, ge=0, le=1000, description="mean delay of a station's host between an event and its frame (docs/hosts.md)"
+    )
     sensing_ns: int | None = Field(
         None, ge=0, lt=9000, description="time for sensing and turnaround; by default a quarter of a slot; ns-2 has 0"
     )

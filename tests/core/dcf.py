@@ -242,6 +242,7 @@ def library() -> c.CDLL:
         ("dcf_categorise", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_ratio_mdb", c.c_int32, [u64, u64]),
         ("dcf_draw_budget_q40", u64, [c.POINTER(u64)]),
+        ("dcf_draw_exponential", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
         ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
         ("give_draws", None, [c.POINTER(c.c_uint32), c.c_uint32]),
         ("dcf_lambda_q40", u64, [c.POINTER(Errors), c.c_int32]),

@@ -405,6 +405,8 @@ bool dcf_measuring(const struct dcf *dcf);
 const struct dcf_counters *dcf_counters(const struct dcf *dcf, u16 station);
 /* Number of events played so far. */
 u64 dcf_events(const struct dcf *dcf);
+/* Draw from an exponential distribution with this mean, at most 1 << 20, and cut off at 16 times the mean. */
+u32 dcf_draw_exponential(u64 *state, u32 mean);
 /* The state of a station as of the last dcf_run(). */
 void dcf_look(const struct dcf *dcf, u16 station, struct dcf_look *look);
 

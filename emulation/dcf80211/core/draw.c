@@ -49,6 +49,13 @@ u64 dcf_draw_budget_q40(u64 *state)
 	return (minus_log2 >> 6) * 2977044472ULL >> 18; /* times ln 2 = 2977044472 / 2^32; Q32 to Q40 */
 }
 
+u32 dcf_draw_exponential(u64 *state, u32 mean)
+{
+	u64 budget = dcf_draw_budget_q40(state);
+
+	return dcf_min(budget, 16ULL << 40) * (mean >> 4) >> 36;
+}
+
 s32 dcf_ratio_mdb(u64 a, u64 b)
 {
 	s64 log2 = (s64)log2_q32(a ? a : 1) - (s64)log2_q32(b ? b : 1);

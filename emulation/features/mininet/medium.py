@@ -20,6 +20,7 @@ from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse
 from emulation.specification import Specification
+from emulation.specification.medium import HOST_DELAY_US
 from emulation.specification.modes import FORMATS
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
 from emulation.specification.radio import OLDER
@@ -159,7 +160,7 @@ class Medium:
         return {
             **radio, "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
-            "noise_dbm": self.noise_dbm, **self.propagation(freq),
+            "host_delay_us": HOST_DELAY_US, "noise_dbm": self.noise_dbm, **self.propagation(freq),
             **({} if self.by_links else {"thresholds": limits}),
         }  # fmt: skip
 

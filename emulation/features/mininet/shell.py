@@ -22,7 +22,7 @@ class Shell:
     """The shell of a node in a lane."""
 
     def __init__(self, node: Node) -> None:
-        command = ["bash", "--norc", "--noprofile"]
+        self.node, command = node, ["bash", "--norc", "--noprofile"]
         self.lacks, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.process: Popen[bytes] = node.popen(
             command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0, pass_fds=[told]
@@ -35,6 +35,7 @@ class Shell:
     def begin(self, command: str) -> None:
         """Start a command, without access to the shell's input. Raises OSError if the shell has ended."""
         end = f"printf '\\{END[0]:o}'"
+        self.node.take_start_time()
         self.keyboard.write(f"eval {shlex.quote(command)} </dev/null\n{end}\n".encode())
         self.keyboard.flush()
 

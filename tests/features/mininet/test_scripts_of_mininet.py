@@ -4,6 +4,7 @@
 import importlib
 import math
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +167,15 @@ def test_roles_change(stage):
     assert lines[1:] == ["sta1-wlan0 to ap1-wlan1 to none", "IBSS True", "mesh True"]
 
 
+@pytest.mark.skipif(not shutil.which("ip"), reason="iproute2 is not installed")
+def test_programs_that_wake_in_one_instant(stage):
+    """A host's delay keeps them from sending in the same nanosecond for ever; two stations are heard 19 times each."""
+    lines = stage.play("in_one_instant")
+    heard = [int(line.rpartition(" ")[2]) for line in lines if " heard " in line]
+    assert len(heard) == 3 and min(heard) >= 36
+    assert after(lines, "over two hops:") == ["5 received"]
+
+
 def test_a_routing_protocol(stage):
     assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
 
@@ -203,7 +213,7 @@ def test_hidden_terminals(stage):
         "left hears right: True"
     ]
     (hidden, lost), (beside, fewer) = [map(int, re.findall(r"\d+", line)[:2]) for line in lines if "kb/s" in line]
-    assert beside > 1.3 * hidden and lost > 1.5 * fewer
+    assert beside > 1.8 * hidden and lost > 4 * fewer
 
 
 def test_replayed_positions(stage):

@@ -21,6 +21,7 @@ from emulation.lanes import Lane
 from emulation.play.script import SCRIPT_COPY
 from emulation.play.session import new_folder, provide_for
 from emulation.play.tasks import task_for
+from emulation.specification.medium import HOST_DELAY_US
 from topologies import Network
 
 PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
@@ -50,7 +51,7 @@ def play_network(
     """Open a prompt in a network: a topology by its name, or the network itself. Options are those `given`, then those
     that are `usual`. Raises Misuse or Failure."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    task = task_for(what, {**usual, **chosen, "seed": seeds[0]})
+    task = task_for(what, {"host_delay_us": HOST_DELAY_US, **usual, **chosen, "seed": seeds[0]})
     lab, asked = provide_for([task], lane), task.specification
     folder = new_folder(out, title)
     program = folder / SCRIPT_COPY

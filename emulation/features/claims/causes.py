@@ -54,7 +54,10 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
     alone = [_alone(name, found) for name in sorted(options, key=_rank)]
     others = [other for _, other in found]
     whole = [Change(_whole(OTHER[column]), others)] if len(alone) > 1 and _comes_out(claims, others) else []
-    return named + alone + whole
+    found_so: dict[tuple[str, ...], Change] = {}
+    for change in (*named, *alone, *whole):
+        found_so.setdefault(tuple(study.name for study, _ in change.units), change)
+    return list(found_so.values())
 
 
 def decisive(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:

@@ -175,11 +175,13 @@ class Claims:
 
     def put(self, study: Study, of: tuple[str, str], seed: int, values: Callable[[str], float], made: str) -> None:
         """Add the numbers of a case and a variant. They replace those of other options, of another version, or of fewer
-        paths."""
+        paths. Paths that are no longer compared are left out."""
         case, variant = of
         wanted = sorted(self.paths(study)[of])
         found = [rounded(values(path)) for path in wanted]
         cell = self._cell(study, case, variant)
+        if cell and cell.values.keys() > set(wanted):
+            cell.values = {path: cell.values[path] for path in wanted}
         if cell is None or cell.made != made or sorted(cell.values) != wanted:
             cell = Cell(of=self._definition(study, case, variant), made=made, seeds=[], values={p: [] for p in wanted})
             self.record.cells.setdefault(study.name, {}).setdefault(case, {})[variant] = cell
@@ -190,15 +192,15 @@ class Claims:
                 cell.values[path].insert(at, one)
 
     def merge(self, other: Record) -> None:
-        """Add another record's seeds of the same options and version. If these differ, keep the cell of the current
-        options and version, else ours."""
+        """Add another record's seeds of the same options, version and paths. If these differ, keep the cell of the
+        current options and version, then the one with more seeds, else ours."""
         self.record.made = {**other.made, **self.record.made}
         studies = {study.name: study for study in self.studies}
 
-        def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool]:
+        def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool, int]:
             made, known = self.record.made.get(cell.made), studies.get(study)
             of_now = known is not None and cell.of == self._definition(known, case, variant)
-            return of_now, made is not None and made.behaviour == behaviour()
+            return of_now, made is not None and made.behaviour == behaviour(), len(cell.seeds)
 
         for study, cases in other.cells.items():
             for case, variants in cases.items():

@@ -109,6 +109,19 @@ def test_two_records_add_up() -> None:
     assert empty.record.cells == found.record.cells
 
 
+def test_seeds_stay_where_fewer_numbers_are_compared() -> None:
+    """And of two records of the same version the one with more seeds is kept where they differ in these."""
+    found, other = filled(range(1, 4)), filled(range(1, 7))
+    for cell in found.record.cells["rts-cts"][""].values():
+        cell.values["air_s"] = [1.0, 1.0, 1.0]
+    again = Claims(found.record.model_copy(deep=True))
+    again.studies = [STUDY]
+    filled(range(4, 5), into=again)
+    assert again.record.cells["rts-cts"][""]["full"].values == {GOODPUT: [1001, 1002, 1003, 1004]}
+    found.merge(other.record)
+    assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5, 6]
+
+
 def test_a_comment_makes_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But code of routing and of congestion controls does, and so do golden traces."""
     for name, file in (("GOLDEN", tmp_path / "golden.json"), ("NOT_GOLDEN", (tmp_path,))):

@@ -180,6 +180,24 @@ def test_a_routing_protocol(stage):
     assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
 
 
+ROUTED = """
+from mn_wifi.cli import CLI
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+for i in (1, 2, 3):
+    net.addLink(net.addStation(f"sta{i}", position=f"{60 * i},0,0", range=80), cls=adhoc, channel=5, proto="batman_adv")
+net.build()
+CLI(net)
+net.stop()
+"""
+
+
+def test_at_a_prompt_routes_are_there(stage):
+    lines = stage.play(ROUTED, typed=["sta1 ping -c 1 10.0.0.3"])
+    assert any("1 packets transmitted, 1 received" in line for line in lines)
+
+
 @pytest.mark.lane
 def test_mn_in_a_line(tmp_path):
     """Mininet's `mn`: rates of wires, a test, and unknown options."""

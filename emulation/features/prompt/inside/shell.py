@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
+# Protocols that look for routes all the time. On a machine they have found some when a person has typed a line.
+PROACTIVE, FOUND_S = ("olsr", "dsdv", "babel", "batman_adv"), 30
 MODES = ("full", "partial", "none")
 COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 COUNTED = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
@@ -64,6 +66,9 @@ class Shell(cmd.Cmd):
 
     def run(self) -> None:
         """Serve until exit or the end of the input; then end the programs in the background."""
+        if (routing := self.net.plan["routing"]["kind"]) in PROACTIVE:
+            print(f"*** {routing} looks for routes: {FOUND_S} s of the network's time pass", flush=True)
+            time.sleep(FOUND_S)
         print(self.intro.format(len(self.net.nodes)))
         heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for what runs; the host asks for lines
         try:

@@ -9,14 +9,16 @@ from typing import Any
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.modes import freq_of
+from emulation.features.mininet.refusals import note
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
-from emulation.lane.links.wlan import IDLE
+from emulation.lane.links.wlan import EAP, IDLE
 from emulation.specification.modes import centre
 
 SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
 OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
 ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
+AUTHMODE = "8021x"
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
 Wlan = dict[str, Any]
@@ -24,11 +26,14 @@ Wlan = dict[str, Any]
 
 def master(intf: WIntf) -> Wlan:
     """Return the network of an access point's interface. Raises Misuse."""
-    security = SECURITY.get(intf.encrypt or "")
+    said = {**intf.node.net.params, **intf.node.params}
+    if (mode := said.get("authmode")) not in (None, AUTHMODE):
+        raise Misuse(f"{intf.name}: authmode={mode!r}: there is {AUTHMODE!r}")
+    security = EAP if mode else SECURITY.get(intf.encrypt or "")
     if security is None:
         there = ", ".join(word for word in SECURITY if word)
         raise Misuse(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
-    if (security != Security.OPEN) != bool(intf.passwd):
+    if security != EAP and (security != Security.OPEN) != bool(intf.passwd):
         raise Misuse(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
     try:
         check_passphrase(intf.passwd or None)
@@ -36,10 +41,20 @@ def master(intf: WIntf) -> Wlan:
         raise Misuse(f"{intf.name}: passwd: {error}") from None
     ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
-    said = {**intf.node.net.params, **intf.node.params}
     isolate = any(said.get(word) for word in ISOLATING)
+    own = {"users": users(intf)} if security == EAP else {}
     return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
-            "isolate": isolate, "protection": int(intf.ieee80211w)}  # fmt: skip
+            "isolate": isolate, "protection": int(intf.ieee80211w), **own}  # fmt: skip
+
+
+def users(intf: WIntf) -> list[tuple[str, str]]:
+    """Return the users of the network: the identities of all stations, each with the password that it has first."""
+    note("authmode='8021x': hostapd authenticates, by EAP-pwd; its users are the radius_identity of stations")
+    found: dict[str, str] = {}
+    for node in (*intf.node.net.stations, *intf.node.net.cars):
+        if identity := node.params.get("radius_identity"):
+            found.setdefault(str(identity), str(node.params.get("radius_passwd") or ""))
+    return list(found.items())
 
 
 def linked_to(intf: WIntf) -> WIntf | None:
@@ -70,6 +85,8 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
         known = {**{name: one[name] for name in OF_NETWORK}, "freqs": [], "roams": False}
         if one["security"] != Security.OPEN and intf.passwd:  # the station's own, even if wrong
             known["passphrase"] = intf.passwd
+        known |= {"identity": str(intf.node.params.get("radius_identity") or ""),
+                  "password": str(intf.node.params.get("radius_passwd") or "")}  # fmt: skip
         mine = networks.setdefault(one["ssid"], known)
         mine["roams"] = bool(mine["freqs"])
         mine["freqs"] = list(dict.fromkeys([*mine["freqs"], one["freq"]]))

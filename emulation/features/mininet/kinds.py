@@ -42,9 +42,9 @@ NET_REFUSED = {
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("mac", "dpid", "position"),
-    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", *OF_RADIO),
-    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "wlans", "min_x", "max_x", "min_y",
-                "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
+    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", *OF_RADIO),
+    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
+                "wlans", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 NODE_NOTED = {
@@ -56,8 +56,6 @@ NODE_NOTED = {
 NODE_REFUSED = {
     "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
     "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
-    "authmode": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
-    "radius_server": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
     "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
     **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "
@@ -67,6 +65,7 @@ NODE_REFUSED = {
 }  # fmt: skip
 NODE_NOTED |= dict.fromkeys(("cpu", "cores", "sched", "period_us"), FREE)
 NODE_NOTED |= dict.fromkeys(("subnet", "localIntf", "flush"), "it is a host here")
+NODE_NOTED["radius_server"] = "hostapd of the access point authenticates by itself"
 SCANS = "channels with access points are looked at, and no others"
 NODE_NOTED |= dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS)
 BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"

@@ -170,7 +170,7 @@ class Link(links.Link):
             + "wmm_enabled=1\n" * interface.plan["wmm"]
             + "".join(f"{word}\n" for word in high_throughput(plan, interface))
             + "".join(f"{word}\n" for word in self.more(interface))
-            + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
+            + self.access(interface)
         )
         program = self.programs.start(node, "hostapd", settings)
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
@@ -182,6 +182,11 @@ class Link(links.Link):
     def more(self, interface: Interface) -> Iterable[str]:
         """Return further lines for hostapd's file."""
         return ()
+
+    def access(self, interface: Interface) -> str:
+        """Return hostapd's lines about who may join."""
+        plan = self.of(interface)
+        return ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
         """Let the kernel find an access point and connect.
@@ -229,7 +234,10 @@ class Link(links.Link):
 
     def networks(self, interface: Interface) -> str:
         """Return the networks of wpa_supplicant's file for a client."""
-        return network(self.of(interface), interface.plan["passphrase"])
+        plan = self.of(interface)
+        return network(
+            plan, ACCESS[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"])
+        )
 
     def refused(self, interface: Interface, why: str) -> None:
         """Report that a client cannot connect. Raises NetlinkError."""
@@ -274,13 +282,12 @@ class Link(links.Link):
         self.programs.stop()
 
 
-def network(plan: dict[str, Any], passphrase: str | None = None, freqs: Collection[int] = ()) -> str:
-    """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`."""
+def network(plan: dict[str, Any], access: str, freqs: Collection[int] = ()) -> str:
+    """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`. `access`: lines about keys."""
     scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
     return (
         f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_words(freqs or [plan['freq']])}\n{scan}"
-        + ACCESS[Security(plan["security"])][1].format(passphrase or plan["passphrase"])
-        + "}\n"
+        f"{access}}}\n"
     )
 
 

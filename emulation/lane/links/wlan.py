@@ -4,7 +4,8 @@
 A station may also be an access point, and a node may have several radios. All are on one link, so that a station can
 change access points. `wlan` in the plan has what differs by interface: `ssid`, `freq`, `security`, `passphrase`. A
 station has those of its first access point, and also `client` (`idle`: not connected) and `networks`, those it may
-join. An interface with `master` is an access point. `emulation.features.mininet` makes such plans.
+join. An interface with `master` is an access point. With the security
+`eap`, it has `users`, and a station `identity` and `password`. `emulation.features.mininet` makes such plans.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from emulation.lane import links
 from emulation.lane.interfaces.radio import FREQ, MAC, SSID
 from emulation.lane.links import infrastructure
 from emulation.lane.links.infrastructure import (
+    ACCESS,
     CONNECT,
     CONTROL,
     DISCONNECT,
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 IDLE = "idle"
+EAP = "eap"  # security: 802.1X with hostapd's own server, by EAP-pwd (RFC 5931), which needs no certificates
+EAP_SERVER = "ieee8021x=1\neap_server=1\neap_user_file={}\nwpa=2\nwpa_key_mgmt=WPA-EAP\nrsn_pairwise=CCMP\n"
+EAP_CLIENT = 'key_mgmt=WPA-EAP\neap=PWD\nidentity="{}"\npassword="{}"\n'
 
 
 class Link(infrastructure.Link):
@@ -54,6 +59,15 @@ class Link(infrastructure.Link):
         if mine["security"] == Security.WPA2 and mine.get("protection"):  # of management frames; WPA3 always has it
             lines.append(f"ieee80211w={mine['protection']}")
         return lines
+
+    def access(self, interface: Interface) -> str:
+        mine = self.of(interface)
+        if mine["security"] != EAP:
+            return super().access(interface)
+        file = f"/run/hostapd-{interface.name}.users"
+        with open(file, "w") as users:
+            users.writelines(f'"{identity}" PWD "{password}"\n' for identity, password in mine["users"])
+        return EAP_SERVER.format(file)
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface) or self.of(interface)["client"] != IDLE:
@@ -76,10 +90,13 @@ class Link(infrastructure.Link):
         mine = self.of(interface)
         there = []
         for one in mine["networks"]:
-            text = infrastructure.network({**mine, **one}, None, one["freqs"])
+            if one["security"] == EAP:
+                access = EAP_CLIENT.format(one["identity"], one["password"])
+            else:
+                access = ACCESS[Security(one["security"])][1].format(one["passphrase"])
             if one["security"] == Security.WPA2 and one.get("protection"):
-                text = text.replace("network={\n", f"network={{\nieee80211w={one['protection']}\n")
-            there.append(text)
+                access += f"ieee80211w={one['protection']}\n"
+            there.append(infrastructure.network({**mine, **one}, access, one["freqs"]))
         return f"ctrl_interface={CONTROL}\n" + "".join(there)
 
     def associate(self, interface: Interface, ap: Interface) -> None:

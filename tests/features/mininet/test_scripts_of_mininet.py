@@ -180,6 +180,25 @@ def test_a_routing_protocol(stage):
     assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
 
 
+ENTERPRISE = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+for i, password in enumerate(("sdnteam", "sdnteam", "wrong"), 1):
+    net.addStation(f"sta{i}", radius_identity="joe", radius_passwd=password, encrypt="wpa2", position=f"{i},0,0")
+net.addAccessPoint("ap1", ssid="x", mode="a", channel="36", authmode="8021x", encrypt="wpa2", radius_server="10.0.0.9")
+net.start()
+print("on", [str(sta.wintfs[0].associatedTo) for sta in net.stations], round(net.ping(net.stations[:2])))
+print(net["sta1"].cmd("wpa_cli -i sta1-wlan0 status"))
+net.stop()
+"""
+
+
+def test_stations_authenticate_by_802_1x(stage):
+    lines = stage.play(ENTERPRISE)
+    assert "key_mgmt=WPA2/IEEE 802.1X/EAP" in lines and "wpa_state=COMPLETED" in lines
+    assert after(lines, "on ") == ["['ap1-wlan1', 'ap1-wlan1', ''] 0"]
+
+
 ROUTED = """
 from mn_wifi.cli import CLI
 from mn_wifi.link import adhoc
@@ -429,6 +448,7 @@ def test_a_refusal_names_the_line(stage):
         ("net.addStation('sta2', ieee80211w=3)", "sta2-wlan0: ieee80211w='3': there are 0 (off), 1 (optional) and 2"),
         ("net.addNAT()", "addNAT: nat0: there is no switch and no access point yet; add one first"),
         ("net.addHost('h2', privateDirs=['/proc/none']).private()", "h2: privateDirs: /proc/none: "),
+        ("net.addAccessPoint('ap1', authmode='open'); net.build()", "ap1-wlan1: authmode='open': there is '8021x'"),
         ("net.addStation('sta2', nvif=2)", "sta2: nvif: a radio has one interface"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is no kind of link here"),
         ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),

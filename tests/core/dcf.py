@@ -8,14 +8,14 @@ frames over, lets time pass, and keeps what comes out. Nothing runs by itself: t
 from __future__ import annotations
 
 import ctypes as c
-import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from user_space import compile_library
 
 from emulation.lane.air import gain_q63, points
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS, RULES
@@ -174,13 +174,10 @@ class Counters(c.Structure):
 @cache
 def library() -> c.CDLL:
     """Build the core; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
-    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
     out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
     files = sorted(str(f) for folder in ("core", "wire") for f in (SOURCE / folder).glob("*.c"))
     files += [str(Path(__file__).parent / "draws.c"), "-Wl,--wrap=dcf_draw_backoff"]
-    warnings = ["-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
-    command = ["gcc", "-std=gnu11", "-O2", "-g", *warnings, "-shared", "-fPIC", *sanitize, "-o", str(out), *files]
-    subprocess.run(command, check=True)
+    compile_library("DCF_SANITIZE", ["-Wextra", "-Wno-sign-compare", "-o", str(out), *files])
     lib = c.CDLL(str(out))
     out.unlink()
     out.parent.rmdir()

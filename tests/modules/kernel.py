@@ -7,9 +7,7 @@ Nothing happens by itself: the test is TCP, and calls what TCP would call.
 from __future__ import annotations
 
 import ctypes as c
-import os
 import re
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from user_space import compile_library
 
 SHIM, SOURCE = Path(__file__).parent / "shim", Path(__file__).parents[2] / "tc_modules"
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
@@ -53,8 +52,6 @@ def library(name: str) -> c.CDLL:
 
     The shim comes first, so that all of the kernel's headers may be empty.
     """
-    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
-    options = ["-std=gnu11", "-O2", "-g", "-Wall", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", *sanitize]
     sources = [str(SOURCE / f"{name}.c"), str(SHIM / "shim.c")]
     with tempfile.TemporaryDirectory() as folder:
         for header in headers(SOURCE / f"{name}.c"):
@@ -62,9 +59,8 @@ def library(name: str) -> c.CDLL:
             stub.parent.mkdir(parents=True, exist_ok=True)
             stub.touch()
         built = f"{folder}/{name}.so"
-        subprocess.run(
-            ["gcc", *options, f"-I{folder}", "-include", f"{SHIM}/shim.h", "-o", built, *sources], check=True
-        )
+        options = ["-Wno-unused-function", f"-I{folder}", "-include", f"{SHIM}/shim.h"]
+        compile_library("DCF_SANITIZE", [*options, "-o", built, *sources])
         lib = c.CDLL(built)
     lib.shim_control.restype = c.c_void_p
     for returning in ("shim_min_tso_segs", "shim_ssthresh", "shim_undo_cwnd"):

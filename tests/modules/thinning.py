@@ -8,9 +8,7 @@ for what they are, and for what came before: the tests of ackthin in a running k
 from __future__ import annotations
 
 import ctypes as c
-import os
 import struct
-import subprocess
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import wire
+from user_space import compile_library
 
 from emulation.lane import ackthin
 
@@ -54,12 +53,10 @@ class Flow(c.Structure):
 @cache
 def library() -> c.CDLL:
     """ackthin.h, built; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
-    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
     with tempfile.TemporaryDirectory(prefix="ackthin-") as folder:
         out = f"{folder}/core.so"
-        command = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-shared",
-                   "-fPIC", *sanitize, f"-I{SOURCE}", "-xc", "-", "-o", out]  # fmt: skip
-        subprocess.run(command, input=SHIM, text=True, check=True)
+        options = ["-Wextra", "-Wno-unused-function", f"-I{SOURCE}"]
+        compile_library("DCF_SANITIZE", [*options, "-xc", "-", "-o", out], SHIM)
         lib = c.CDLL(out)
     lib.parse.restype, lib.parse.argtypes = c.c_bool, [c.POINTER(Parsed), c.c_void_p, c.c_uint32, c.c_uint32]
     lib.decide.restype = c.c_uint8

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from analysis.tables.table import number, value
 from emulation.cli.main import cli
 from emulation.features.wmediumd.inside.configuration import parse
+from emulation.features.wmediumd.inside.medium import Medium
 from emulation.lane.errors import Misuse
 from emulation.lane.per_tables import parse as parse_table
 from emulation.plan import plan
@@ -73,6 +75,25 @@ def test_a_program_that_is_not_there_is_said() -> None:
     done = CliRunner().invoke(cli, ["run", "string", "--medium", "wmediumd", "--wmediumd", "nosuchmediumd"])
     assert done.exit_code != 0 and "there is no program nosuchmediumd" in str(done.exception)
     check_programs(planned())
+
+
+PUBLISHED = """#!/bin/sh
+while [ "$1" != -l ]; do shift; done
+[ "$2" -ge 5 ] && echo "REGISTER SENT!"
+head -c 1000000 /dev/zero
+"""
+
+
+def test_the_program_may_print_what_it_likes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """wmediumd prints that it is ready at level 5 and above. What it prints afterwards does not stop it."""
+    program = tmp_path / "published"
+    program.write_text(PUBLISHED)
+    program.chmod(0o755)
+    monkeypatch.setenv("DCFLAB_RUN", str(tmp_path))
+    medium = Medium()
+    medium.configure(planned(medium="wmediumd", wmediumd=str(program)))
+    assert medium.process and medium.process.wait(60) == 0
+    medium.close()
 
 
 def test_what_nobody_counted_is_not_said_to_be_none() -> None:

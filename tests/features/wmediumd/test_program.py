@@ -34,6 +34,7 @@ def test_wmediumds_command_lines_are_understood() -> None:
         (["-c", "x", "y"], "what is 'y'?"),
         (["-z"], "option -z not recognized"),
         (["-c", "x", "-t", "socket"], "-t: time of a simulation's scheduler"),
+        (["-n"], "no configuration; give one with -c FILE"),
         (["-c", "x", "-u", "socket"], "-u: radios in another kernel"),
     ],
 )
@@ -53,6 +54,12 @@ def test_what_is_wrong_in_a_file_is_misuse(tmp_path: Path, capsys: pytest.Captur
     assert f"{table}:2: a row is" in capsys.readouterr().err
     assert main(["-c", str(tmp_path / "none")]) == 2
     assert "none: No such file or directory" in capsys.readouterr().err
+
+
+def test_the_version_is_one_that_programs_can_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """hostap's tests read the second word, without its first letter."""
+    assert main(["-V"]) == 0
+    assert [int(part) for part in capsys.readouterr().out.split(" ")[1][1:].split(".")] == [0, 3, 1]
 
 
 def test_a_link_called_wmediumd_is_mediumd(tmp_path: Path) -> None:

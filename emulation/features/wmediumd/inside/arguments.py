@@ -32,13 +32,13 @@ wmediumd's drop-in: decides over the frames of the hwsim radios of this kernel, 
   --wmediumd-compat   the medium as wmediumd has it: no collisions, no carrier sense, one frame after the other
   --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio is on the one it is tuned to
   --seed N            of all that is drawn (default 1)
+  -n                  no effect: netlink is always on
   -h, -V              this help; the version
 """
 ELSEWHERE = {
     "-t": "time of a simulation's scheduler: lanes have virtual time by themselves (./dcflab run lab.cfg)",
     "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
     "-a": "wmediumd's API socket: the control socket (-s) says who hears whom",
-    "-n": "netlink besides vhost-user: netlink is all there is",
 }  # wmediumd's options without function, and why
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
@@ -86,6 +86,8 @@ def parse(words: Sequence[str]) -> Arguments:
                 found.dynamic = found.serve = True
             case "-p":
                 found.capture = value
+            case "-n":
+                pass
             case "--wmediumd-compat":
                 found.compat = True
             case "--freq":

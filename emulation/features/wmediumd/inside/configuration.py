@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """wmediumd's configurations: stations and links, in libconfig's grammar, also with `@include`.
 
-Numbers are as strict as in wmediumd's library. That silently reads a number of the wrong kind as 0 (`0.5` for a whole
-number, `1` for a fraction); here it is an error. A key without meaning, here or there, is a warning that names it.
+wmediumd's library silently reads a number of the wrong kind as 0. Here `0.5` for a whole number is an error, and `1`
+for `1.0` is 1.0, with a warning. A key without meaning, here or there, is a warning that names it.
 
-- `ifaces.ids`: addresses of 1 to 250 stations
+- `ifaces.ids`: addresses of up to 250 stations; an address that is given twice is one station
 - `ifaces.links`: `((i, j, snr), …)` in whole dB, in both directions unless both are given; default 30. `model` is then
   ignored
 - `ifaces.enable_interference`: in our air always on; `false` is a warning
@@ -76,9 +76,11 @@ BOUNDS = {"path_loss_exp": (0.1, 20.0), "xg": (-40.0, 150.0), "sL": (1, 1000), "
 
 @dataclass
 class Configuration:
-    """The contents of a file: `stations`, and a sentence with its line about each part without meaning."""
+    """The contents of a file: `stations`, and a sentence with its line about each part without meaning. `numbered` has
+    a station for each of `ids`, also for an address that is given twice."""
 
     stations: Stations
+    numbered: list[Station] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -129,18 +131,20 @@ def _ids(found: Configuration, ids: Setting) -> None:
         if address[0] & SECOND and address[0] & 2:
             address = bytes([address[0] & ~SECOND]) + address[1:]
             _warn(found, each, each.value, f"is how kernels before 4.1 named {name_of(address)}, and taken for that")
+        found.numbered.append(Station(address))
         if found.stations.find(address):
-            raise each.place.refuse(f"ifaces.ids: {name_of(address)} is given twice")
-        found.stations.all.append(Station(address))
-    if not 1 <= len(found.stations.all) <= MOST:
-        raise ids.place.refuse(f"ifaces.ids: 1 to {MOST} stations, not {len(found.stations.all)}")
+            _warn(found, each, name_of(address), "is given twice; the first one counts")
+        else:
+            found.stations.all.append(found.numbered[-1])
+    if len(found.stations.all) > MOST:
+        raise ids.place.refuse(f"ifaces.ids: up to {MOST} stations, not {len(found.stations.all)}")
 
 
 def _mediums(found: Configuration, array: Setting) -> None:
     """Each list is a medium of its own, numbered from 1; stations in no list are in medium 0."""
     for number, members in enumerate(_elements(array, "ifaces.medium_array"), 1):
         for each in _elements(members, "ifaces.medium_array"):
-            found.stations.all[_index(found, each, "ifaces.medium_array")].medium = number
+            found.numbered[_index(found, each, "ifaces.medium_array")].medium = number
 
 
 def _model(found: Configuration, setting: Setting) -> None:
@@ -163,7 +167,7 @@ def _model(found: Configuration, setting: Setting) -> None:
         else:
             _links(found, model["links"], "model.links", whole=False, mirrored=kind == "prob")
     if "default_prob" in model and stations.mode is Mode.PROB:
-        stations.default_error = _fraction(model["default_prob"], "model.default_prob", 0, ALL_LOST)
+        stations.default_error = _fraction(found, model["default_prob"], "model.default_prob", 0, ALL_LOST)
     _unknown(found, model, known, "model.", f" with type {kind!r}")
 
 
@@ -180,7 +184,7 @@ def _of_before(path_loss: Setting) -> Setting:
 
 def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]) -> list[str]:
     """Set the stations' positions and powers, and the model. Return the model's own keys."""
-    everyone = found.stations.all
+    everyone = found.numbered
 
     def each(name: str, read: Callable[[Setting, str], object], attribute: str) -> None:
         if name not in model:
@@ -191,9 +195,9 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
         for station, value in zip(everyone, values, strict=True):
             setattr(station, attribute, read(value, f"model.{name}"))
 
-    each("positions", _vector, "position")
-    each("directions", _vector, "direction")
-    each("tx_powers", lambda value, name: _fraction(value, name, -STRONG, STRONG), "tx_power")
+    each("positions", lambda value, name: _vector(found, value, name), "position")
+    each("directions", lambda value, name: _vector(found, value, name), "direction")
+    each("tx_powers", lambda value, name: _fraction(found, value, name, -STRONG, STRONG), "tx_power")
     each("isnodeaps", lambda value, name: bool(_integer(value, name, 0, 1)), "is_ap")
     if "isnodeaps" in model:
         _warn(found, model["isnodeaps"], "model.isnodeaps", "changes nothing: a frame has the power of who sends it")
@@ -205,8 +209,9 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     for name in own:
         if name in model:
             what, bounds = f"model.{name}", BOUNDS[name]
-            read = _integer if name in WHOLE else _fraction
-            parameters[own[name]] = read(model[name], what, *bounds)
+            parameters[own[name]] = (
+                _integer(model[name], what, *bounds) if name in WHOLE else _fraction(found, model[name], what, *bounds)
+            )
     found.stations.loss = PathLoss(loss, **parameters)  # type: ignore[arg-type]
     return list(own)
 
@@ -214,13 +219,13 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
 def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrored: bool = True) -> None:
     """Read (from, to, value): an SNR in whole dB, or a probability. With `mirrored`, a value given for one direction
     holds for both."""
-    everyone, said = found.stations.all, found.stations.snr if whole else found.stations.error
+    everyone, said = found.numbered, found.stations.snr if whole else found.stations.error
     for link in _elements(links, name):
         parts = _elements(link, name)
         if len(parts) != 3:
             raise link.place.refuse(f"{name}: a link is (from, to, {'snr' if whole else 'probability'})")
         a, b = (everyone[_index(found, part, name)].address for part in parts[:2])
-        value: float = _integer(parts[2], name, -200, 130) if whole else _fraction(parts[2], name, 0, 1)
+        value: float = _integer(parts[2], name, -200, 130) if whole else _fraction(found, parts[2], name, 0, 1)
         if a == b:
             _warn(found, link, name, "a link from a station to itself means nothing")
             continue
@@ -232,16 +237,16 @@ def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrore
             said.setdefault((b, a), value)
 
 
-def _vector(setting: Setting, name: str) -> Vector:
+def _vector(found: Configuration, setting: Setting, name: str) -> Vector:
     parts = _elements(setting, name)
     if len(parts) not in (2, 3):
         raise setting.place.refuse(f"{name}: (x, y) or (x, y, z), not {len(parts)} numbers")
-    x, y, z = [*(_fraction(part, name, -FAR, FAR) for part in parts), 0.0][:3]
+    x, y, z = [*(_fraction(found, part, name, -FAR, FAR) for part in parts), 0.0][:3]
     return x, y, z
 
 
 def _index(found: Configuration, setting: Setting, name: str) -> int:
-    most = len(found.stations.all) - 1
+    most = len(found.numbered) - 1
     if isinstance(setting.value, bool) or not isinstance(setting.value, int) or not 0 <= setting.value <= most:
         raise setting.place.refuse(f"{name}: {setting.value!r} is no station; they are numbered from 0 to {most}")
     return setting.value
@@ -282,12 +287,15 @@ def _integer(setting: Setting, name: str, least: float, most: float) -> int:
     return int(_bounded(setting, name, setting.value, least, most))
 
 
-def _fraction(setting: Setting, name: str, least: float, most: float) -> float:
-    if isinstance(setting.value, int) and not isinstance(setting.value, bool):
-        raise setting.place.refuse(f"{name}: write {setting.value}.0 (wmediumd reads a number without a dot as 0)")
-    if not isinstance(setting.value, float) or math.isnan(setting.value):
-        raise setting.place.refuse(f"{name}: a number with a dot is expected, not {_said(setting)}")
-    return _bounded(setting, name, setting.value, least, most)
+def _fraction(found: Configuration, setting: Setting, name: str, least: float, most: float) -> float:
+    value = setting.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value:
+            _warn(found, setting, name, f"{value} is taken for {value}.0; wmediumd reads it as 0")
+        value = float(value)
+    if not isinstance(value, float) or math.isnan(value):
+        raise setting.place.refuse(f"{name}: a number is expected, not {_said(setting)}")
+    return _bounded(setting, name, value, least, most)
 
 
 def _bounded(setting: Setting, name: str, value: float, least: float, most: float) -> float:

@@ -12,11 +12,18 @@ CODED = (
     (1, 10), (1, 10), (1, 10), (2, 10),
     (1, 10), (1, 5), (2, 10), (2, 5), (4, 10), (4, 5), (6, 6), (6, 5),
 )  # fmt: skip
+# By free distance: how many paths are at this distance from the right one, at one more, and so on (Haccoun and Begin,
+# High-Rate Punctured Convolutional Codes for Viterbi and Sequential Decoding, IEEE Transactions on Communications 37).
+PATHS = {
+    10: (11, 0, 38, 0, 193, 0, 1331, 0, 7275, 0),
+    6: (1, 16, 48, 158, 642, 2435, 9174, 34701, 131533, 499312),
+    5: (8, 31, 160, 892, 4512, 23297, 120976, 624304, 3229885, 16721329),
+}
 
 
 class Formula:
-    """wmediumd's computation: bit errors of BPSK and QAM in white noise, the code's first error event, and independent
-    bits of the frame."""
+    """wmediumd's computation: bit errors of BPSK and QAM in white noise, the union bound on the code's first error
+    event, and independent bits of the frame."""
 
     def error(self, snr_db: float, rate: int, length: int) -> float:
         """Return the packet error rate of a frame with this many bytes."""
@@ -30,15 +37,20 @@ def _bit_error(bits: int, snr: float) -> float:
     if bits == 1:
         return 0.5 * math.erfc(math.sqrt(snr))
     m = 2**bits
-    return min(0.5, 2 / bits * (1 - 1 / math.sqrt(m)) * math.erfc(math.sqrt(1.5 * snr / (m - 1))))
+    axis = (1 - 1 / math.sqrt(m)) * math.erfc(math.sqrt(1.5 * snr / (m - 1)))
+    return (2 * axis - axis**2) / bits
 
 
-def _first_event(p: float, distance: int) -> float:
-    """Return the probability, for hard decisions, that a path of the free distance is taken for the right one."""
-    half = sum(
+def _first_event(p: float, free: int) -> float:
+    """Return a bound on the probability, for hard decisions, that a wrong path is taken for the right one."""
+    return min(1.0, sum(paths * _closer(p, free + more) for more, paths in enumerate(PATHS[free]) if paths))
+
+
+def _closer(p: float, distance: int) -> float:
+    """Return the probability that what is received is closer to a path at this distance; a tie counts half."""
+    said = sum(
         math.comb(distance, k) * p**k * (1 - p) ** (distance - k) for k in range(distance // 2 + 1, distance + 1)
     )
     if distance % 2 == 0:
-        k = distance // 2
-        half += 0.5 * math.comb(distance, k) * (p * (1 - p)) ** k
-    return min(1.0, half)
+        said += 0.5 * math.comb(distance, distance // 2) * (p * (1 - p)) ** (distance // 2)
+    return said

@@ -11,6 +11,7 @@ import errno
 import functools
 import os
 import signal
+import threading
 import time
 
 from emulation.lane import programs, syscalls
@@ -21,12 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import IO, Any
 
     from emulation.lane.motion import Way
 
 WMEDIUMD = "wmediumd"
-READY = b"REGISTER SENT!"
+READY, NOTICE = b"REGISTER SENT!", "5"  # the line, and the lowest level at which wmediumd prints it
+CHUNK = 1 << 16
 CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 NOT_COUNTED: dict[str, Any] = {
     "tx": {}, "airtime_ns": {}, "rx": {}, "addressed": {}, "end": {}, "retries": {"short": 0, "long": 0},
@@ -66,12 +68,12 @@ class Medium(Air):
         assert self.process.stdout
         for line in self.process.stdout:
             if READY in line:
-                return
+                return threading.Thread(target=drain, args=[self.process.stdout], daemon=True).start()
         raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(self.log))
 
     def command(self, medium: Mapping[str, Any], seed: int) -> tuple[list[str], dict[str, str]]:
         """Return the command of the program, and its environment."""
-        files = ["-c", self.config, "-l", "3", *(["-x", self.table] if medium["table"] else [])]
+        files = ["-c", self.config, "-l", NOTICE, *(["-x", self.table] if medium["table"] else [])]
         if medium["program"]:
             return [programs.find(medium["program"], WMEDIUMD), *files], dict(os.environ)
         module = ["-sSBP", "-m", "emulation.features.wmediumd.inside", "--seed", str(seed)]
@@ -109,9 +111,14 @@ class Medium(Air):
         if self.process:
             self.process.kill()
             self.process.wait()
-            assert self.process.stdout
-            self.process.stdout.close()
             self.process = None
+
+
+def drain(output: IO[bytes]) -> None:
+    """Read and drop what a program prints until it ends, so that a full pipe never stops it."""
+    with output:
+        while output.read(CHUNK):
+            pass
 
 
 def _refusal() -> NetlinkError:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     Play = Callable[[Loop, Stations, Table | None, Arguments, Say], AbstractContextManager[Medium]]
 
+VERSION = f"{PROGRAM} v0.3.1 of dcflab: the version of wmediumd whose place it takes\n"
 READY = "REGISTER SENT!"  # programs that start wmediumd wait for this line
 FOREVER_NS = 10**18
 
@@ -52,7 +53,7 @@ def main(words: Sequence[str], play: Play) -> int:
         print(f"{PROGRAM}: {error}\n{'':{len(PROGRAM)}}  try: {PROGRAM} -h", file=sys.stderr)
         return 2
     if asked.only:
-        print(HELP if asked.only == "help" else f"{PROGRAM} of dcflab, for wmediumd's configurations\n", end="")
+        print(HELP if asked.only == "help" else VERSION, end="")
         return 0
 
     def say(level: int, sentence: str) -> None:

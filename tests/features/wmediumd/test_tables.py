@@ -74,8 +74,8 @@ def test_the_formula_gives_probabilities(snr: float, rate: int, length: int) -> 
 
 
 def test_the_formula_knows_bpsk() -> None:
-    """p = Q(sqrt(2 SNR)). Where errors are rare, the code's 11 paths at distance 10 and its 38 at distance 12 make nearly
-    all of them, at each of 800 bits."""
+    """p = Q(sqrt(2 SNR)). Where errors are rare, the code's 11 paths at distance 10 and its 38 at distance 12 make
+    nearly all of them, at each of 800 bits."""
 
     def closer(p: float, d: int) -> float:
         return sum(

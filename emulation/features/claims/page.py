@@ -133,12 +133,15 @@ def rounded_up(of: float) -> int:
 
 
 def evidence_against(claims: Claims, change: Change) -> str:
-    """Return the strongest evidence against a change as the cause; empty if there is none."""
+    """Return the strongest evidence against a change as the cause, or what leaves it open; empty if there is none."""
     found = [(one, finding) for unit in change.units for one in [claims.tested(*unit)] if one.outcome
              for finding in one.outcome.found if finding.finding not in (None, Decision.CONFIRMED)]  # fmt: skip
     found.sort(key=lambda both: both[1].finding is not Decision.REFUTED)
-    said = [line_of(one.study, one.claim.name, finding) for one, finding in found[:1]]
-    return f"{change.text}: {said[0].words}" if said else ""
+    if not found:
+        return ""
+    one, finding = found[0]
+    how = "not" if finding.finding is Decision.REFUTED else "undecided"
+    return f"{how} with {change.text}: {line_of(one.study, one.claim.name, finding).words}"
 
 
 def of_paper(tested: Sequence[Tested]) -> float | None:
@@ -361,7 +364,7 @@ def _verdict(column: Column, one: ClaimVerdict, said: Numbered) -> Iterator[str]
     if one.cause:
         yield from wrapped(f"the cause: with {one.change} it is {one.cause}", "  - ")
     for line in one.tried:
-        yield from wrapped(f"not with {line}", "  - ")
+        yield from wrapped(line, "  - ")
     for why in one.why.split("; ") if one.why else ():
         yield from wrapped(why, "  - ")
 

@@ -19,7 +19,8 @@ OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "ieee80211w", 
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
-             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", *OF_ALL)  # fmt: skip
+             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "set_socket_ip",
+             "set_socket_port", *OF_ALL)  # fmt: skip
 OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
@@ -79,7 +80,6 @@ CALLS = {
     "setChannelRange": "channels are those of mode",
     "addModem": "WWAN is not there", "addBTDevice": "Bluetooth is not there", "addWAN": "WWAN is not there",
     "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
-    "socketServer": "nothing outside reaches into a lane: write what it should do into the script, or CLI(net)",
     "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
     "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
 }  # fmt: skip

@@ -25,6 +25,7 @@ from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
 from emulation.features.mininet.roles import NAT, Controller, Switch
+from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
@@ -372,6 +373,13 @@ class Mininet:
         if self.lab:
             with self.lab.halted() as loop:
                 watcher.begin(loop, time.monotonic_ns())
+
+    def socketServer(self, ip: str | None = None, port: int | None = None) -> None:
+        """Let programs of the lane read and set what nodes have."""
+        there = ip or self.params.get("set_socket_ip") or IP, port or self.params.get("set_socket_port") or PORT
+        self.watch(SocketServer(self, *there))
+
+    start_socket_server = socketServer
 
     def setAssociationCtrl(self, ac: str = "ssf") -> None:
         """Choose access points by the strongest signal (ssf) or the least load (llf)."""

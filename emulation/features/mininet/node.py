@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Position = tuple[float, float, float]
 PRIVATE = "/run/private"
+TXPOWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
 FREE = "computing takes no time in a lane"
 OVS = ("ovs-", "dpctl ")  # programs without effect here
 
@@ -220,10 +222,18 @@ class Node:
         """Return the command's new output."""
         assert self.shell
         said, end = self.shell.more(timeoutms)
+        if self.waiting and end:
+            self.take_power()
         self.waiting = self.waiting and not end
         for lacking in programs.once(self.shell.missing()):
             note(f"{self.name}: {lacking}")
         return said.decode(errors="replace")
+
+    def take_power(self) -> None:
+        """Give the air the transmit power that the last command set with iw: hwsim does not use it."""
+        for name, mbm in TXPOWER.findall(self.lastCmd):
+            if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                intf.setTxPower(int(mbm) / 100)
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """Wait for the command's end, and return its output."""

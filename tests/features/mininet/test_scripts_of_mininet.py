@@ -315,12 +315,13 @@ def test_a_session(stage):
 def test_names_of_a_machine(stage):
     lines = stage.play("machine", typed=["greet you", "exit"])
     told = after(lines, "*** dcflab: ")
-    begins = ["CPULimitedHost", "nat0", "nax_x=100", "the script caught an error and went on"]
+    begins = ["CPULimitedHost", "nat0", "nax_x=100", "socketServer", "the script caught an error and went on"]
     assert [line.split(":")[0] for line in told] == begins
-    assert "machine.py, line 32: sta3: there is no keyword colour here" in told[-1]
+    assert "machine.py, line 41: sta3: there is no keyword colour here" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
         "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
-        r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "hello you 10.0.0.1",
+        r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
+        "answers ['command', '(1.0,', 'UnknownName:', 'usage:', ''] (1.0, 2.0, 0.0)", "hello you 10.0.0.1",
     ]  # fmt: skip
 
 

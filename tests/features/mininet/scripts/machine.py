@@ -6,7 +6,16 @@ from pathlib import Path
 
 from mininet.cli import CLI
 from mininet.node import CPULimitedHost
+from mininet.util import quietRun
 from mn_wifi.net import Mininet_wifi
+
+CLIENT = """
+import socket
+server = socket.create_connection(("127.0.0.1", 12345))
+for request in ("set.sta1.setPosition(\\"1,2,0\\")", "get.sta1.position", "get.sta1.nothing", "what"):
+    server.sendall(request.encode())
+    print(server.recv(1024).decode().split(" ")[0], end="|")
+"""
 
 
 class Prompt(CLI):
@@ -48,6 +57,12 @@ def topology():
     print("detached", net.ping([h1, sta1]))
     s1.attach("s1-eth1")
     print("attached", net.ping([h1, sta1]))
+    before = sta1.wintfs[0].range
+    sta1.cmd("iw dev sta1-wlan0 set txpower fixed 500")
+    print("power", sta1.wintfs[0].txpower, sta1.wintfs[0].range < before)
+    net.socketServer()
+    quietRun(f"""python3 -c '{CLIENT}' > answers""", shell=True)
+    print("answers", Path("answers").read_text().split("|"), sta1.position)
     Prompt(net)
     net.stop()
 

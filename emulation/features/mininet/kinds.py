@@ -19,12 +19,13 @@ OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "ieee80211w", 
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
-             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "set_socket_ip",
+             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "autoSetPositions", "set_socket_ip",
              "set_socket_port", *OF_ALL)  # fmt: skip
 OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
+    **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
     "waitConnected": "nobody has to be waited for", "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
     "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
@@ -35,7 +36,7 @@ NET_REFUSED = {
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
-    "autoSetPositions": "give positions", "json_file": "write the network as Python",
+    "json_file": "write the network as Python",
     "config4addr": "four-address links are not there: a mesh, or wires between access points",
     "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
 }  # fmt: skip
@@ -99,6 +100,8 @@ ROUTINGS = {
 
 def newer(said: dict[str, Any]) -> dict[str, Any]:
     """Rename keywords of older versions of Mininet-WiFi to the current ones."""
+    if said.get("disableAutoAssociation"):
+        said = {**said, "disableAutoAssociation": None, "autoAssociation": False}
     return {OLDER.get(name, name): value for name, value in said.items()}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from emulation.features.mininet.refusals import PAGE, absent, refuse
 
+NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
 HERE = __name__.rpartition(".")[0]
 UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
@@ -71,13 +72,14 @@ MODULES: dict[str, dict[str, str]] = {
         "absences": "error_prob interference snr spec_prob SNRLink=snr Interference=interference",
     },
 }
+MODULES |= {f"{OLD}{name.removeprefix(NEW)}": there for name, there in MODULES.items() if name.startswith(NEW)}
 
 
 class Finder:
     """Finds these modules for Python. An unknown module or name raises an error that names it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        package, _, module = name.partition(".")
+        package, _, module = name.replace(OLD, NEW).partition(".")
         if name in MODULES:
             return ModuleSpec(name, self, is_package=not module)  # type: ignore[arg-type]
         if package in MODULES:
@@ -103,7 +105,7 @@ class Finder:
 def _instead(name: str) -> dict[str, str]:
     from emulation.features.mininet.absences import INSTEAD
 
-    return INSTEAD.get(name, {})
+    return INSTEAD.get(name.replace(OLD, NEW), {})
 
 
 def install() -> None:

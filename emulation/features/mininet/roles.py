@@ -45,6 +45,11 @@ class Station(Wireless):
 
     kind = "station"
 
+    def newPort(self) -> int:
+        """As in Mininet-WiFi, a radio that became an access point has a new number, so its first wire is eth2."""
+        masters = sum(intf.role == "master" for intf in self.wintfs.values())
+        return max(super().newPort(), len(self.wintfs) + masters)
+
     def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
         """Connect to this access point."""
         self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))

@@ -62,12 +62,14 @@ class Mininet_wifi(Mininet):
 
     def station(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any], among: list[Node]) -> Any:
         params.setdefault("ip", self.next_address())
+        self.set_position(params, len(self.stations) + len(self.cars), 0.0)
         node = self.add(name, cls, usual, params)
         self.add_radios(node, 0)
         among.append(node)
         return node
 
     def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
+        self.set_position(params, len(self.aps), 50.0)
         node = self.add(name, cls or self.classes["ap"], AP, params)
         self.add_radios(node, 1)
         for intf in node.wintfs.values():
@@ -77,6 +79,11 @@ class Mininet_wifi(Mininet):
         return node
 
     addBaseStation = addAccessPoint
+
+    def set_position(self, params: dict[str, Any], number: int, y: float) -> None:
+        """With autoSetPositions, give a node without a position one in its row, 100 m from the last."""
+        if self.params.get("autoSetPositions"):
+            params.setdefault("position", (1.0 + 100 * number, y, 0.0))
 
     def configureNodes(self) -> None:
         """No effect: `build` configures the nodes."""
@@ -88,6 +95,8 @@ class Mininet_wifi(Mininet):
         if self.lab:
             raise Misuse("setPropagationModel: the network is already built; call it before net.build()")
         self.medium.set_model(model, **params)
+
+    propagationModel = setPropagationModel
 
     def associate(self, intf: WIntf, ap: WIntf) -> None:
         """Associate a station with an access point; before `build`, make it the first one."""
@@ -119,6 +128,8 @@ class Mininet_wifi(Mininet):
     def plotNode(self, node: Any, position: Any) -> None:
         """Where a node without radio is in pictures."""
         self.node_of(node).plot(position)
+
+    plotHost = plotNode
 
     # Motion
 

@@ -498,6 +498,28 @@ def test_older_names_and_what_agrees_are_taken(installed):
     assert net.mobility_plan.start == {"time": 1, "ac_method": "ssf"} and net.controlled
 
 
+def test_scripts_before_2019_are_taken(installed):
+    there = {}
+    exec("from mininet.wifi.node import OVSKernelAP\nfrom mininet.wifi.link import wmediumd\n"
+         "from mininet.wifi.cli import CLI_wifi\nfrom mininet.wifi.net import Mininet_wifi\n"
+         "net = Mininet_wifi(accessPoint=OVSKernelAP, link=wmediumd, enable_interference=True,\n"
+         "                   disableAutoAssociation=True, autoSetPositions=True)\n"
+         "net.propagationModel(model='logDistance', exp=4.5)\n"
+         "nodes = [net.addStation('sta1'), net.addStation('sta2'), net.addBaseStation('ap1')]\n", there)  # fmt: skip
+    assert there["net"].params["autoAssociation"] is False
+    assert [node.position for node in there["nodes"]] == [(1, 0, 0), (101, 0, 0), (1, 50, 0)]
+    with pytest.raises(errors.Misuse, match=r"mininet\.wifi\.sixLoWPAN is not there: 802"):
+        exec("import mininet.wifi.sixLoWPAN", {})
+
+
+def test_the_first_wire_of_a_station_that_is_an_access_point_is_its_second_port(installed):
+    there = {}
+    exec(BEGIN + "sta1.setMasterMode(intf='sta1-wlan0', ssid='x', channel='1')\n"
+         "made = net.addLink(sta1, net.addStation('sta2'), link='wired')\n"
+         "names = made.intf1.name, net.addLink(sta1, net.addHost('h1')).intf1.name", there)  # fmt: skip
+    assert there["names"] == ("sta1-eth2", "sta1-eth3")
+
+
 ISOLATED = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi(client_isolation=True)

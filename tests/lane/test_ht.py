@@ -26,11 +26,10 @@ with Net(seed={seed}, **{options!r}) as net:
     dump = a.cmd("iw dev sta1-wlan0 station dump")
     print(json.dumps([ran["applications"][0], [s["counters"] for s in ran["air"]["stations"]], read, dump, ran["air"]]))
 """
-UDP = {"kind": "udp", "rate_kbps": 500_000, "datagram_bytes": PAYLOAD}
 BULK = {"kind": "bulk"}
 
 
-def play(bench: Any, options: dict[str, Any], flow: dict[str, Any] = UDP, seed: int = 1, name: str = "run") -> Any:
+def play(bench: Any, options: dict[str, Any], flow: dict[str, Any], seed: int = 1, name: str = "run") -> Any:
     (line,) = bench.script(PLAY.format(seed=seed, options=options, flow=flow, name=name))
     return json.loads(line)
 
@@ -54,8 +53,10 @@ def saturated(mpdus: int, preamble: float, bits: int, symbol: float, *, answer: 
     ids=["HT20 MCS 7", "HT20 MCS 15", "HT40 MCS 15", "no aggregation"],
 )
 def test_saturation_is_as_by_hand(bench, options: dict[str, Any], expected: float) -> None:  # type: ignore[no-untyped-def]
-    """One sender, and no losses: PPDUs of half a window, or of 4 ms, back to back. The first frames go alone."""
-    flow, (sender, receiver), _, _, air = play(bench, options)
+    """One sender that always has more, and no losses: PPDUs of half a window, or of 4 ms, back to back. The first
+    frames go alone."""
+    udp = {"kind": "udp", "rate_kbps": round(1500 * expected), "datagram_bytes": PAYLOAD}
+    flow, (sender, receiver), _, _, air = play(bench, options, udp)
     assert flow["delivered_bytes"] * 8 / 2e6 == pytest.approx(expected, rel=0.01)
     assert not air["refused_frames"] and not air["lost_messages"]
     assert not receiver["addressed"]["udp"].keys() - {"OK"}

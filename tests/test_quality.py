@@ -24,7 +24,6 @@ MODULES = [
         "emulation/tcp_tap",
         "emulation/features/check/template",
         "labs/own_congestion_control",
-        "tc_modules",
     )
 ]
 LINTERS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
@@ -92,7 +91,8 @@ def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
     (["--ignore", UPSTREAM], sorted(uml.RECIPE.rglob("*.patch"))),
 ], ids=["modules", "patches"])  # fmt: skip
 def test_checkpatch_is_content(options: list[str], files: list[Path]) -> None:
-    """With our modules, and with the patches as sent to the kernel's lists."""
+    """With our modules, and with the patches as sent to the kernel's lists. For tc_modules, test_own_modules.py asks
+    it."""
     script = kernel.obtain().folder / "scripts/checkpatch.pl"
     assert files
     done = subprocess.run(["perl", script, "--no-tree", "--terse", *options, *files], capture_output=True, text=True)

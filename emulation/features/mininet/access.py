@@ -42,7 +42,7 @@ def master(intf: WIntf) -> Wlan:
     ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
     isolate = any(said.get(word) for word in ISOLATING)
-    own = {"users": users(intf)} if security == EAP else {}
+    own: Wlan = {"users": users(intf)} if security == EAP else {}
     return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
             "isolate": isolate, "protection": int(intf.ieee80211w), **own}  # fmt: skip
 
@@ -74,11 +74,14 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
     if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}
-    there = dict(masters)
+    there = {
+        each: {**one, "ssid": intf.ssid} if intf.ssid in [more.ssid for more in each.more] else one
+        for each, one in masters.items()
+    }
     if linked and not moving:
-        there = {linked: masters[linked]}
+        there = {linked: there[linked]}
     elif not linked and intf.ssid:
-        there = {each: one for each, one in masters.items() if one["ssid"] == intf.ssid} or there
+        there = {each: one for each, one in there.items() if one["ssid"] == intf.ssid} or there
     first = linked or min(there, key=lambda each: intf.node.get_distance_to(each.node))
     networks: dict[str, Wlan] = {}
     for one in (there[first], *(one for each, one in there.items() if each is not first)):
@@ -115,6 +118,9 @@ def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> Non
             continue
         if intf in masters:
             interface["wlan"] = masters[intf]
+            if intf.more:
+                found = [{"ssid": one.ssid, "bssid": one.bssid_of(interface["address"])} for one in intf.more]
+                interface["wlan"] = {**masters[intf], "more": found}
             if "ht" in interface:
                 interface["ht"]["centre_mhz"] = centre(masters[intf]["freq"], interface["ht"]["width_mhz"])
             continue

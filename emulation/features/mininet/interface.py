@@ -132,7 +132,7 @@ class WIntf(Intf):
 
     def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
         super().__init__(name, node, mac, **params)
-        self.id = int(name.rpartition("wlan")[2])
+        self.id = int(name.rpartition("wlan")[2].partition("-")[0])
         self.mode = mode_of(name, params.get("mode") or "g")
         self.channel = params.get("channel") or usual_channel(self.mode, params)
         check_freq(name, self.mode, self.channel, params)
@@ -147,6 +147,7 @@ class WIntf(Intf):
         )
         self.wanted_range = range_of(name, params.get("range"))
         self.role = ""  # on its link, set by `link`
+        self.more: list[Virtual] = []  # further networks of an access point
 
     @property
     def freq(self) -> float:
@@ -173,7 +174,8 @@ class WIntf(Intf):
         """The interface of its access point, or '' without one."""
         if not self.lane or self.role not in ("", "managed"):
             return ""
-        there = {each.MAC(): each for each in self.node.net.medium.radios() if each.role == "master"}
+        masters = [each for each in self.node.net.medium.radios() if each.role == "master"]
+        there = {one.MAC(): one for each in masters for one in (each, *each.more)}
         peers = self.lane.peers() if self.lane.on_air else ()  # type: ignore[attr-defined]
         return next((there[mac] for mac in peers if mac in there), "")
 
@@ -230,3 +232,27 @@ class WIntf(Intf):
     def setRange(self, range: float) -> None:
         self.wanted_range = range_of(self.name, range)
         self.node.net.medium.changed(self)
+
+
+class Virtual(WIntf):
+    """A further network of an access point's radio: hostapd makes its interface."""
+
+    def __init__(self, radio: WIntf, number: int, ssid: str) -> None:
+        self.radio, self.number = radio, number
+        super().__init__(f"{radio.name}-{number}", radio.node, mode=radio.mode, channel=radio.channel, ssid=ssid)
+        self.role = "master"
+
+    def bssid_of(self, address: str) -> str:
+        """Return its BSSID, by the radio's address."""
+        return (int(address.replace(":", ""), 16) ^ self.number << 16).to_bytes(6, "big").hex(":")
+
+    @property
+    def mac(self) -> str | None:
+        address = self.radio.MAC()
+        return self.bssid_of(address) if address else None
+
+    @mac.setter
+    def mac(self, _: str | None) -> None: ...
+
+    def MAC(self) -> str | None:
+        return self.mac

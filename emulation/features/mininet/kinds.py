@@ -44,7 +44,7 @@ NET_REFUSED = {
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("mac", "dpid", "position"),
-    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", *OF_RADIO),
+    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", "vssids", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "wlans", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
@@ -57,7 +57,7 @@ NODE_NOTED = {
 }  # fmt: skip
 NODE_REFUSED = {
     "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
-    "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
+    "nvif": "a radio has one interface: add an access point for each name",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
     "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
     **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "

@@ -13,7 +13,7 @@ import numpy as np
 
 from emulation import specification
 from emulation.features.mininet.access import MASTER
-from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.modes import MODES, freq_of, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
@@ -60,7 +60,8 @@ class Medium:
         self.parameters = {name: numeric(name, value) for name, value in parameters.items() if value is not None}
 
     def radios(self) -> list[WIntf]:
-        return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
+        there = [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
+        return [intf for intf in there if not isinstance(intf, Virtual)]
 
     def leading(self) -> list[WIntf]:
         """Return the interfaces with channels of their own; stations follow access points."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
-from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.modes import freq_of
@@ -75,10 +75,21 @@ class Mininet_wifi(Mininet):
         for intf in node.wintfs.values():
             intf.role = MASTER
             intf.check()
+        for number, ssid in enumerate(self.further(node), 1):
+            node.wintf().more.append(Virtual(node.wintf(), number, ssid))
+        node.wintfs |= dict(enumerate(node.wintf().more, len(node.wintfs)))
         self.aps.append(node)
         return node
 
     addBaseStation = addAccessPoint
+
+    def further(self, node: Node) -> list[str]:
+        """Return the further networks of an access point's radio: `vssids`, names with commas or in a list."""
+        said = node.params.get("vssids") or ()
+        names = [name for each in ([said] if isinstance(said, str) else said) for name in each.split(",")]
+        if names and len(node.wintfs) > 1:
+            raise Misuse(f"{node.name}: vssids: it has {len(node.wintfs)} radios: give each its name with ssid='a,b'")
+        return names
 
     def set_position(self, params: dict[str, Any], number: int, y: float) -> None:
         """With autoSetPositions, give a node without a position one in its row, 100 m from the last."""
@@ -101,8 +112,12 @@ class Mininet_wifi(Mininet):
     def associate(self, intf: WIntf, ap: WIntf) -> None:
         """Associate a station with an access point; before `build`, make it the first one."""
         if not self.lab:
+            if isinstance(ap, Virtual):
+                intf.ssid = ap.ssid
             self.addLink(intf.node, ap.node)
             return
+        if isinstance(ap, Virtual):
+            raise Misuse(f"{intf}: {ap} while the network runs: give the station ssid={ap.ssid!r} before net.build()")
         made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
         with self.lab.halted():
             made.associate(intf.lane, ap.lane)

@@ -43,6 +43,7 @@ READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in lane ti
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # a client's scan interval if its access point is weak, or strong
 ROAM_DB = 8.0  # above the reception threshold
 NEVER_S = 1_000_000
+PATIENT = f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"  # no client is dropped
 NOT_HELD = (
     "this kernel's mac80211 is built without debugfs, by which a rate is held that is none of the basic ones: "
     "add --basic-rates {:g}, or use --lane virtual"
@@ -164,7 +165,7 @@ class Link(links.Link):
             f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
             f"hw_mode={mode(plan, interface)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
             f"supported_rates={_words(supported(plan, interface))}\nbasic_rates={_words(plan['basic_rates'])}\n"
-            f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
+            + PATIENT
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] and not node.switch else "")
             + f"ctrl_interface={CONTROL_OF_APS}\n" * hostap.controlled
             + "wmm_enabled=1\n" * interface.plan["wmm"]

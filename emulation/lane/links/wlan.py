@@ -4,7 +4,8 @@
 A station may also be an access point, and a node may have several radios. All are on one link, so that a station can
 change access points. `wlan` in the plan has what differs by interface: `ssid`, `freq`, `security`, `passphrase`. A
 station has those of its first access point, and also `client` (`idle`: not connected) and `networks`, those it may
-join. An interface with `master` is an access point. With the security
+join. An interface with `master` is an access point; `more` has its further networks, each `ssid` and
+`bssid`, of the same radio and security. With the security
 `eap`, it has `users`, and a station `identity` and `password`. `emulation.features.mininet` makes such plans.
 """
 
@@ -19,9 +20,11 @@ from emulation.lane.links.infrastructure import (
     ACCESS,
     CONNECT,
     CONTROL,
+    CONTROL_OF_APS,
     DISCONNECT,
     JOINED,
     JOINING_S,
+    PATIENT,
     Client,
     Security,
     elements,
@@ -61,6 +64,17 @@ class Link(infrastructure.Link):
         return lines
 
     def access(self, interface: Interface) -> str:
+        """Return hostapd's lines about who may join; and its further networks, which have the same ones."""
+        own, bridge = self.keys(interface), interface.node.plan["bridge"]
+        into = f"bridge={bridge['name']}\n" if bridge and not interface.node.switch else ""
+        found = own
+        for number, one in enumerate(self.of(interface).get("more", ()), 1):
+            found += f"bss={interface.name}-{number}\nbssid={one['bssid']}\nssid2={one['ssid'].encode().hex()}\n{into}"
+            found += f"ctrl_interface={CONTROL_OF_APS}\n{PATIENT}wmm_enabled={int(interface.plan['wmm'])}\n"
+            found += "".join(f"{line}\n" for line in self.more(interface)) + own
+        return found
+
+    def keys(self, interface: Interface) -> str:
         mine = self.of(interface)
         if mine["security"] != EAP:
             return super().access(interface)

@@ -257,6 +257,12 @@ def test_replayed_positions(stage):
     assert after(stage.play("replayed"), "apart") == ["20 lost 0", "50 lost 100", "100 lost 100"]
 
 
+def test_several_networks_on_one_radio(stage):
+    lines = stage.play("names", kept=True)
+    assert after(lines, "on ") == ["x ap1-wlan1 lost 0", "y ap1-wlan1-1 lost 0", "z ap1-wlan1-2 lost 0"]
+    assert after(lines, "beside") == ["0 y 02:00:00:02:00:04"]
+
+
 def test_replayed_conditions(stage):
     lines = [line for line in stage.play("conditions") if line.split(" ")[0] in ("rate", "delay", "lost", "signal")]
     assert lines == ["rate 942 Kbits/sec", "rate 5 Mbits/sec", "delay 25", "lost 100", "signal -50 (0.0, 0.0)",
@@ -460,7 +466,7 @@ def test_a_refusal_names_the_line(stage):
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
         ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),
-        ("net.addAccessPoint('ap1', vssids=['a', 'b'])", "ap1: vssids: add an access point for each"),
+        ("net.addAccessPoint('ap1', wlans=2, vssids='a')", "ap1: vssids: it has 2 radios: give each its name"),
         ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': these are 2, and radios 1: wlans= says how many"),
         ("net.addStation('sta2', mac='zz')", "sta2-wlan0: 'zz' is no hardware address, as 00:00:00:00:00:01"),
         ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range is above 0 m"),

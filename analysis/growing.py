@@ -28,7 +28,6 @@ from analysis.traces.same_slot import same_slot
 from analysis.traces.trace import (
     GIVEN_UP,
     NEVER,
-    TX,
     Array,
     Kind,
     Outcome,
@@ -64,7 +63,7 @@ class GrowingTrace:
         self.legs, self.control = list[Legs](), list[Control]()
         self.begin, self.written_ns = 0, 0
         self.nothing = nothing = Records.of(np.zeros(0, np.uint8), 0)
-        self.tx, self.tx_at, self.rx, self.end = nothing.tx, nothing.tx_at, nothing.rx, nothing.end
+        self.tx, self.frame, self.rx, self.end = nothing.tx, nothing.frame, nothing.rx, nothing.end
 
     def __enter__(self) -> Self:
         self.writer.__enter__()
@@ -106,23 +105,23 @@ class GrowingTrace:
         """Read the new records, and write the transmissions that began at least `hold_ns` before the latest one."""
         new = Records.of(data, self.begin)
         self.begin = new.end_at
-        tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
+        tx, frame = joined(self.tx, new.tx), joined(self.frame, new.frame)
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
         here = known & (np.arange(rx.size) >= self.rx.size)
         self.same_slot += same_slot(tx, selected(rx, here), row[here], self.slot_ns)
-        check_order(tx, tx_at)
+        check_order(tx, frame)
         lost = ~known[self.rx.size :]
         self.parts.append(replace(self.nothing, rx=selected(new.rx, lost), rx_at=new.rx_at[lost], mark=new.mark,
                                   last_at=new.last_at, end_at=new.end_at))  # fmt: skip
         until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
-        part = Trace(data, tx, selected(rx, known), end, tx_at + TX.itemsize, row[known], 0, 0, 0)
+        part = Trace(data, tx, selected(rx, known), end, frame, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
         self._tell(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
         self.written_ns = until_ns
         since = until_ns - HOLD_NS
         first = int(np.searchsorted(tx["start_ns"], since))
-        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], selected(end, end["time_ns"] >= since)
+        self.tx, self.frame, self.end = tx[first:], frame[first:], selected(end, end["time_ns"] >= since)
         self.rx = selected(rx, row >= first)
 
     def _tell(self, part: Trace, settled: Array, end: Array) -> None:

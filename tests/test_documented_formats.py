@@ -25,7 +25,7 @@ from analysis.results.result import Result
 from analysis.results.shapes import Counters
 from analysis.routes import routes
 from analysis.tcp import senders
-from analysis.traces import pcapng, remarks, trace, views
+from analysis.traces import modes, pcapng, remarks, trace, views
 from emulation.plan import plan
 from emulation.specification import specify
 
@@ -173,7 +173,9 @@ def records() -> str:
     return "\n".join([
         RECORDS_HEAD,
         AIR,
-        layout(trace, "TX", "TX: at the start of each transmission"),
+        layout(trace, "TX", "TX: at the start of each transmission, which is a PPDU"),
+        layout(trace, "MPDU", "MPDU: within TX, each MPDU of a PPDU after the first"),
+        "\n".join(["### Modes\n", *(inspect.getdoc(modes) or "").splitlines()[2:-3]]),
         layout(trace, "RX", "RX: at the end of an arrival at or above the reception threshold, or for the station"),
         layout(trace, "END", "END: when a station is done with a frame"),
         layout(trace, "MARK", "MARK: the start and the stop of the measurement"),

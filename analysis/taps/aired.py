@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.taps.phy import airtime_ns, radios
+from analysis.taps.phy import durations_ns, radios, spacing_ns
 from analysis.traces.capture import Capture, read_file
 from analysis.traces.columns import around
 from analysis.traces.dissect import Frames, Tcp, classify
@@ -62,9 +62,8 @@ def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
     kind, tcp = classify(frames)
     number = {int.from_bytes(station.address, "big"): at for at, station in enumerate(capture.interfaces[1:])}
     start = capture.time_ns[row]
-    extension = plan["air"]["signal_extension_ns"]
-    end = start + airtime_ns(capture.rate[row], capture.length[row], capture.short_preamble[row], extension)
     receiver = _numbered(frames.address(1), number)
+    end = start + durations_ns(capture, row, spacing_ns(plan)[receiver], plan["air"]["signal_extension_ns"])
     station = np.where(is_response(kind), NONE, _numbered(frames.address(2), number))
     answer = np.flatnonzero(is_response(kind))
     station[answer] = _responders(station, receiver, start, answer)

@@ -78,7 +78,10 @@ def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: M
         count = (last - first)[rows].clip(min=0)
         mine = np.repeat(rows, count)
         other = np.repeat(first[rows] - np.cumsum(count) + count, count) + np.arange(mine.size)
-        apart = (other != tx[mine]) & (sent.station[other] >= 0) & (sent.freq[other] == sent.freq[tx[mine]])
+        own = tx[mine]
+        apart = (
+            (sent.number[other] != sent.number[own]) & (sent.station[other] >= 0) & (sent.freq[other] == sent.freq[own])
+        )
         mine, other = mine[apart], other[apart]
         power, delay = medium.links.arriving(sent.station[other], station[mine], sent.time[other], sent.number[other])
         heard = (power >= at(medium.sense_aw, station[mine], sent.time[other])) | (sent.station[other] == station[mine])

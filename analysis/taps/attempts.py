@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The stations' attempts (an RTS, or the frame itself), and which of them were answered.
 
-An attempt is answered if its sender received a good CTS or ACK before it sent anything else. If its timeout would
+An attempt is answered if its sender received a good CTS or ACK before it sent anything else. One of several MPDUs in a
+PPDU is answered if a block ACK came that acknowledges it. If its timeout would
 expire after the stop, the attempt has not failed: its outcome is unknown.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.taps import sessions
 from analysis.taps.arrivals import Received
 from analysis.taps.following import noticed
 from analysis.taps.phy import NS2_DELAY_NS, Medium, plcp_ns
@@ -16,6 +18,7 @@ from analysis.taps.phy import at as own
 from analysis.taps.transmissions import Sent
 from analysis.traces.capture import Capture
 from analysis.traces.columns import around, begins, ends
+from analysis.traces.modes import LEGACY
 from analysis.traces.trace import Array, Kind, Outcome, is_response
 
 RETRY = 0x08  # in the second octet of Frame Control (9.2.4.1)
@@ -27,7 +30,7 @@ class Attempts:
 
     `tx` is the transmission's row. `acked`: it requires an ACK. `answered`: the ACK, or the CTS, came. `failed`: it did
     not come, and that was certain before the stop. `retry`: the header's Retry bit. `counts`: its frame was handed over
-    after the start.
+    after the start. `lead`: it is the first MPDU of its PPDU. `keyed`: the frames, if stations serve many at a time.
     """
 
     tx: Array
@@ -38,26 +41,39 @@ class Attempts:
     failed: Array
     retry: Array
     counts: Array
+    lead: Array
+    keyed: "sessions.Keyed | None"
 
 
 def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -> Attempts:
     """Return the attempts of all stations."""
     tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
     tx = tx[np.argsort(sent.station[tx], kind="stable")]
-    station, frames = sent.station[tx], sent.frames.pick(tx)
-    goes_on = ~ends(station) & (np.append(sent.time[tx][1:], 0)[: tx.size] == sent.end[tx] + medium.sifs_ns)
-    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack() & ~goes_on  # in a TXOP Duration covers the next frame
-    answered = np.where(acked, _answered(tx, capture.stop_ns, medium, sent, received), sent.end[tx] <= capture.stop_ns)
+    lead = begins(sent.number[tx])
+    of, head = np.cumsum(lead) - 1, tx[lead]  # PPDUs
+    station, frames = sent.station[head], sent.frames.pick(head)
+    goes_on = ~ends(station) & (np.append(sent.time[head][1:], 0)[: head.size] == sent.end[head] + medium.sifs_ns)
+    acked = frames.wants_ack() & ~goes_on  # in a TXOP Duration covers the next frame
+    came, response = _answered(head, capture.stop_ns, medium, sent, received)
+    answered = np.where(acked, came, sent.end[head] <= capture.stop_ns)
     failed = acked & ~answered
     for row in np.flatnonzero(failed & ends(station)).tolist():
-        failed[row] = _settled(int(tx[row]), capture.stop_ns, medium, sent, received)
-    counts = _counted(capture, sent.row[tx], station)
-    return Attempts(tx, station, rts, acked, answered, failed, frames.field(1) & RETRY != 0, counts)
+        failed[row] = _settled(int(head[row]), capture.stop_ns, medium, sent, received)
+    acked, answered, failed, station, frames = acked[of], answered[of], failed[of], station[of], sent.frames.pick(tx)
+    lost = answered & (np.bincount(of) > 1)[of] if of.size else answered
+    lost[lost] = ~sent.frames.pick(response[of[lost]]).acknowledges(frames.pick(np.flatnonzero(lost)).sequence())
+    keyed = sessions.divide(capture, sent, tx) if (capture.mode != LEGACY).any() else None
+    return Attempts(
+        tx, station, sent.kind[tx] == Kind.RTS, acked, answered & ~lost, failed | lost, frames.field(1) & RETRY != 0,
+        sessions.counted(capture, sent, tx, keyed) if keyed else _counted(capture, sent.row[tx], station),
+        lead, keyed,
+    )  # fmt: skip
 
 
-def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Received) -> Array:
+def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Received) -> tuple[Array, Array]:
     """Return which attempts, sorted by station and time, got the answer they require: the first good response to their
-    sender after their end is of the right kind, and comes before the next attempt, or before a fixed timeout."""
+    sender after their end is of the right kind, and comes before the next attempt, or before a fixed timeout. Return
+    also the transmission that this response is, or -1."""
     station, time = sent.station[tx], sent.time[tx]
     until = np.where(ends(station), stop_ns + 1, np.append(time[1:], 0)[: tx.size])
     kind = sent.kind[received.tx]
@@ -68,7 +84,7 @@ def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Rec
     if medium.fixed_timeouts:
         took = np.append(sent.airtime[received.tx], 0)[response]
         answered &= when - took <= sent.end[tx] + medium.sifs_ns + 2 * NS2_DELAY_NS
-    return answered
+    return answered, np.append(received.tx, -1)[response]
 
 
 def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received) -> bool:

@@ -43,14 +43,14 @@ def counters(
 def totals(stations: Sequence[Counters]) -> dict[str, int]:
     """Sum the counters of tables over stations, under the tables' names, with retries and frames sent by kind. COL_ANY
     is omitted if the stations' receptions are not recorded."""
-    col = Collisions.of(stations)
+    col, retries = Collisions.of(stations), [_on_air(station) for station in stations]
     tables = {"col": col, "col.any": col.any, "fail": Failures.of(stations)}
     if not all("rx" in station for station in stations):
         del tables["col.any"]
     return {
         **{counted(of, row): getattr(counts, row) for of, counts in tables.items() for row in (*ROWS, "total", *APART)},
-        "retries, short": sum(s["retries"]["short"] for s in stations),
-        "retries, long": sum(s["retries"]["long"] for s in stations),
+        "retries, short": sum(each["short"] for each in retries),
+        "retries, long": sum(each["long"] for each in retries),
         **{f"sent, {name}": sum(s["tx"].get(name, 0) for s in stations) for name in NAMES},
     }
 
@@ -60,7 +60,7 @@ def differences(taps: Sequence[Counters], module: Sequence[Counters]) -> list[st
     derive."""
     found = []
     for number, (ours, theirs) in enumerate(zip(taps, module, strict=True), 1):
-        mine, other = _flat(ours), _flat(theirs)
+        mine, other = _flat(ours), _flat({**theirs, "retries": _on_air(theirs)})
         for key in sorted(mine):
             value = other.get(key, 0)
             if key.startswith(("rx.", "addressed.")) and key.endswith(".COLLISION"):
@@ -68,6 +68,12 @@ def differences(taps: Sequence[Counters], module: Sequence[Counters]) -> list[st
             if mine[key] != value:
                 found.append(f"station {number}: {key}: taps {mine[key]}, module {value}")
     return found
+
+
+def _on_air(station: Counters) -> dict[str, int]:
+    """Return the retries of a station without collisions between its own categories, which are on no air."""
+    inside = sum(of["collisions"] for of in station.get("categories", {}).values())
+    return {**station["retries"], "short": station["retries"]["short"] - inside}
 
 
 def _flat(table: Counters, prefix: str = "") -> dict[str, int]:

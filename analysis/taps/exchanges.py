@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reconstruct frame exchanges from what was on the air and what each station received.
 
-A station serves one frame at a time, so its attempts, in order, divide into frames. A frame ends when its ACK is
+A station serves one frame at a time, so its attempts, in order, divide into frames; with aggregation `taps.sessions`
+divides them. A frame ends when its ACK is
 received well, when it was sent to a group, or when a retry counter reaches its limit. `taps.attempts` says which
 attempts were answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, increment the short
 count; a frame sent after a CTS increments the long count; a received CTS resets the short count.
@@ -41,6 +42,8 @@ class Served:
 def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> Served:
     """Divide attempts into frames; the limits are those in force at each attempt. None: the kernel's rate stages end a
     frame, which the next frame shows."""
+    if attempts.keyed:
+        return serve_keyed(attempts)
     first, reason, after_cts = _replay(attempts, short_limit, long_limit)
     new = np.zeros(attempts.tx.size, bool)
     new[first] = True
@@ -57,6 +60,32 @@ def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | Non
         of_attempt=of_attempt,
         after_cts=after_cts,
     )
+
+
+def serve_keyed(attempts: Attempts) -> Served:
+    """Return the frames of stations that serve many at a time. Limits are the driver's, so a frame that was given up
+    stays open."""
+    assert attempts.keyed is not None
+    of, first = attempts.keyed.of_attempt, attempts.keyed.first
+    last, data, reason = first.copy(), np.full(first.size, -1), np.full(first.size, OPEN)
+    np.maximum.at(last, of, np.arange(of.size))
+    own = np.flatnonzero(~attempts.rts)
+    np.maximum.at(data, of[own], own)
+    well = own[attempts.answered[own]]
+    reason[of[well]] = np.where(attempts.acked[well], Reason.ACKED, Reason.GROUP)
+    return Served(
+        station=attempts.station[first], first=first, last=last, data=data, reason=reason, of_attempt=of,
+        after_cts=_after_cts(attempts),
+    )  # fmt: skip
+
+
+def _after_cts(attempts: Attempts) -> Array:
+    """Return which attempts were in a PPDU after an answered RTS."""
+    head = np.flatnonzero(attempts.lead)
+    cleared = np.append(False, (attempts.rts & attempts.answered)[head][:-1])[: head.size]
+    cleared &= ~begins(attempts.station[head]) & ~attempts.rts[head]
+    found: Array = cleared[np.cumsum(attempts.lead) - 1]
+    return found
 
 
 def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> tuple[Array, Array, Array]:

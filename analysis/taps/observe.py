@@ -51,7 +51,8 @@ class Observation:
         failed = attempts.failed & attempts.counts
         retry = (attempts.station[failed], served.after_cts[failed].astype(int))
 
-        tx, airtime = (_tally((stations, len(Kind)), sender, each) for each in (1, sent.airtime[known]))
+        once = np.where(sent.leads, sent.airtime, 0)[known]  # a PPDU's counts under the kind of its first MPDU
+        tx, airtime = (_tally((stations, len(Kind)), sender, each) for each in (1, once))
         rx = _tally((stations, len(Kind), len(Outcome)), arrival)
         addressed = _tally((stations, len(Kind), len(Outcome)), tuple(column[mine] for column in arrival))
         end = _tally((stations, len(Kind), len(Reason)), frame)

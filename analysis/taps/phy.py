@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from analysis.taps.links import ALWAYS, Links, attowatts
-from analysis.traces.columns import around, one_of
+from analysis.traces.capture import Capture
+from analysis.traces.columns import around, begins, ends, one_of
+from analysis.traces.modes import LEGACY, ppdu_ns, psdu_bytes
 from analysis.traces.trace import Array
 
 DSSS_RATES = (10, 20, 55, 110)  # 100 kb/s
@@ -40,6 +42,19 @@ def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extensi
     body = np.where(is_ofdm(rate), symbols * 4000 + signal_extension_ns, octets * 1000)
     airtime: Array = plcp_ns(rate, short_preamble) + body
     return airtime
+
+
+def durations_ns(shown: Capture, row: Array, spacing_ns: Array | int, signal_extension_ns: int) -> Array:
+    """Return how long the PPDUs take (ns) to which these packets of `air`, in order, belong. `spacing_ns` is the least
+    time between the starts of two MPDUs."""
+    found = airtime_ns(shown.rate[row], shown.length[row], shown.short_preamble[row], signal_extension_ns)
+    new = np.flatnonzero(shown.mode[row] != LEGACY)
+    mode, ppdu = shown.mode[row[new]], shown.ppdu[row[new]]
+    apart = np.broadcast_to(spacing_ns, row.shape)[new]
+    last = ends(ppdu)
+    took = ppdu_ns(mode[last], psdu_bytes(mode, ppdu, shown.length[row[new]], apart)[last]) + signal_extension_ns
+    found[new] = took[np.cumsum(begins(ppdu)) - 1]
+    return found
 
 
 ANSWER_LEN = 14  # bytes of a CTS or an ACK, with FCS
@@ -87,7 +102,8 @@ class Medium:
     A station senses signals from `sense_aw` (attowatts) on, and can receive them from `receive_aw` on. `noise`: frames
     may fail without another transmission. `detection`: ratio to all others at which a preamble is noticed, for OFDM and
     DSSS; None: the first sensed signal is followed. `fixed_timeouts`: a rule of docs/like-ns2.md. Limits of None: the
-    kernel's rate stages. A value that differs between stations is an Own.
+    kernel's rate stages. A value that differs between stations is an Own. `spacing_ns` is the least time between the
+    starts of two MPDUs to each station.
     """
 
     links: Links
@@ -102,6 +118,7 @@ class Medium:
     fixed_timeouts: bool = False
     short_limit: "int | Own | None" = 7
     long_limit: "int | Own | None" = 4
+    spacing_ns: Array | None = None
 
     @classmethod
     def of_plan(cls, plan: Mapping[str, Any], start_ns: int = 0, changes: Sequence[Mapping[str, Any]] = ()) -> "Medium":
@@ -131,6 +148,7 @@ class Medium:
             fixed_timeouts="fixed_timeouts" in air.get("rules", ()),
             short_limit=own("short_retry") if limited else None,
             long_limit=own("long_retry") if limited else None,
+            spacing_ns=spacing_ns(plan),
         )
 
     @classmethod
@@ -169,6 +187,14 @@ def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         for interface in node["interfaces"]
         if interface["kind"] == "radio"
     ]
+
+
+SPACING_NS = (0, 250, 500, 1000, 2000, 4000, 8000, 16000)  # Minimum MPDU Start Spacing (9.4.2.55.3)
+
+
+def spacing_ns(plan: Mapping[str, Any]) -> Array:
+    """Return the time that each radio of a plan wants between the starts of two MPDUs."""
+    return np.array([SPACING_NS[(radio.get("ht") or {}).get("density", 0)] for _, radio in _radios(plan)], np.int64)
 
 
 def ips_of(stations: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -36,7 +36,7 @@ SAID = re.compile(
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
 )
 NULL = 4  # bit of data subtypes without data
-CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
+CONTROL = {9: Kind.ACK, 11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype; 9 is a block ACK
 
 
 def frames(

@@ -3,7 +3,7 @@
 
 A station's attempt fails if the station receives no good CTS or ACK before it sends anything else. A failure counts as
 short, or as long if it followed a CTS (IEEE 802.11-2016, 10.3.4.4). Counting begins with the first frame handed over
-after the start.
+after the start. An MPDU in a PPDU of several is acknowledged by its bit of the block ACK.
 """
 
 from collections import Counter, defaultdict
@@ -16,11 +16,12 @@ import numpy as np
 from analysis.results.result import APART, ROWS, counted
 from analysis.taps.phy import airtime_ns, plcp_ns
 from analysis.taps.sniff import frames, remarked
-from analysis.traces import views
+from analysis.traces import radiotap, views
 from analysis.traces.capture import span_ns
+from analysis.traces.modes import DELIMITER, HT, ppdu_ns
 from analysis.traces.pcapng import AIR
 from analysis.traces.remarks import FLAGS
-from analysis.traces.trace import Kind, Outcome
+from analysis.traces.trace import MOST_MPDUS, Array, Kind, Outcome
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -74,6 +75,8 @@ class Try:
     after_cts: bool
     asks: bool
     queued: int | None
+    ppdu: int | None = None  # the A-MPDU's reference number, if there are several MPDUs in its PPDU
+    sequence: int = 0
     heard: bool = False
     answered: bool = False
 
@@ -94,41 +97,87 @@ class Tries:
         self.of: dict[str, list[Try]] = defaultdict(list)
         self.last: list[Sent] = []  # transmissions that may not have ended
         self.hears: dict[str, set[str]] = defaultdict(set)  # by receiver: the stations that it has received from
+        self.together = False  # several frames of a station are served at a time
+        self.queued: dict[tuple[object, ...], int | None] = {}  # then: when each frame was handed over
+        self.octets: dict[int, int] = {}  # of each PSDU so far, by the A-MPDU's reference number
 
     def see(self, frame: "Packet") -> None:
         """Process the next packet."""
         from scapy.layers.dot11 import Dot11, Dot11QoS
 
         header, begin = frame[Dot11], round(float(frame.time) * 1e9)
-        rate, short = np.array(round(frame.Rate * 10)), np.array(bool(frame.Flags.ShortPreamble))
-        preamble = int(plcp_ns(rate, short))
-        end = begin + int(airtime_ns(rate, np.array(frame.wirelen - frame.len), short, 0))
+        rate, short = np.array(round((frame.Rate or 6) * 10)), np.array(bool(frame.Flags.ShortPreamble))
+        preamble, length = int(plcp_ns(rate, short)), np.array([frame.wirelen - frame.len])
+        head = np.frombuffer(frame.original[: frame.len], "<u4")
+        seen = radiotap.read(head, np.zeros(1, np.int64), np.array([frame.len]))
+        ppdu = int(seen.reference[0]) if seen.several[0] else None
+        if seen.mode[0]:
+            self.together = True
+            end = begin + self._took(seen.mode, length, ppdu)
+        else:
+            end = begin + int(airtime_ns(rate, length, short, 0)[0])
         if frame.kind in (Kind.CTS, Kind.ACK):
-            self._answer(header.addr1, frame.kind, begin, frame.outcome == Outcome.OK)
+            self._answer(header.addr1, frame.kind, begin, frame.outcome == Outcome.OK, frame.original[frame.len :])
             return
         if frame.outcome == Outcome.OK:
             self.hears[header.addr1].add(header.addr2)
         tries, qos = self.of[header.addr2], frame.getlayer(Dot11QoS)
         said = b"".join(frame.comments or [])
+        same = bool(tries and ppdu is not None and tries[-1].ppdu == ppdu)
+        if same:
+            for one in tries[-MOST_MPDUS:]:
+                if one.ppdu == ppdu:
+                    one.end, one.deadline = end, end + tries[-1].deadline - tries[-1].end
         made = Try(
             end=end,
             deadline=end + SIFS_AND_SLOT_NS[frame.ChannelFrequency < 5000] + preamble,
             rts=frame.kind == Kind.RTS,
-            after_cts=bool(tries and tries[-1].rts and tries[-1].answered),
+            after_cts=tries[-1].after_cts if same else bool(tries and tries[-1].rts and tries[-1].answered),
             asks=not int(header.addr1[:2], 16) & 1 and not (qos is not None and qos.Ack_Policy == 1),
             queued=begin - round(frame.queued_s * 1e9) if b"queued" in said else None,
+            ppdu=ppdu,
+            sequence=(header.SC or 0) >> 4,
         )
+        if self.together and not made.rts:
+            made.queued = self._handed_over(frame, made.queued)
         tries.append(made)
         self.last = [
             *(sent for sent in self.last if sent.end > begin),
             Sent(header.addr2, begin, begin + preamble, end),
         ]
 
-    def _answer(self, station: str, kind: Kind, begin: int, well: bool) -> None:
+    def _took(self, mode: Array, length: Array, ppdu: int | None) -> int:
+        """Return how long a PPDU takes at least, of which this is the last MPDU so far. Spaces between MPDUs, which no
+        header shows, are left out."""
+        octets = length + DELIMITER * (ppdu is not None or mode[0] & 7 != HT)
+        if ppdu is not None:
+            octets += -(-self.octets.get(ppdu, 0) // 4) * 4
+            self.octets = {ppdu: int(octets[0])}
+        return int(ppdu_ns(mode, octets)[0])
+
+    def _handed_over(self, frame: "Packet", queued: int | None) -> int | None:
+        """Return when a frame was handed over, which its first attempt says; None: before all else."""
+        from scapy.layers.dot11 import Dot11, Dot11QoS
+
+        header, qos = frame[Dot11], frame.getlayer(Dot11QoS)
+        key = (header.addr2, header.addr1, header.subtype, None if qos is None else qos.TID, header.SC)
+        if queued is not None:
+            self.queued[key] = queued
+        return self.queued.get(key)
+
+    def _answer(self, station: str, kind: Kind, begin: int, well: bool, octets: bytes) -> None:
         tries = self.of.get(station)
-        if tries and well and not tries[-1].heard and begin >= tries[-1].end:
-            tries[-1].heard = True
-            tries[-1].answered = kind == (Kind.CTS if tries[-1].rts else Kind.ACK)
+        if not (tries and well and not tries[-1].heard and begin >= tries[-1].end):
+            return
+        answers = kind == (Kind.CTS if tries[-1].rts else Kind.ACK)
+        if tries[-1].ppdu is None:
+            tries[-1].heard, tries[-1].answered = True, answers
+            return
+        bits = int.from_bytes(octets[20 : 52 if octets[18] & 15 else 28], "little")  # 9.3.1.8
+        first = int.from_bytes(octets[18:20], "little") >> 4
+        for one in tries[-MOST_MPDUS:]:
+            if one.ppdu == tries[-1].ppdu:
+                one.heard, one.answered = True, bool(bits >> (one.sequence - first) % 4096 & 1)
 
     def retries(self, start_ns: int, stop_ns: int) -> dict[str, int]:
         """Return the number of short and long retries between start and stop."""
@@ -136,8 +185,11 @@ class Tries:
         for station, tries in self.of.items():
             counts = False
             for each in tries:
-                counts = counts or (each.queued is not None and each.queued >= start_ns)
-                over = each is not tries[-1] or self._settled(station, each, stop_ns)
+                counts = (counts and (each.rts or not self.together)) or (
+                    each.queued is not None and each.queued >= start_ns
+                )
+                last = each is tries[-1] or (each.ppdu is not None and each.ppdu == tries[-1].ppdu)
+                over = not last or self._settled(station, each, stop_ns)
                 if counts and each.asks and not each.answered and over:
                     found["retries, long" if each.after_cts else "retries, short"] += 1
         return found

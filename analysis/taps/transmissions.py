@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.taps.phy import Medium, airtime_ns, at
+from analysis.taps.phy import Medium, at, durations_ns
 from analysis.traces import dissect
 from analysis.traces.capture import Capture
-from analysis.traces.columns import around
+from analysis.traces.columns import around, begins
 from analysis.traces.trace import Array, Kind, is_response
 
 COPIES_WITHIN = 8  # transmissions: delays are short, so the receptions of a frame follow it closely
@@ -21,13 +21,13 @@ COPIES_WITHIN = 8  # transmissions: delays are short, so the receptions of a fra
 
 @dataclass(frozen=True)
 class Sent:
-    """All transmissions, in the order of the air. Stations are numbered from 0 in the order of their interfaces; -1
-    means none, or a group. Times are in ns. `frames` and `tcp` are their bytes."""
+    """All transmissions, in the order of the air, one row an MPDU. Stations are numbered from 0 in the order of their
+    interfaces; -1 means none, or a group. Times are in ns. `frames` and `tcp` are their bytes."""
 
     row: Array  # in the capture
-    number: Array  # from 1, of all transmissions on that air
+    number: Array  # from 1, of all transmissions on that air; equal for the MPDUs of one PPDU
     time: Array
-    airtime: Array
+    airtime: Array  # of the PPDU
     rate: Array
     short_preamble: Array
     freq: Array
@@ -36,6 +36,11 @@ class Sent:
     receiver: Array
     frames: dissect.Frames
     tcp: dissect.Tcp
+
+    @property
+    def leads(self) -> Array:
+        """Whether each is the first MPDU of its PPDU."""
+        return begins(self.number)
 
     @property
     def end(self) -> Array:
@@ -61,11 +66,12 @@ def _as_they_say(capture: Capture, medium: Medium) -> Sent:
     frames = dissect.Frames(capture.data, capture.frame, capture.caplen - 4 * capture.has_fcs).pick(row)
     kind, tcp = dissect.classify(frames)
     rate, short = capture.rate[row], capture.short_preamble[row]
-    airtime = airtime_ns(rate, capture.length[row], short, medium.signal_extension_ns)
     receiver = _stations_of(frames.address(1), capture)
+    spacing = 0 if medium.spacing_ns is None else medium.spacing_ns[receiver]
+    airtime = durations_ns(capture, row, spacing, medium.signal_extension_ns)
     station = np.where(is_response(kind), -1, _stations_of(frames.address(2), capture))
     time, freq = capture.time_ns[row], capture.freq[row]
-    number = capture.packet_id[row]
+    number = capture.ppdu[row]
     return Sent(row, number, time, airtime, rate, short, freq, kind, station, receiver, frames, tcp)
 
 

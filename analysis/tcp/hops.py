@@ -138,7 +138,9 @@ def numbered(trace: Trace) -> Numbered:
     """Return the frames of a trace: all attempts of a station at one frame have the same number."""
     tx = trace.tx
     attempt = np.flatnonzero(~is_response(tx["kind"]))
-    attempt = attempt[np.argsort(tx["station"][attempt], kind="stable")]
+    number = tx["station"][attempt].astype(np.int64) << 32 | tx["msdu"][attempt]
+    several = tx["mode"].any()  # then there are other attempts between those at one frame
+    attempt = attempt[np.argsort(number if several else tx["station"][attempt], kind="stable")]
     number = tx["station"][attempt].astype(np.int64) << 32 | tx["msdu"][attempt]
     new = begins(number)
     frame, first = np.cumsum(new) - 1, attempt[new]

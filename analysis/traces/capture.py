@@ -2,7 +2,7 @@
 """Read the pcapng of `traces.pcapng` back into numpy columns, with what stations received (`traces.views`).
 
 One pass follows the chain of blocks; then all packets are processed at once. Only our own layout is read: a packet's
-radiotap has 28 bytes, and its first options are epb_flags and epb_packetid. Any other pcapng is refused with an error
+radiotap is one of ours, and its first options are epb_flags and epb_packetid. Any other pcapng is refused with an error
 that names the difference. Scapy and tshark read these files too, and many others; this reader is for speed.
 """
 
@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.traces import native, pcapng, views
-from analysis.traces.trace import TX, Array, Outcome
+from analysis.traces import native, pcapng, radiotap, views
+from analysis.traces.modes import LEGACY, Modes
+from analysis.traces.trace import MOST_MPDUS, TX, Array, Outcome
 from emulation import files
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged
@@ -23,6 +24,7 @@ from emulation.files.foreign import LONGEST_NS, Damaged
 SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
         "u": Outcome.BELOW_THRESHOLD}  # by first letter  # fmt: skip
 PART = 1 << 14  # packets written at a time
+BLOCK_WORDS = 7  # of a packet, before its radiotap
 SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame; of a frame with radiotap
 
 
@@ -41,8 +43,9 @@ class Capture:
 
     `time_ns` is the start of the transmission or arrival. `frame` is the offset in `data` of the 802.11 header,
     followed by `caplen` captured bytes, with FCS where `has_fcs` (the FCS on `air`, also of spoilt frames). `length` is
-    the MPDU's full length with FCS; `rate` is in 100 kb/s, `freq` in MHz; `dbm` is the signal (0 on `air`); `bad` is
-    the bad-FCS flag.
+    the MPDU's full length with FCS; `rate` is in 100 kb/s, `freq` in MHz; `mode` is as in `traces.modes`; `dbm` is the
+    signal (0 on `air`); `bad` is the bad-FCS flag. `ppdu` is equal for the MPDUs of one PPDU: the `packet_id` of the
+    first. `last`: none of them follows.
     """
 
     data: Array
@@ -57,6 +60,9 @@ class Capture:
     length: Array
     rate: Array
     freq: Array
+    mode: Array
+    ppdu: Array
+    last: Array
     dbm: Array
     short_preamble: Array
     has_fcs: Array
@@ -130,9 +136,10 @@ def of_stations(air: Capture, seen: views.Views) -> Iterator[bytes | memoryview]
     """Yield what stations received as a pcapng, in pieces, from the air's capture and the stations' receptions."""
     tx = np.zeros(air.frame.size, TX)
     tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
+    tx["mode"], tx["place"], tx["more"] = air.mode, air.packet_id - air.ppdu, ~air.last
     tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
     tail = pcapng.all_statistics(len(air.interfaces), air.start_ns, air.stop_ns)
-    yield air.data[: int(air.frame[0]) - 4 * pcapng.HEAD_WORDS if air.frame.size else air.data.size - len(tail)].data
+    yield air.data[: _head(air)].data
     time = air.time_ns[seen.row] + seen.delay_ns
     order = np.lexsort((seen.station, time))
     for some in np.split(order, range(PART, order.size, PART)):
@@ -143,6 +150,14 @@ def of_stations(air: Capture, seen: views.Views) -> Iterator[bytes | memoryview]
         packets["bad"] = seen.bad[some]
         yield native.write_packets(packets, tx, air.data, air.frame, seen.texts).data
     yield tail
+
+
+def _head(air: Capture) -> int:
+    """Return the length of what is before the first packet: the section's head and the interfaces."""
+    end = 0
+    for _ in range(1 + len(air.interfaces)):
+        end += int(air.data[end + 4 : end + 8].view("<u4")[0])
+    return end
 
 
 def _merge(air: Capture, seen: views.Views) -> Capture:
@@ -188,20 +203,23 @@ def read_file(path: Path) -> Capture:
         raise Damaged(f"{path}: two stations of one address, or one without")
     at = blocks[kinds == pcapng.PACKET]
     ours = "a packet that dcflab did not write"
-    check(at, words[at + 1] >= 4 * (pcapng.HEAD_WORDS + pcapng.TAIL_WORDS + 2), ours)
+    check(at, words[at + 1] >= 4 * (BLOCK_WORDS + pcapng.TAIL_WORDS + 2), ours)
     captured = words[at + 5].astype(np.int64)
-    options = at + 7 + (captured + 3) // 4
+    options = at + BLOCK_WORDS + (captured + 3) // 4
     check(at, options + pcapng.TAIL_WORDS + 2 <= at + words[at + 1] // 4, "a packet longer than its block")
-    check(at, words[at + 7] == pcapng.RADIOTAP_LEN << 16, ours)
+    seen = radiotap.read(words, at + BLOCK_WORDS, captured)
+    check(at, seen.ours, ours)
     check(at, words[options] == (pcapng.OPT_FLAGS | 4 << 16), ours)
     check(at, words[options + 2] == (pcapng.OPT_PACKETID | 8 << 16), ours)
     check(at, words[at + 2] < len(interfaces), "a packet of an interface that there is not")
     time = _wide(words[at + 3], words[at + 4])
     check(at, (time >= 0) & (time <= LONGEST_NS), "a time that there is not")
     check(at, np.diff(time, prepend=0) >= 0, "a packet from before the one before it")
-    check(at, captured >= pcapng.RADIOTAP_LEN + SHORTEST, "a packet without an 802.11 header")
+    check(at, captured >= seen.length + SHORTEST, "a packet without an 802.11 header")
     check(at, (words[at + 6] >= captured) & (words[at + 6] <= LONGEST), "a frame shorter than what is there of it")
-    rate_channel, signal = words[at + 9], words[at + 10]
+    packet_id = _wide(words[options + 4], words[options + 3])
+    place = packet_id - seen.reference & 0xFFFF_FFFF
+    check(at, place * seen.several < MOST_MPDUS, "an MPDU whose PPDU has more than there can be")
     return Capture(
         data=data,
         interfaces=interfaces,
@@ -209,16 +227,19 @@ def read_file(path: Path) -> Capture:
         stop_ns=max(stop for _, stop in times),
         interface=words[at + 2].astype(np.int64),
         time_ns=time,
-        packet_id=_wide(words[options + 4], words[options + 3]),
-        frame=4 * (at + pcapng.HEAD_WORDS),
-        caplen=captured - pcapng.RADIOTAP_LEN,
-        length=words[at + 6].astype(np.int64) - pcapng.RADIOTAP_LEN,
-        rate=(rate_channel >> 8 & 0xFF).astype(np.int64) * 5,
-        freq=(rate_channel >> 16).astype(np.int64),
-        dbm=(signal >> 16 & 0xFF).astype(np.uint8).view(np.int8),
-        short_preamble=rate_channel & pcapng.RT_SHORT_PREAMBLE != 0,
-        has_fcs=rate_channel & pcapng.RT_FCS != 0,
-        bad=rate_channel & pcapng.RT_BAD_FCS != 0,
+        packet_id=packet_id,
+        frame=4 * (at + BLOCK_WORDS) + seen.length,
+        caplen=captured - seen.length,
+        length=words[at + 6].astype(np.int64) - seen.length,
+        rate=np.where(seen.mode != LEGACY, Modes.of(seen.mode).rate, seen.rate * 5),
+        freq=seen.freq,
+        mode=seen.mode,
+        ppdu=packet_id - place * seen.several,
+        last=seen.last,
+        dbm=seen.dbm,
+        short_preamble=seen.flags & radiotap.SHORT_PREAMBLE != 0,
+        has_fcs=seen.flags & radiotap.FCS != 0,
+        bad=seen.flags & radiotap.BAD_FCS != 0,
         options=4 * (options + pcapng.TAIL_WORDS),
     )
 

@@ -21,6 +21,8 @@ ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
 BATMAN = 0x4305  # its ethertype
 BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 20, 4
 PROTECTED = 0x40  # in the second byte
+BLOCK_ACK, REQUEST = 0x94, 0x84  # first bytes (9.3.1.8, 9.3.1.7)
+BLOCK_START, BLOCK_BITMAP = 18, 20
 BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets that carry an Ethernet frame, by type: length of the header
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
@@ -54,6 +56,24 @@ class Frames:
         duration: Array = self.field(2) | self.field(3) << 8
         return duration
 
+    def sequence(self) -> Array:
+        """Return the sequence number of frames that have one."""
+        sequence: Array = (self.field(22) | self.field(23) << 8) >> 4
+        return sequence
+
+    def tid(self) -> Array:
+        """Return the TID of QoS data; -1 of others (9.2.4.5.2)."""
+        four = self.field(1) & 3 == 3
+        return np.where(self.field(0) & 0x8C == 0x88, self.field(np.where(four, HEADER + 6, HEADER)) & 15, -1)
+
+    def acknowledges(self, sequence: Array) -> Array:
+        """Return whether each frame, a compressed block ACK, acknowledges the MPDU with this number (9.3.1.8)."""
+        start = self.field(BLOCK_START) | self.field(BLOCK_START + 1) << 8
+        size = np.where(start & 15 == 4, 256, 64)  # Fragment Number says how long the bitmap is
+        place = (sequence - (start >> 4)) & 0xFFF
+        found: Array = (place < size) & (self.field(BLOCK_BITMAP + place // 8) >> place % 8 & 1 != 0)
+        return found
+
     def wants_ack(self) -> Array:
         """Return whether an answer is due: the receiver is not a group, Ack Policy is not No Ack (9.2.4.5.4), and
         Duration leaves time for an answer. An access point expects none to a response that it sends to a broadcast
@@ -79,7 +99,7 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     """Return the `Kind` of each frame, and the TCP segments among them."""
     fc0 = frames.field(0)
     kind = np.full(len(frames), Kind.OTHER, np.uint8)
-    for octet, control in ((0xB4, Kind.RTS), (0xC4, Kind.CTS), (0xD4, Kind.ACK)):
+    for octet, control in ((0xB4, Kind.RTS), (0xC4, Kind.CTS), (0xD4, Kind.ACK), (BLOCK_ACK, Kind.ACK)):
         kind[fc0 == octet] = control
     kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
     hwmp = (fc0 == ACTION) & (frames.field(1) & PROTECTED == 0)

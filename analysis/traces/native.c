@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The loops of `analysis` over every frame of a trace, for which numpy would
- * need large tables: following the chain of records, reading a field of all
- * frames, and writing packets. trace.py and pcapng.py define what these mean,
- * and check the arguments. Nothing is decided or allocated here.
+ * need large tables: following the chain of records, taking MPDUs from records
+ * of PPDUs, reading a field of all frames, and writing packets. trace.py and
+ * pcapng.py define what these mean, and check the arguments. Nothing is decided
+ * or allocated here.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,12 +18,20 @@ enum {
 	FLAG_INBOUND = 1,
 	FLAG_FCS_LENGTH = 4 << 5,
 	FLAG_CRC_ERROR = 1 << 24,
-	RADIOTAP_LEN = 28,
+	RADIOTAP_LEN = 28, /* at a legacy rate */
+	RADIOTAP_MOST = 52, /* HE, in an A-MPDU */
 	RT_SHORT_PREAMBLE = 0x02, /* its Flags field */
 	RT_FCS = 0x10,
 	RT_BAD_FCS = 0x40,
-	RT_AIR = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 22, /* Flags, Rate, Channel, timestamp */
-	RT_STATION = RT_AIR | 1 << 5, /* and antenna signal */
+	RT_ALL = 1 << 1 | 1 << 3 | 1 << 22, /* Flags, Channel, timestamp */
+	RT_RATE = 1 << 2,
+	RT_SIGNAL = 1 << 5, /* on stations */
+	RT_MCS = 1 << 19,
+	RT_AMPDU = 1 << 20,
+	RT_VHT = 1 << 21,
+	RT_HE = 1 << 23,
+	AMPDU_LAST_KNOWN = 0x04,
+	AMPDU_LAST = 0x08,
 	RT_NS_AT_START = 0x12, /* nanoseconds; taken at the start of the PPDU */
 	CHANNEL_CCK = 0x20,
 	CHANNEL_OFDM = 0x40,
@@ -41,8 +50,18 @@ struct tx {
 	uint64_t queued_ns;
 	uint16_t length;
 	uint8_t attempt, flags;
-	uint32_t msdu, reserved;
-	uint16_t caplen, zero;
+	uint32_t msdu;
+	uint8_t category, place;
+	uint16_t more, caplen, mode;
+} __attribute__((packed));
+
+/* What it has of each MPDU after the first, MPDU there. */
+struct mpdu {
+	uint64_t queued_ns;
+	uint32_t msdu, offset;
+	uint16_t length, caplen;
+	uint8_t kind, attempt;
+	uint16_t zero;
 } __attribute__((packed));
 
 /* A packet to write: which transmission, on which interface, when. */
@@ -73,6 +92,46 @@ long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
 	}
 	*end = at;
 	return count;
+}
+
+/*
+ * Write a row for each MPDU of the records TX at these offsets, and where its
+ * bytes begin; there is room for them. Return the number of the first record
+ * whose size is not that of its MPDUs, or -1.
+ */
+long expand_mpdus(const uint8_t *data, const int64_t *offsets, long count, struct tx *rows, int64_t *frames)
+{
+	for (long i = 0; i < count; i++) {
+		struct tx tx;
+		long at = offsets[i] + sizeof(tx), end;
+		long more;
+
+		memcpy(&tx, data + offsets[i], sizeof(tx));
+		end = offsets[i] + tx.size;
+		for (more = tx.more;; more--) {
+			struct mpdu m;
+
+			tx.more = more;
+			*rows++ = tx;
+			*frames++ = at;
+			at += (tx.caplen + 7) & ~7;
+			if (!more || at + (long)sizeof(m) > end)
+				break;
+			memcpy(&m, data + at, sizeof(m));
+			at += sizeof(m);
+			tx.id++;
+			tx.place++;
+			tx.queued_ns = m.queued_ns;
+			tx.msdu = m.msdu;
+			tx.length = m.length;
+			tx.caplen = m.caplen;
+			tx.kind = m.kind;
+			tx.attempt = m.attempt;
+		}
+		if (more || at != end)
+			return i;
+	}
+	return -1;
 }
 
 /*
@@ -133,6 +192,61 @@ static bool is_ofdm(uint16_t rate)
 	return rate != 10 && rate != 20 && rate != 55 && rate != 110;
 }
 
+/* Of a mode's code, docs/records.md. */
+enum { HT = 2, VHT, HE };
+
+static unsigned part(const struct tx *tx, int bit, int bits)
+{
+	return tx->mode >> bit & ((1 << bits) - 1);
+}
+
+static void put16(uint8_t *to, unsigned value)
+{
+	to[0] = value;
+	to[1] = value >> 8;
+}
+
+/* Fields have their natural alignment. */
+static long aligned(long at, long to)
+{
+	return (at + to - 1) / to * to;
+}
+
+/* The radiotap fields MCS, VHT and HE; where they begin, and how long they are. */
+static long put_mcs(uint8_t *to, const struct tx *tx)
+{
+	to[0] = 0x7f; /* known: bandwidth, MCS, guard interval, format, FEC, no STBC, no extension streams */
+	to[1] = part(tx, 9, 2) | !part(tx, 11, 2) << 2 | part(tx, 13, 1) << 4;
+	to[2] = part(tx, 3, 4) + 8 * part(tx, 7, 2);
+	return 3;
+}
+
+static long put_vht(uint8_t *to, const struct tx *tx)
+{
+	static const uint8_t bandwidth[] = { 0, 1, 4, 11 };
+
+	memset(to, 0, 12);
+	put16(to, 0x45); /* known: no STBC, guard interval, bandwidth */
+	to[2] = !part(tx, 11, 2) << 2;
+	to[3] = bandwidth[part(tx, 9, 2)];
+	to[4] = part(tx, 3, 4) << 4 | (part(tx, 7, 2) + 1);
+	to[8] = part(tx, 13, 1);
+	return 12;
+}
+
+static long put_he(uint8_t *to, const struct tx *tx)
+{
+	static const uint8_t training[] = { 0, 1, 2, 2 }; /* HE-LTF symbols, by streams, as radiotap numbers them */
+
+	memset(to, 0, 12);
+	put16(to, 0x42a0); /* SU; known: MCS, coding, no STBC, bandwidth */
+	put16(to + 2, 0x06); /* known: guard interval, number of HE-LTF symbols */
+	put16(to + 4, part(tx, 3, 4) << 8 | part(tx, 13, 1) << 13);
+	put16(to + 8, part(tx, 9, 2) | (part(tx, 11, 2) - 1) << 4 | part(tx, 14, 2) << 6 | training[part(tx, 7, 2)] << 8);
+	put16(to + 10, part(tx, 7, 2) + 1);
+	return 12;
+}
+
 static int8_t dbm(int32_t mdbm)
 {
 	int32_t up = mdbm + 500, whole = up / 1000 - (up % 1000 < 0); /* to the nearest, halves up */
@@ -163,6 +277,47 @@ static long queued(char *to, bool more, int64_t ns)
 	return length + sizeof(after) - 1;
 }
 
+/* Write the radiotap header of a packet, and return its length, a multiple of 4. */
+static long put_radiotap(uint8_t *to, const struct packet *p, const struct tx *tx, bool whole)
+{
+	unsigned format = part(tx, 0, 3);
+	bool several = tx->place || tx->more;
+	uint32_t present = RT_ALL | (tx->mode ? 0 : RT_RATE) | (p->interface ? RT_SIGNAL : 0) |
+			   (format == HT ? RT_MCS : format == VHT ? RT_VHT : format == HE ? RT_HE : 0) |
+			   (several ? RT_AMPDU : 0);
+	uint32_t first = tx->id - tx->place; /* the A-MPDU's reference number */
+	long at = 14 + !!p->interface;
+
+	memset(to, 0, RADIOTAP_MOST);
+	memcpy(to + 4, &present, 4);
+	to[8] = (tx->flags & 1 ? RT_SHORT_PREAMBLE : 0) | (p->bad ? RT_BAD_FCS : 0) | (whole ? RT_FCS : 0);
+	if (!tx->mode)
+		to[9] = tx->rate / 5;
+	put16(to + 10, tx->freq);
+	put16(to + 12, (tx->mode || is_ofdm(tx->rate) ? CHANNEL_OFDM : CHANNEL_CCK) |
+		       (tx->freq < 3000 ? CHANNEL_2GHZ : CHANNEL_5GHZ));
+	if (p->interface)
+		to[14] = dbm(p->signal_mdbm);
+	if (format == HT)
+		at += put_mcs(to + at, tx);
+	if (several) {
+		at = aligned(at, 4);
+		memcpy(to + at, &first, 4);
+		put16(to + at + 4, AMPDU_LAST_KNOWN | (tx->more ? 0 : AMPDU_LAST));
+		at += 8;
+	}
+	if (format == VHT)
+		at = aligned(at, 2) + put_vht(to + aligned(at, 2), tx);
+	at = aligned(at, 8);
+	memcpy(to + at, &p->time_ns, 8);
+	to[at + 10] = RT_NS_AT_START;
+	at += 12;
+	if (format == HE)
+		at += put_he(to + at, tx);
+	put16(to + 2, at);
+	return at;
+}
+
 /*
  * Write packets as Enhanced Packet Blocks to `out`, which has room for them.
  * Return their size in bytes. `text_at` has one entry more than there are
@@ -183,32 +338,23 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		char waited[48];
 		long more = p->waited_ns < 0 ? 0 : queued(waited, text, p->waited_ns);
 		long comment = text + more ? 1 + (text + more + 3) / 4 : 0; /* words */
-		long total = 14 + in_words + 5 + comment + 2;
 		bool at_station = p->interface > 0;
-		uint32_t *head = out + words, *tail = head + 14 + in_words;
-		uint32_t low = p->time_ns, high = p->time_ns >> 32;
+		uint32_t *head = out + words;
+		long radiotap = put_radiotap((uint8_t *)(head + 7), p, tx, whole);
+		long before = 7 + radiotap / 4, total = before + in_words + 5 + comment + 2;
+		uint32_t *tail = head + before + in_words;
 		uint8_t *frame;
 
 		words += total;
 		head[0] = PACKET;
 		head[1] = 4 * total;
 		head[2] = p->interface;
-		head[3] = high;
-		head[4] = low;
-		head[5] = RADIOTAP_LEN + captured;
-		head[6] = RADIOTAP_LEN + tx->length;
-		head[7] = RADIOTAP_LEN << 16;
-		head[8] = at_station ? RT_STATION : RT_AIR;
-		head[9] = (tx->flags & 1 ? RT_SHORT_PREAMBLE : 0) | (p->bad ? RT_BAD_FCS : 0) | (whole ? RT_FCS : 0) |
-			  (tx->rate / 5) << 8 | (uint32_t)tx->freq << 16;
-		head[10] = (is_ofdm(tx->rate) ? CHANNEL_OFDM : CHANNEL_CCK) |
-			   (tx->freq < 3000 ? CHANNEL_2GHZ : CHANNEL_5GHZ) |
-			   (at_station ? (uint32_t)(uint8_t)dbm(p->signal_mdbm) << 16 : 0);
-		head[11] = low;
-		head[12] = high;
-		head[13] = RT_NS_AT_START << 16;
+		head[3] = p->time_ns >> 32;
+		head[4] = p->time_ns;
+		head[5] = radiotap + captured;
+		head[6] = radiotap + tx->length;
 		tail[-1] = 0;
-		frame = memcpy(head + 14, data + frames[p->tx], tx->caplen);
+		frame = memcpy(head + before, data + frames[p->tx], tx->caplen);
 		if (whole) {
 			uint32_t sum;
 

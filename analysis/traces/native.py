@@ -16,7 +16,7 @@ Array = NDArray[Any]
 SOURCE = Path(__file__).with_suffix(".c")
 PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_ns", "<i8"), ("signal_mdbm", "<i4"),
                    ("interface", "<u2"), ("bad", "u1"), ("zero", "u1")])  # fmt: skip
-PACKET_BYTES = 152  # upper bound of a packet's size in write_packets(), without its frame and its text
+PACKET_BYTES = 176  # upper bound of a packet's size in write_packets(), without its frame and its text
 
 
 @cache
@@ -28,6 +28,8 @@ def _library() -> ctypes.CDLL:
     loaded.follow.argtypes, loaded.follow.restype = [address, ctypes.c_long, address, address], ctypes.c_long
     loaded.fields.argtypes = [*[address] * 4, ctypes.c_long, ctypes.c_long, address]
     loaded.fields.restype = None
+    loaded.expand_mpdus.argtypes = [address, address, ctypes.c_long, address, address]
+    loaded.expand_mpdus.restype = ctypes.c_long
     loaded.write_packets.argtypes = [address, address, ctypes.c_long, *[address] * 5]
     loaded.write_packets.restype = ctypes.c_long
     return loaded
@@ -39,6 +41,14 @@ def follow(data: Array) -> tuple[Array, int]:
     offsets, end = np.empty(data.size // 8, np.int64), np.zeros(1, np.int64)
     count = _library().follow(data.ctypes.data, data.size, offsets.ctypes.data, end.ctypes.data)
     return offsets[:count], int(end[0])
+
+
+def expand_mpdus(data: Array, at: Array, count: int, dtype: np.dtype[Any]) -> tuple[Array, Array, int]:
+    """Return the `count` MPDUs of the records TX at these offsets, as rows of this dtype; where the bytes of each
+    begin; and which record has a size that is not that of its MPDUs, or -1."""
+    at, rows, frames = np.ascontiguousarray(at), np.empty(count, dtype), np.empty(count, np.int64)
+    bad = _library().expand_mpdus(data.ctypes.data, at.ctypes.data, at.size, rows.ctypes.data, frames.ctypes.data)
+    return rows, frames, int(bad)
 
 
 def fields(data: Array, at: Array, length: Array, offset: Array | int, size: int) -> Array:

@@ -15,17 +15,25 @@ and interface, and one Interface Statistics Block for each interface.
 | Section Header | option `shb_userappl` = `dcflab` |
 | Interface Description | link type 127 (802.11 with radiotap), no snap length; `if_name`, `if_tsresol` 9 (ns) |
 | the same of stations | also `if_IPv4addr` or `if_IPv6addr`, `if_MACaddr` |
-| Enhanced Packet | 28 bytes of radiotap, the frame; `epb_flags`, `epb_packetid`, perhaps one comment, in this order |
+| Enhanced Packet | radiotap, the MPDU; `epb_flags`, `epb_packetid`, perhaps one comment, in this order |
 | Interface Statistics | `isb_starttime`, `isb_endtime`: start and stop of the measurement |
 
-| byte of radiotap | field | |
+| field of radiotap | bit | |
 |---|---|---|
-| 0 | header | version 0, length 28, present: bits 1, 2, 3, 22, and 5 on stations |
-| 8 | Flags | 0x02 short preamble, 0x10 FCS present, 0x40 bad FCS |
-| 9 | Rate | 500 kb/s |
-| 10 | Channel | MHz; CCK or OFDM, 2.4 or 5 GHz |
-| 14 | Antenna signal | dBm, on stations |
-| 16 | timestamp | the packet's time: 64 bits, ns, at the start of the PPDU |
+| header | | version 0, its length, which bits are present |
+| Flags | 1 | 0x02 short preamble, 0x10 FCS present, 0x40 bad FCS |
+| Rate | 2 | 500 kb/s; legacy rates only |
+| Channel | 3 | MHz of the primary channel; CCK or OFDM, 2.4 or 5 GHz |
+| Antenna signal | 5 | dBm, on stations |
+| MCS | 19 | HT: bandwidth, MCS, guard interval, format, FEC |
+| A-MPDU status | 20 | of PPDUs of several MPDUs: reference number, whether it is the last |
+| VHT | 21 | VHT: guard interval, bandwidth, MCS, streams, coding |
+| timestamp | 22 | the packet's time: 64 bits, ns, at the start of the PPDU |
+| HE | 23 | HE SU: MCS, coding, bandwidth, guard interval, HE-LTF, streams |
+
+Fields are aligned to their natural size, so the header of a legacy frame has 28 bytes.
+A PPDU of several MPDUs is a packet for each, in their order, and all have its time.
+Their `epb_packetid` are successive numbers; the reference number is that of the first, in 32 bits.
 
 Frames are cut at the snap length (`air.snap` of the plan).
 A frame that fits is whole and has its FCS, which is inverted if the station received it badly.
@@ -53,9 +61,6 @@ SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
 BEGINS = SECTION.to_bytes(4, "little")
 OPT_COMMENT, OPT_FLAGS, OPT_PACKETID = 1, 2, 5
 
-RADIOTAP_LEN = 28
-RT_SHORT_PREAMBLE, RT_FCS, RT_BAD_FCS = 0x02, 0x10, 0x40  # of its Flags field
-HEAD_WORDS = 14  # of a packet: block header and radiotap
 TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block length follow
 
 

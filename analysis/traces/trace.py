@@ -4,6 +4,9 @@
 The file is a chain of little-endian records, each with its own size, a multiple of 8 bytes (docs/records.md, section
 3). One pass follows the chain; all else works on whole columns. Everything in the file is checked: what does not fit
 raises `Damaged`, which names the byte.
+
+A record of a PPDU of several MPDUs becomes a row for each, and so does one of its arrivals. So all else works on
+MPDUs, as on legacy frames.
 """
 
 from collections.abc import Sequence
@@ -91,7 +94,7 @@ TX = record("""
     kind:u1 for an RTS, `queued_ns`, `msdu` and `category` are those of the frame that it asks for
     station:u2
     receiver:u2 0xffff: a group
-    id:i8 number of the transmission, from 1
+    id:i8 number of the first MPDU, from 1; those after it have the next ones
     start_ns:i8
     duration_ns:u4
     rate:u2 100 kb/s
@@ -102,13 +105,23 @@ TX = record("""
     flags:u1 1: short preamble
     msdu:u4 number of the frame at its station; 0 for CTS and ACK
     category:u1 with EDCA 1 VO, 2 VI, 3 BE, 4 BK; 0: without EDCA, and for CTS and ACK
-    reserved:u1
-    more:u2
+    place:u1 0
+    more:u2 MPDUs of the PPDU after the first. Each follows the bytes of the one before: an MPDU head, then its bytes
     caplen:u2 bytes of the frame that follow, from its 802.11 header on, without FCS, padded to a multiple of 8
+    mode:u2 of 802.11n and later; 0: a legacy rate
+""")
+MPDU = record("""
+    queued_ns:i8 this and the others as in TX
+    msdu:u4
+    offset:u4 of its delimiter in the PSDU
+    length:u2
+    caplen:u2
+    kind:u1
+    attempt:u1
     zero:u2
 """)
 RX = record("""
-    size:u2 32
+    size:u2 32; more if a PPDU was received without some of its MPDUs
     type:u1 2
     outcome:u1
     station:u2
@@ -118,7 +131,7 @@ RX = record("""
     power_mdbm:i4
     other_kind:u1
     addressed:u1
-    zero:u2
+    more:u2 as in TX. If MPDUs were lost, two bitmaps follow in words of 8 bytes: of these, and of those that collided
 """)
 END = record("""
     size:u2 32
@@ -143,13 +156,15 @@ MARK = record("""
     zero:i8
 """)
 FLAG_SHORT_PREAMBLE = 1
+MOST_MPDUS = 256  # in a PPDU
 
 
 @dataclass(frozen=True)
 class Trace:
     """The records of one run, between the start and the stop mark.
 
-    `tx`, `rx`, `end` are structured arrays (dtypes TX, RX, END), in file order; times are ns of CLOCK_MONOTONIC.
+    `tx`, `rx`, `end` are structured arrays (dtypes TX, RX, END), in file order; times are ns of CLOCK_MONOTONIC. Each
+    MPDU is a row: `place` is its place in its PPDU, `more` are the MPDUs after it. Times are those of the PPDU.
     `rx_tx[i]` is the row in `tx` of the transmission that arrival i belongs to. The captured bytes of transmission i
     are `data[frame[i] : frame[i] + tx["caplen"][i]]`: 802.11 header first, no FCS.
     """
@@ -177,14 +192,14 @@ def parse(data: Array) -> Trace:
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a part of a file, each checked by itself: as in Trace, with their offsets in bytes. `end_at` is
-    where the next part begins."""
+    """The records of a part of a file, each checked by itself: as in Trace, with the offsets of arrivals in bytes.
+    `end_at` is where the next part begins."""
 
     tx: Array
     rx: Array
     end: Array
     mark: Array
-    tx_at: Array
+    frame: Array
     rx_at: Array
     last_at: int
     end_at: int
@@ -200,7 +215,7 @@ class Records:
         head = np.array([0, TX.itemsize, RX.itemsize, END.itemsize, MARK.itemsize])[kind.clip(max=_Record.MARK)]
         _fail(at, (kind < _Record.TX) | (kind > _Record.MARK), "a record of a type that there is not")
         _fail(
-            at, (size < head) | ((kind != _Record.TX) & (size != head)), "a record whose size does not go with its type"
+            at, (size < head) | ((kind > _Record.RX) & (size != head)), "a record whose size does not go with its type"
         )
 
         def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
@@ -209,10 +224,11 @@ class Records:
 
         tx_at, tx = gather(_Record.TX, TX)
         rx_at, rx = gather(_Record.RX, RX)
+        tx, frame = _mpdus(data, tx, tx_at)
+        rx, rx_at = _arrivals(data, rx, rx_at)
         end_of, end = gather(_Record.END, END)
         _, mark = gather(_Record.MARK, MARK)
-        caplen = tx["caplen"].astype(np.int64)
-        _fail(tx_at, (caplen + TX.itemsize + 7) & ~7 != tx["size"], "a transmission longer or shorter than its bytes")
+        tx_at, caplen = frame - TX.itemsize, tx["caplen"].astype(np.int64)
         _fail(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
         _fail(tx_at, caplen < 10, "a transmission without an 802.11 header")
         _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
@@ -224,7 +240,44 @@ class Records:
         _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
         _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")
         _fail(end_of, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "a reason or kind that there is not")
-        return cls(tx, rx, end, mark, tx_at, rx_at, int(at[-1]) if at.size else -1, begin + end_at)
+        return cls(tx, rx, end, mark, frame, rx_at, int(at[-1]) if at.size else -1, begin + end_at)
+
+
+def _mpdus(data: Array, tx: Array, tx_at: Array) -> tuple[Array, Array]:
+    """Return the rows of all MPDUs of these records, and where their bytes begin. Raises Damaged if a record is longer
+    or shorter than its bytes."""
+    _fail(tx_at, tx["more"] >= MOST_MPDUS, "a PPDU of more MPDUs than there can be")
+    rows, frame, bad = native.expand_mpdus(data, tx_at, int(tx["more"].sum(dtype=np.int64)) + tx.size, TX)
+    if bad >= 0:
+        raise Damaged(f"trace is corrupt: at byte {int(tx_at[bad])}: a transmission longer or shorter than its bytes")
+    return rows, frame
+
+
+def _arrivals(data: Array, rx: Array, rx_at: Array) -> tuple[Array, Array]:
+    """Return the arrivals of all MPDUs of these records, and where their records begin. Raises Damaged if one has no
+    room for what was lost of it."""
+    words = rx["more"].astype(np.int64) // 64 + 1
+    _fail(rx_at, rx["more"] >= MOST_MPDUS, "a PPDU of more MPDUs than there can be")
+    some = rx["size"] != RX.itemsize
+    _fail(
+        rx_at, some & ((rx["size"] != RX.itemsize + 16 * words) | (rx["outcome"] != Outcome.OK)),
+        "a record whose size does not go with its type",
+    )  # fmt: skip
+    if not rx["more"].any():
+        return rx, rx_at
+    count = rx["more"].astype(np.int64) + 1
+    of = np.repeat(np.arange(rx.size), count)
+    place = np.arange(of.size) - np.repeat(np.cumsum(count) - count, count)
+    every = selected(rx, of)
+    every["id"] += place
+    every["more"] -= place.astype(np.uint16)
+    lossy = np.flatnonzero(some[of])
+    record, bit, octet = of[lossy], place[lossy] % 8, place[lossy] // 8
+    lost = data[rx_at[record] + RX.itemsize + octet] >> bit & 1 != 0
+    hit = data[rx_at[record] + RX.itemsize + 8 * words[record] + octet] >> bit & 1 != 0
+    every["outcome"][lossy] = np.where(lost, np.where(hit, Outcome.COLLISION, Outcome.NOISE), Outcome.OK)
+    every["other"][lossy[~(lost & hit)]] = NOBODY
+    return every, rx_at[of]
 
 
 def whole(data: Array, parts: Sequence[Records]) -> Trace:
@@ -234,8 +287,8 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
         return joined(*(getattr(part, column) for part in parts))
 
     _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
-    tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
-    check_order(tx, tx_at)
+    tx, rx, end, mark, frame, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "frame", "rx_at"))
+    check_order(tx, frame)
     if mark.size == 0 or mark["what"][0] != 0:
         raise Damaged("trace is corrupt: at byte 0: no start mark")
     last_is_mark = any(part.last_at == data.size - MARK.itemsize and part.mark.size for part in parts)
@@ -247,12 +300,12 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
         rx, row = rx[known], row[known]
     else:
         _fail(rx_at, ~known, "an arrival of a transmission that is not in the trace")
-    return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
+    return Trace(data, tx, rx, end, frame, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
 
 
-def check_order(tx: Array, tx_at: Array) -> None:
-    """Raises Damaged unless these transmissions, at these byte offsets, are numbered in order."""
-    _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
+def check_order(tx: Array, frame: Array) -> None:
+    """Raises Damaged unless these transmissions, whose bytes are at these offsets, are numbered in order."""
+    _fail(frame[1:] - TX.itemsize, np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
 
 
 def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:

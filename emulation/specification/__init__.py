@@ -64,7 +64,7 @@ class Specification(Section):
         tuned = self.medium.propagation.tuned(self.radio.freq)
         if self.radio.mode != OLDER:
             self._of_mode()
-        if (self.medium.medium != OURS or self.radio.mode != OLDER) and self.measurement.trace:  # it keeps none
+        if self.medium.medium != OURS and self.measurement.trace:  # it keeps none
             untraced = self.measurement.model_copy(update={"trace": False})
             object.__setattr__(self, "measurement", untraced)
         object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # the model is frozen

@@ -21,6 +21,7 @@ from emulation.lane.air import gain_q63, points
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS, RULES
 
 NEVER = 2**64 - 1
+NOBODY = 0xFFFF
 POISON = 0xDB
 US = 1000
 SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
@@ -44,7 +45,7 @@ class Mode(c.Structure):
     _fields_ = [
         ("format", c.c_uint8), ("curve", c.c_uint8), ("reference", c.c_uint8), ("encoders", c.c_uint8),
         ("numerator", c.c_uint8), ("denominator", c.c_uint8), ("padding_us", c.c_uint8), ("doublings", c.c_uint8),
-        ("rate", c.c_uint16),
+        ("rate", c.c_uint16), ("code", c.c_uint16),
         ("preamble_ns", c.c_uint32), ("symbol_ns", c.c_uint32), ("bits", c.c_uint32), ("coded", c.c_uint32),
         ("bits_short", c.c_uint32), ("coded_short", c.c_uint32),
     ]  # fmt: skip
@@ -122,7 +123,7 @@ Frame._fields_ = [
     ("stage", Stage * 4),
     ("session", c.POINTER(Session)), ("in", c.c_void_p * 2), ("request", c.c_bool), ("planned", c.c_bool),
     ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16),
-    ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
+    ("last_place", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
     ("holders", c.c_uint8), ("why", c.c_uint8),
 ]  # fmt: skip
@@ -537,19 +538,40 @@ class Core:
         if r[2] == 1:
             self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(30, 2),
                               u(40, 2), r[42], u(44, 4), r[48], r[56 : 56 + u(52, 2)]))  # fmt: skip
+            self._mpdus(r, self.tx[-1])
         elif r[2] == 2:
-            self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29]),
-                              int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip
+            self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2) if len(r) == 32 else NOBODY, u(16, 8),
+                              bool(r[29]), int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip
+            half = (len(r) - 32) // 2
+            for place in range(u(30, 2) + 1 if half else 0):
+                if u(32, half) >> place & 1:
+                    hit = bool(u(32 + half, half) >> place & 1)
+                    self.lost.append((u(8, 8), u(4, 2), place, "COLLISION" if hit else "NOISE",
+                                      u(6, 2) if hit else NOBODY))  # fmt: skip
         elif r[2] == 3:
             self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29], r[7]))
-        elif r[2] == 4:
-            self.marks.append((r[3], u(8, 8)))
-        elif r[2] == 5:
-            self.mpdus.append(
-                Mpdu(u(8, 8), u(4, 2), u(6, 2), KINDS[r[3]], u(16, 4), u(20, 4), u(24, 2), u(26, 2), r[28])
-            )
         else:
-            self.lost.append((u(8, 8), u(4, 2), u(6, 2), OUTCOMES[r[3]], u(16, 2)))
+            self.marks.append((r[3], u(8, 8)))
+
+    def _mpdus(self, r: bytes, tx: Tx) -> None:
+        """Take those of a PPDU of several from its record."""
+        u = lambda at, size: int.from_bytes(r[at : at + size], "little")  # noqa: E731
+        at = 56 + -(-u(52, 2) // 8) * 8
+        if not u(50, 2):
+            assert len(r) == at
+            return
+        self.mpdus.append(Mpdu(tx.id, tx.station, 0, tx.kind, tx.msdu, 0, tx.length, sequence(tx.bytes), tx.attempt))
+        for place in range(1, 1 + u(50, 2)):
+            kept = u(at + 18, 2)
+            self.mpdus.append(Mpdu(tx.id, tx.station, place, KINDS[r[at + 20]], u(at + 8, 4), u(at + 12, 4),
+                                   u(at + 16, 2), sequence(r[at + 24 : at + 24 + kept]), r[at + 21]))  # fmt: skip
+            at += 24 + -(-kept // 8) * 8
+        assert at == len(r)
+
+
+def sequence(frame: bytes) -> int:
+    """The sequence number of an MPDU."""
+    return int.from_bytes(frame[22:24], "little") >> 4
 
 
 def mutual(n: int, pairs: dict[tuple[int, int], int], default: int = 0) -> list[list[int]]:

@@ -9,6 +9,7 @@ from itertools import product
 from math import ceil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dcf import FORMATS, Mode, TxVector, library
 from hypothesis import given
@@ -17,6 +18,7 @@ from properties import examples
 from txtime import N_LTF, all_modes, txtime_us
 from txtime import Mode as Formula
 
+from analysis.traces import modes
 from benchmarks.compare import build_peer
 from emulation.specification.modes import LTF, refuse_link, refuse_mode
 
@@ -69,6 +71,16 @@ def test_each_mode_against_the_formulas(mode: Formula, length: int, padding_us: 
     if mode.format == "he":
         mode = Formula(**{**vars(mode), "padding_us": padding_us})
     assert ns(mode, length) == min(txtime_us(mode, length) * 1000, 2**32 - 1)
+
+
+def test_the_taps_have_the_same_durations() -> None:
+    """Code of their own, from the mode's number as the trace has it."""
+    for formula in all_modes():
+        _, mode = made(formula)
+        lengths = np.array([1, 14, 32, 1530, 4000, 30_001, 65_535, 1_048_575])
+        theirs = modes.ppdu_ns(np.full(lengths.size, mode.code), lengths)
+        assert theirs.tolist() == [int(txtime_us(formula, length) * 1000) for length in lengths.tolist()], formula
+        assert modes.Modes.of(np.array([mode.code])).rate.tolist() == [mode.rate]
 
 
 @pytest.mark.parametrize("lengths", [range(1, 200, 11), range(1500, 1600, 17), (65_535, 262_143, 1_048_575)], ids=str)

@@ -108,10 +108,8 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 }
 
 /* @f was sent and not acknowledged: will it be sent again? */
-static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f)
+static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long)
 {
-	bool is_long = exchange_is_long(s, f);
-
 	exchange_count_failure(dcf, s, f, is_long);
 	if ((is_long ? f->lrc : f->src) >= exchange_tries(s, f, is_long))
 		return false;
@@ -123,7 +121,7 @@ bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct trans
 {
 	struct access *a = s->holder;
 	struct dcf_frame *f, *before = NULL;
-	bool all = true;
+	bool all = true, is_long = exchange_is_long(s, a->head); /* it says whether an RTS came before the PPDU */
 	u16 left = a->plan.n;
 
 	while (left) {
@@ -133,12 +131,12 @@ bool aggregate_settle(struct dcf *dcf, struct dcf_station *s, const struct trans
 			before = f;
 		} else if (answer && dcf_block_acks(answer->bytes, answer->len, dcf_sequence(f->bytes))) {
 			queue_end_after(dcf, s, a, before, DCF_ACKED);
-		} else if (settle_failed(dcf, s, f)) {
+		} else if (settle_failed(dcf, s, f, is_long)) {
 			f->planned = false;
 			before = f;
 		} else {
 			all = false;
-			queue_end_after(dcf, s, a, before, exchange_is_long(s, f) ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
+			queue_end_after(dcf, s, a, before, is_long ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
 		}
 	}
 	a->plan = (struct ampdu){ 0 };

@@ -210,7 +210,7 @@ struct dcf_frame {
 	struct dcf_frame *next;
 	u8 *bytes; /* 802.11 header first, no FCS; the core sets Duration and Retry */
 	u64 queued_ns;
-	u64 last_tx; /* number of its last transmission, 0: none */
+	u64 last_tx; /* number of the last PPDU that it was sent in, 0: none */
 	u32 msdu; /* number at its station, from 1 */
 	u16 len; /* without FCS */
 	u16 freq; /* MHz; 0 is no channel and is refused */
@@ -225,6 +225,7 @@ struct dcf_frame {
 	u8 kind; /* enum dcf_kind */
 	u8 category; /* enum dcf_category; 0 without EDCA */
 	u16 receiver; /* station, or DCF_NOBODY */
+	u16 last_place; /* among the MPDUs of its last PPDU */
 	u8 src, lrc; /* short and long retry count (10.3.4.4) */
 	u8 rts_tries; /* since the last CTS */
 	u8 tries; /* data transmissions */

@@ -165,6 +165,7 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 	const struct ampdu *plan = &s->holder->plan;
 	struct dcf_frame *head = held_frame(s), *f;
 	int slot = tx - s->tx;
+	u16 place;
 	u64 after = exchange_besides(dcf, head, plan->n, false);
 	u64 more = edca_more_ns(dcf, s, ppdu_airtime(dcf, head, plan) + after);
 
@@ -181,8 +182,10 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 	}
 	s->phase = SENDING_DATA;
 	medium_send(dcf, s, tx);
-	for (f = head; f; f = mpdu_after(tx, f, slot))
+	for (f = head, place = 0; f; f = mpdu_after(tx, f, slot)) {
 		f->last_tx = tx->id;
+		f->last_place = place++;
+	}
 }
 
 void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
@@ -202,8 +205,10 @@ void exchange_send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind
 	tx->n = 1;
 	tx->psdu_len = tx->len + FCS_LEN;
 	medium_send(dcf, s, tx);
-	if (f)
+	if (f) {
 		f->last_tx = tx->id;
+		f->last_place = 0;
+	}
 }
 
 /*

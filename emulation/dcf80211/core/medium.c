@@ -222,7 +222,8 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	neighbours_find(dcf, s, s->slot);
 	neighbours = s->neighbours[s->slot];
 	n = s->n_neighbours[s->slot];
-	tx->id = ++dcf->transmissions;
+	tx->id = dcf->transmissions + 1;
+	dcf->transmissions += tx->n;
 	tx->from = s->index;
 	tx->freq = s->freq;
 	tx->doublings = mode_of(dcf, tx->mode)->doublings;

@@ -104,6 +104,14 @@ static bool vht_excludes(const struct dcf_txvector *v, const struct dcf_mode *m)
 	return v->format == DCF_VHT && (m->coded % encoders || m->coded / encoders % m->denominator);
 }
 
+static u16 code_of(const struct dcf_txvector *v)
+{
+	const u16 guard = v->guard_ns == 400 ? 0 : v->guard_ns == 800 ? 1 : v->guard_ns == 1600 ? 2 : 3;
+
+	return v->format | v->mcs << 3 | (v->streams - 1) << 7 | width_index(v->width_mhz) << 9 | guard << 11 | v->ldpc << 13 |
+	       (v->ltf == 4 ? 3 : v->ltf) << 14;
+}
+
 enum mode_refusal mode_make(struct dcf_mode *m, const struct dcf_txvector *v)
 {
 	enum mode_refusal why = mode_check(v);
@@ -118,6 +126,7 @@ enum mode_refusal mode_make(struct dcf_mode *m, const struct dcf_txvector *v)
 		.reference = mcs_table[v->mcs].reference,
 		.numerator = mcs_table[v->mcs].numerator,
 		.denominator = mcs_table[v->mcs].denominator,
+		.code = code_of(v),
 		.padding_us = v->padding_us,
 		.doublings = width_index(v->width_mhz),
 		.symbol_ns = (v->format == DCF_HE ? 12800 : 3200) + v->guard_ns,

@@ -69,6 +69,7 @@ struct dcf_mode {
 	u8 padding_us;
 	u8 doublings; /* of 20 MHz: its width */
 	u16 rate; /* 100 kb/s, rounded */
+	u16 code; /* its TXVECTOR without the padding, for the trace: docs/records.md; 0: a legacy rate */
 	u32 preamble_ns; /* everything before the data; DSSS: the long preamble */
 	u32 symbol_ns; /* DSSS: a time with a whole number of bits */
 	u32 bits, coded; /* N_DBPS, N_CBPS: data bits and coded bits of a symbol */

@@ -93,6 +93,7 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	frame->next = NULL;
 	frame->queued_ns = dcf->now;
 	frame->last_tx = 0;
+	frame->last_place = 0;
 	frame->msdu = ++s->msdus;
 	frame->kind = dcf_classify(frame->bytes, frame->len);
 	frame->category = dcf->config.edca ? dcf_categorise(frame->bytes, frame->len) : 0;

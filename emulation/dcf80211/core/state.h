@@ -13,6 +13,7 @@
 #ifndef DCF_STATE_H
 #define DCF_STATE_H
 
+#include "../wire/record.h"
 #include "band.h"
 #include "dcf.h"
 
@@ -83,7 +84,8 @@ struct motion {
 };
 
 struct transmission {
-	u64 id, start, end;
+	u64 id; /* number of its first MPDU */
+	u64 start, end;
 	struct dcf_frame *frame; /* the kernel's frame, or the one after an RTS, held; or NULL */
 	const u8 *bytes;
 	u8 control[DCF_CONTROL_LEN];
@@ -216,7 +218,7 @@ struct dcf {
 	void *edge;
 	u64 now, started, events;
 	u64 until; /* later events have not been played */
-	u64 transmissions, first_counted; /* of the last transmission, and of the first one in this measurement */
+	u64 transmissions, first_counted; /* numbers of MPDUs: of the last, and of the first one in this measurement */
 	bool measuring;
 	struct timeline timeline;
 	struct dcf_station *station;
@@ -235,6 +237,7 @@ struct dcf {
 	const struct dcf_mode *modes; /* modes after the legacy ones, in the caller's memory */
 	u16 n_modes;
 	bool wide; /* some of them are wider than 20 MHz */
+	u8 record[RECORD_MOST]; /* of a PPDU of several MPDUs, while it is written */
 };
 
 static inline bool mode_there(const struct dcf *dcf, u16 mode)
@@ -523,6 +526,7 @@ void mpdus_spend(struct dcf *dcf, struct dcf_station *s);
 /* The result of one MPDU, by its place; and of all: OK if any has arrived. */
 enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place);
 enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n);
+bool mpdus_any_lost(const struct dcf_station *s, u16 n);
 
 static inline bool frame_wants_ack(const struct dcf_frame *f)
 {

@@ -4,33 +4,51 @@
  * because its record and its count have one condition.
  */
 #include "state.h"
-#include "../wire/record.h"
 
-/* One record each, after the record of their PPDU. */
-static void trace_mpdus(struct dcf *dcf, const struct transmission *tx)
+/* Append an MPDU's bytes to the record, up to a multiple of 8. Return the record's length. */
+static u32 keep_bytes(struct dcf *dcf, u32 at, const u8 *bytes, u32 kept)
 {
+	u32 padded = (kept + 7) & ~7U;
+
+	memcpy(dcf->record + at, bytes, kept);
+	memset(dcf->record + at + kept, 0, padded - kept);
+	return at + padded;
+}
+
+/* A PPDU of several is one record. If they do not fit it, fewer bytes of each are kept. */
+static void trace_aggregate(struct dcf *dcf, const struct transmission *tx, struct record_tx *r)
+{
+	const u32 most = ((RECORD_MOST - RECORD_TX_HEAD) / tx->n - RECORD_MPDU_HEAD) & ~7U;
 	const int slot = tx - dcf->station[tx->from].tx;
 	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
 	struct ampdu place = { 0 };
 	const struct dcf_frame *f;
-	u8 head[RECORD_HEAD];
+	u32 at = RECORD_TX_HEAD;
 
 	for (f = tx->frame; f; f = mpdu_after(tx, f, slot)) {
-		place = ampdu_with(&place, mode, tx->spacing_ns, f->len + FCS_LEN);
-		const struct record_mpdu r = {
-			.id = tx->id,
-			.msdu = f->msdu,
-			.offset = place.start,
-			.station = tx->from,
-			.len = f->len + FCS_LEN,
-			.sequence = dcf_sequence(f->bytes),
-			.place = place.n - 1,
-			.kind = f->kind,
-			.attempt = f->tries,
-		};
+		const u16 kept = dcf_min(dcf_min(f->len, dcf->config.snap), most);
 
-		dcf->ops->record(dcf->edge, head, record_write_mpdu(head, &r), NULL, 0);
+		place = ampdu_with(&place, mode, tx->spacing_ns, f->len + FCS_LEN);
+		if (f == tx->frame) {
+			r->kept = kept;
+		} else {
+			const struct record_mpdu m = {
+				.queued_ns = f->queued_ns,
+				.msdu = f->msdu,
+				.offset = place.start,
+				.len = f->len + FCS_LEN,
+				.kept = kept,
+				.kind = f->kind,
+				.attempt = f->tries,
+			};
+
+			at += record_write_mpdu(dcf->record + at, &m);
+		}
+		at = keep_bytes(dcf, at, f->bytes, kept);
 	}
+	r->bytes = at - RECORD_TX_HEAD;
+	record_write_tx(dcf->record, r);
+	dcf->ops->record(dcf->edge, dcf->record, at, NULL, 0);
 }
 
 void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
@@ -53,29 +71,17 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 		.freq = tx->freq,
 		.len = tx->len + FCS_LEN,
 		.kept = dcf_min(tx->len, dcf->config.snap),
+		.more = tx->n - 1,
+		.mode = mode_of(dcf, tx->mode)->code,
 		.kind = tx->kind,
 		.attempt = !f || tx->kind == DCF_CTS ? 1 : tx->kind == DCF_RTS ? f->rts_tries : f->tries,
 		.category = f && dcf->config.edca ? 1 + f->category : 0,
 		.short_preamble = tx->short_preamble,
 	};
-	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
 	if (tx->n > 1)
-		trace_mpdus(dcf, tx);
-}
-
-/* One record for each lost MPDU of a PPDU that was received. */
-static void trace_lost(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx,
-		       const struct arrival *arrival)
-{
-	struct record_lost r = { .id = tx->id, .station = s->index };
-	u8 head[RECORD_HEAD];
-
-	for (r.place = 0; r.place < tx->n; r.place++) {
-		r.outcome = mpdus_outcome(s, r.place);
-		r.other = r.outcome == DCF_COLLISION ? arrival->other : DCF_NOBODY;
-		if (r.outcome != DCF_OK)
-			dcf->ops->record(dcf->edge, head, record_write_lost(head, &r), NULL, 0);
-	}
+		return trace_aggregate(dcf, tx, &r);
+	r.bytes = r.kept;
+	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
 }
 
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
@@ -95,10 +101,14 @@ void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmi
 		.outcome = outcome,
 		.other_kind = arrival->other_kind,
 		.addressed = tx->receiver == s->index,
+		.more = tx->n - 1,
 	};
+	if (followed && outcome == DCF_OK && mpdus_any_lost(s, tx->n)) {
+		r.lost = s->mpdus.lost;
+		r.hit = s->mpdus.hit;
+		r.other = arrival->other;
+	}
 	dcf->ops->record(dcf->edge, head, record_write_rx(head, &r), NULL, 0);
-	if (followed && outcome == DCF_OK && tx->n > 1)
-		trace_lost(dcf, s, tx, arrival);
 }
 
 static void count_end(struct dcf_share *share, enum dcf_reason why)
@@ -132,7 +142,7 @@ void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f
 	if (!dcf->config.trace)
 		return;
 	r = (struct record_end){
-		.last_tx = f->last_tx,
+		.last_tx = f->last_tx + f->last_place,
 		.time_ns = dcf->now,
 		.msdu = f->msdu,
 		.station = s->index,

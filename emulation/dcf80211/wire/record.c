@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "record.h"
 
-enum { RECORD_TX = 1, RECORD_RX, RECORD_END, RECORD_MARK, RECORD_MPDU, RECORD_LOST };
+enum { RECORD_TX = 1, RECORD_RX, RECORD_END, RECORD_MARK };
 
 static void record_put16(u8 *p, u16 v)
 {
@@ -36,7 +36,7 @@ static u32 record_begin(u8 *p, u32 head, u32 body, u8 type, u8 what, u16 station
 
 u32 record_write_tx(u8 *out, const struct record_tx *r)
 {
-	u32 len = record_begin(out, RECORD_HEAD, r->kept, RECORD_TX, r->kind, r->station, r->receiver, r->id);
+	u32 len = record_begin(out, RECORD_TX_HEAD, r->bytes, RECORD_TX, r->kind, r->station, r->receiver, r->id);
 
 	record_put64(out + 16, r->start_ns);
 	record_put32(out + 24, r->duration_ns);
@@ -48,18 +48,26 @@ u32 record_write_tx(u8 *out, const struct record_tx *r)
 	out[43] = r->short_preamble;
 	record_put32(out + 44, r->msdu);
 	out[48] = r->category;
+	record_put16(out + 50, r->more);
 	record_put16(out + 52, r->kept);
+	record_put16(out + 54, r->mode);
 	return len;
 }
 
 u32 record_write_rx(u8 *out, const struct record_rx *r)
 {
-	u32 len = record_begin(out, 32, 0, RECORD_RX, r->outcome, r->station, r->other, r->id);
+	u32 words = r->lost ? r->more / 64 + 1 : 0, word;
+	u32 len = record_begin(out, 32 + 16 * words, 0, RECORD_RX, r->outcome, r->station, r->other, r->id);
 
 	record_put64(out + 16, r->start_ns);
 	record_put32(out + 24, r->power_mdbm);
 	out[28] = r->other_kind;
 	out[29] = r->addressed;
+	record_put16(out + 30, r->more);
+	for (word = 0; word < words; word++) {
+		record_put64(out + 32 + 8 * word, r->lost[word]);
+		record_put64(out + 32 + 8 * (words + word), r->hit[word]);
+	}
 	return len;
 }
 
@@ -76,22 +84,15 @@ u32 record_write_end(u8 *out, const struct record_end *r)
 
 u32 record_write_mpdu(u8 *out, const struct record_mpdu *r)
 {
-	u32 len = record_begin(out, 32, 0, RECORD_MPDU, r->kind, r->station, r->place, r->id);
-
-	record_put32(out + 16, r->msdu);
-	record_put32(out + 20, r->offset);
-	record_put16(out + 24, r->len);
-	record_put16(out + 26, r->sequence);
-	out[28] = r->attempt;
-	return len;
-}
-
-u32 record_write_lost(u8 *out, const struct record_lost *r)
-{
-	u32 len = record_begin(out, 24, 0, RECORD_LOST, r->outcome, r->station, r->place, r->id);
-
-	record_put16(out + 16, r->other);
-	return len;
+	record_put64(out, r->queued_ns);
+	record_put32(out + 8, r->msdu);
+	record_put32(out + 12, r->offset);
+	record_put16(out + 16, r->len);
+	record_put16(out + 18, r->kept);
+	out[20] = r->kind;
+	out[21] = r->attempt;
+	record_put16(out + 22, 0);
+	return RECORD_MPDU_HEAD;
 }
 
 u32 record_write_mark(u8 *out, const struct record_mark *r)

@@ -9,10 +9,14 @@
 
 #include "../types.h"
 
-/* Length of the longest record without a frame. */
-#define RECORD_HEAD 56
+/* Lengths: of the longest record without a frame; of a transmission's, and of each MPDU's after its first, without theirs. */
+#define RECORD_HEAD 96
+#define RECORD_TX_HEAD 56
+#define RECORD_MPDU_HEAD 24
+/* Length of the longest record. */
+#define RECORD_MOST 65528
 
-/* A transmission begins. */
+/* A PPDU begins; what it says of an MPDU is the first one's. */
 struct record_tx {
 	u64 id, start_ns;
 	u64 queued_ns; /* when the kernel passed the frame on; 0: the frame is not from the kernel */
@@ -22,9 +26,21 @@ struct record_tx {
 	u16 rate, freq; /* 100 kb/s, MHz */
 	u16 len; /* with FCS */
 	u16 kept; /* bytes of the frame that follow */
+	u16 more; /* MPDUs after the first */
+	u16 mode; /* its code; 0: a legacy rate */
+	u32 bytes; /* all that follow */
 	u8 kind, attempt;
 	u8 category; /* 1 + enum dcf_category; 0: none */
 	bool short_preamble;
+};
+
+/* One of those, in the same record. */
+struct record_mpdu {
+	u64 queued_ns;
+	u32 msdu;
+	u32 offset; /* of its delimiter in the PSDU */
+	u16 len, kept;
+	u8 kind, attempt;
 };
 
 /* A transmission has passed a receiver. */
@@ -35,6 +51,8 @@ struct record_rx {
 	u16 other; /* the station that corrupted it, or DCF_NOBODY */
 	u8 outcome, other_kind;
 	bool addressed;
+	u16 more; /* MPDUs after the first */
+	const u64 *lost, *hit; /* bitmaps of MPDUs: lost, and lost in a collision; NULL: none was lost */
 };
 
 /* A station has finished a frame. */
@@ -47,22 +65,6 @@ struct record_end {
 	u8 category; /* as in struct record_tx */
 };
 
-/* An MPDU of the PPDU of several MPDUs that has begun. */
-struct record_mpdu {
-	u64 id;
-	u32 msdu, offset; /* offset: of its delimiter in the PSDU */
-	u16 station, len, sequence, place;
-	u8 kind, attempt;
-};
-
-/* One MPDU of a received PPDU was lost. */
-struct record_lost {
-	u64 id;
-	u16 station, place;
-	u16 other; /* the station that corrupted it, or DCF_NOBODY */
-	u8 outcome;
-};
-
 /* The measurement begins or ends. */
 struct record_mark {
 	u64 time_ns;
@@ -72,13 +74,12 @@ struct record_mark {
 
 /*
  * Write a record to @out, which has RECORD_HEAD bytes, and return its length.
- * The kept bytes of a transmission's frame follow it.
+ * The kept bytes of a transmission's frame follow it, and its other MPDUs.
  */
 u32 record_write_tx(u8 *out, const struct record_tx *r);
 u32 record_write_rx(u8 *out, const struct record_rx *r);
 u32 record_write_end(u8 *out, const struct record_end *r);
 u32 record_write_mpdu(u8 *out, const struct record_mpdu *r);
-u32 record_write_lost(u8 *out, const struct record_lost *r);
 u32 record_write_mark(u8 *out, const struct record_mark *r);
 
 #endif

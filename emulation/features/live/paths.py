@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.routes.paths import addresses
 from analysis.traces.dissect import Frames, classify
-from analysis.traces.trace import NOBODY, TX, Array, Kind, Records
+from analysis.traces.trace import NOBODY, Array, Kind, Records
 from emulation.lane.routing import static
 
 HOLD_NS = 2_000_000_000  # for how long a frame counts
@@ -39,7 +39,7 @@ class CurrentPaths:
         self.latest_ns = int(tx["start_ns"][-1])
         late = tx["start_ns"] > self.latest_ns - HOLD_NS
         row = np.flatnonzero(late & (tx["kind"] == Kind.TCP_DATA) & (tx["receiver"] != NOBODY))
-        frames = Frames(data, found.tx_at[row] + TX.itemsize, tx["caplen"][row].astype(np.int64))
+        frames = Frames(data, found.frame[row], tx["caplen"][row].astype(np.int64))
         tcp = classify(frames)[1]
         tcp_row, network = tcp.row[tcp.version == 4], tcp.network[tcp.version == 4]
         frames, row = frames.pick(tcp_row), row[tcp_row]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.taps.links import ALWAYS, Links, attowatts
+from analysis.traces import modes
 from analysis.traces.capture import Capture
 from analysis.traces.columns import around, begins, ends, one_of
 from analysis.traces.modes import LEGACY, ppdu_ns, psdu_bytes
@@ -55,6 +56,17 @@ def durations_ns(shown: Capture, row: Array, spacing_ns: Array | int, signal_ext
     took = ppdu_ns(mode[last], psdu_bytes(mode, ppdu, shown.length[row[new]], apart)[last]) + signal_extension_ns
     found[new] = took[np.cumsum(begins(ppdu)) - 1]
     return found
+
+
+def parts_ns(shown: Capture, row: Array, spacing_ns: Array | int, took: Array) -> tuple[Array, Array]:
+    """Return the begin and the duration (ns) of each MPDU within its PPDU; arguments are as above, `took` is the
+    result."""
+    begin, part = np.zeros(row.size, np.int64), took.copy()
+    new = np.flatnonzero(shown.mode[row] != LEGACY)
+    mode, ppdu = shown.mode[row[new]], shown.ppdu[row[new]]
+    psdu = psdu_bytes(mode, ppdu, shown.length[row[new]], np.broadcast_to(spacing_ns, row.shape)[new])
+    begin[new], part[new] = modes.parts_ns(mode, ppdu, psdu, took[new])
+    return begin, part
 
 
 ANSWER_LEN = 14  # bytes of a CTS or an ACK, with FCS

@@ -138,7 +138,7 @@ class Tries:
             ppdu=ppdu,
             sequence=(header.SC or 0) >> 4,
         )
-        if self.together and not made.rts:
+        if not made.rts:
             made.queued = self._handed_over(frame, made.queued)
         tries.append(made)
         self.last = [

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.traces.columns import begins
+from analysis.traces.columns import begins, ends
 from analysis.traces.trace import Array
 
 LEGACY, HT, VHT, HE = 0, 2, 3, 4
@@ -164,6 +164,16 @@ def ppdu_ns(code: Array, psdu: Array) -> Array:
     distinct, which = np.unique(code.astype(np.int64) << 32 | psdu, return_inverse=True)
     found: Array = Modes.of(distinct >> 32).txtime_ns(distinct & 0xFFFF_FFFF)[which]
     return found
+
+
+def parts_ns(code: Array, ppdu: Array, psdu: Array, took: Array) -> tuple[Array, Array]:
+    """Divide PPDUs, which take so long (ns), among their MPDUs: return the begin of each part within its PPDU, and its
+    duration. The first has the preamble. `psdu` is from `psdu_bytes`."""
+    modes = Modes.of(code)
+    over = modes.preamble_ns + (16 + 8 * psdu) * modes.symbol_ns // modes.bits[0].clip(min=1)
+    over = np.where(ends(ppdu), took, over)
+    begin = np.where(begins(ppdu), 0, np.append(0, over[:-1])[: over.size])
+    return begin, over - begin
 
 
 def psdu_bytes(code: Array, ppdu: Array, length: Array, spacing_ns: Array | int) -> Array:

@@ -19,10 +19,13 @@ from analysis.pages.timeline.heard import RECEIVED, distinct, hearing, mark, rec
 from analysis.pages.timeline.segments import of_exchange, segments
 from analysis.taps import aired
 from analysis.taps.aired import NONE
-from analysis.taps.phy import Medium, airtime_ns, plcp_ns, radios
+from analysis.taps.phy import Medium, airtime_ns, parts_ns, plcp_ns, radios
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.traces import capture, pcapng
 from analysis.traces.capture import Capture
+from analysis.traces.columns import begins, ends
+from analysis.traces.dissect import BLOCK_ACK
+from analysis.traces.modes import LEGACY, Modes
 from analysis.traces.trace import Array, Outcome
 from analysis.traces.views import Views
 from emulation.files.foreign import reading
@@ -49,6 +52,12 @@ class Frames:
     before: Array  # the previous attempt at the same frame; for a CTS or ACK, the attempt that it answers
     length: Array  # bytes, with FCS
     rate: Array  # 100 kb/s
+    mode: Array  # place in the timeline's modes, from 1; 0: a legacy rate
+    place: Array  # among the MPDUs of its PPDU
+    more: Array  # MPDUs of its PPDU after it
+    part: Array  # time from the start of the PPDU to that of its part of it
+    part_took: Array  # duration of that part
+    acked: Array  # of a block ACK: how many of its PPDU's MPDUs it acknowledges
     freq: Array  # MHz
     short: Array  # preamble
     control: Array  # Frame Control, 16 bits
@@ -76,6 +85,7 @@ class Timeline:
     stations: Sequence[str]
     flows: Sequence[tuple[str, int, int]]  # name, source, destination
     frames: Frames
+    modes: Sequence[str]  # of 802.11n and later, as people write them
     masks: Array
     views: bool
     mac: Mapping[str, int]  # from `spaces`
@@ -103,7 +113,10 @@ def make(
     start = air.start_ns - lane["started_ns"]
     said = remarks_of(shown)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
-    before, first = attempts(air, said.queued, said.category)
+    before, first = attempts(air, said.queued, said.category, shown)
+    every, known = np.arange(start.size), np.union1d(shown.mode, [LEGACY])
+    spacing = 0 if medium.spacing_ns is None else medium.spacing_ns[air.receiver]
+    part, part_took = parts_ns(shown, every, spacing, air.end_ns - air.start_ns)
     flows = [
         (planned["name"], names.index(planned["source"]), names.index(planned["destination"]))
         for planned in plan.get("applications", ())
@@ -133,18 +146,40 @@ def make(
             start=start, took=air.end_ns - air.start_ns, kind=air.kind, station=air.station, receiver=air.receiver,
             outcome=air.outcome, culprit=culprits(air), attempt=said.attempt, given_up=said.given_up,
             queued=said.queued, waited=waits(air, said.queued, before, medium, shown), before=before,
+            mode=np.searchsorted(known, shown.mode), place=shown.packet_id - shown.ppdu, more=_more(shown.ppdu),
+            part=part, part_took=part_took, acked=_acknowledged(air, shown, before),
             length=air.length, rate=shown.rate, freq=shown.freq, short=shown.short_preamble, control=fc,
             duration=np.where(duration < 0x8000, duration, 0),
             sequence=np.where(numbered & (own.caplen >= 24), (own.field(22) | own.field(23) << 8) >> 4, 0),
             category=said.category, flow=flow, back=of_tcp.back, seq=of_tcp.seq, ack=of_tcp.ack,
             payload=of_tcp.payload, flags=of_tcp.flags, sensed=of_sensed, received=of_received,
         ),
+        modes=[Modes.of(known).name(row) for row in range(1, known.size)],
         masks=masks,
         views=views is not None,
         mac=spaces(plan, medium),
         delay_ns=None if moving else [[int(each or 0) for each in row] for row in plan["air"]["delay_ns"]],
         tcp=tcp,
     )  # fmt: skip
+
+
+def _more(ppdu: Array) -> Array:
+    """Return for each row how many rows of the same PPDU follow it."""
+    last = np.flatnonzero(ends(ppdu))
+    return last[np.cumsum(begins(ppdu)) - 1] - np.arange(ppdu.size)
+
+
+def _acknowledged(air: aired.Aired, shown: Capture, before: Array) -> Array:
+    """Return how many MPDUs of the PPDU that it answers each block ACK acknowledges; 0 of all else."""
+    block = np.flatnonzero((air.frames.field(0) == BLOCK_ACK) & (before != NONE))
+    found = np.zeros(before.size, np.int64)
+    first = before[block] - (shown.packet_id - shown.ppdu)[before[block]]
+    count = 1 + _more(shown.ppdu)[first]
+    of = np.repeat(np.arange(block.size), count)
+    mpdu = np.repeat(first - np.cumsum(count) + count, count) + np.arange(of.size)
+    well = air.frames.pick(block[of]).acknowledges(air.frames.pick(mpdu).sequence())
+    found[block] = np.bincount(of[well], minlength=block.size)
+    return found
 
 
 def spaces(plan: Mapping[str, Any], medium: Medium) -> dict[str, int]:

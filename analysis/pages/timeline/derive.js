@@ -10,6 +10,7 @@ const NAV_MOST = 32768e3;
 function sensed(run, station, from, to) {
   const found = [], [low, high] = run.between(from, to);
   for (let i = low; i < high; i++) {
+    if (run.place[i]) continue;  // its PPDU is there once
     const own = run.from[i] === station;
     if (!own && !run.heard(run.sensed, i, station)) continue;
     const late = own ? 0 : run.delayTo(i, station), begin = run.start[i] + late, end = run.stop(i) + late;

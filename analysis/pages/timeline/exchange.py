@@ -9,9 +9,11 @@ import numpy as np
 
 from analysis.taps.aired import NONE, Aired
 from analysis.taps.phy import Medium, plcp_ns
+from analysis.taps.sessions import divide
 from analysis.traces import pcapng
 from analysis.traces.capture import Capture
 from analysis.traces.columns import around, begins
+from analysis.traces.modes import LEGACY
 from analysis.traces.remarks import LIMITS, LONGEST_DELAY_NS
 from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome, is_response
 
@@ -76,15 +78,22 @@ def culprits(air: Aired) -> Array:
     return found
 
 
-def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
+def attempts(air: Aired, queued: Array, category: Array, shown: Capture) -> tuple[Array, Array]:
     """Return for each transmission the previous attempt at the same frame, and the first one. A CTS or ACK counts to
     the frame of the attempt that it answers, which is its previous one. A station serves one frame at a time; with
-    EDCA, one per access category."""
+    EDCA, one per access category; with aggregation, many."""
     before, first = np.full(air.kind.size, NONE), np.arange(air.kind.size)
     own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
-    server = air.station * (len(CATEGORIES) + 1) + category
-    served = own[np.argsort(server[own], kind="stable")]
-    new = begins(server[served]) | (queued[served] != NONE)
+    if (shown.mode != LEGACY).any():
+        own = own[np.argsort(air.station[own], kind="stable")]
+        keyed = divide(shown, own, air.frames.pick(own), air.station[own], air.kind[own] == Kind.RTS).of_attempt
+        order = np.argsort(keyed, kind="stable")
+        served, new = own[order], begins(keyed[order])
+        own = np.sort(own)
+    else:
+        server = air.station * (len(CATEGORIES) + 1) + category
+        served = own[np.argsort(server[own], kind="stable")]
+        new = begins(server[served]) | (queued[served] != NONE)
     before[served[~new]] = served[np.flatnonzero(~new) - 1]
     first[served] = served[np.maximum.accumulate(np.where(new, np.arange(own.size), 0))] if own.size else own
     answer = np.flatnonzero(is_response(air.kind) & (air.receiver != NONE))
@@ -96,9 +105,10 @@ def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
 
 def waits(air: Aired, queued: Array, before: Array, medium: Medium, shown: Capture) -> Array:
     """Return how long before its start each attempt's station began to contend: when its frame was handed over, or its
-    previous exchange ended (with the timeout, if no answer came). NONE if it did not contend, as after a CTS."""
+    previous exchange ended (with the timeout, if no answer came). NONE if it did not contend, as after a CTS, or as
+    an MPDU after the first of its PPDU."""
     waited = np.full(air.kind.size, NONE)
-    own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
+    own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE) & begins(shown.ppdu))
     if not own.size:
         return waited
     own = own[np.argsort(air.station[own], kind="stable")]

@@ -154,13 +154,17 @@ class Lanes {
     for (let i = low; i < high; i++) {
       const s = run.from[i];
       if (s < shown[0] || s > shown[1] || run.stop(i) < view.from) continue;
-      const x = view.x(run.start[i], width), wide = Math.max(1, run.took[i] / view.span * (width - GUTTER));
+      const x = view.x(run.partStart(i), width), wide = Math.max(1, run.part_took[i] / view.span * (width - GUTTER));
       const lost = run.outcome[i] !== OK, place = s * 16 + run.kind[i];
       const faded = hits !== null && !hits.marked[i];
       if (wide < 1.5 && !lost && !hits && x - lasts[place] < 0.7) continue;
       lasts[place] = x;
       ink.globalAlpha = faded ? 0.16 : 1;
       this.bar(ink, i, x, wide, this.barTop(s), this.bars(s), lost);
+      if (wide > 3 && run.place[i]) {  // one bar, with a line between its MPDUs
+        ink.fillStyle = colours.paper;
+        ink.fillRect(x, this.barTop(s), 0.7, this.bars(s));
+      }
     }
     ink.globalAlpha = 1;
   }
@@ -304,7 +308,8 @@ class Lanes {
   outline(ink, width, row) {
     const s = this.run.from[row];
     if (s >= this.run.stations.length) return;
-    const x = this.view.x(this.run.start[row], width), wide = this.run.took[row] / this.view.span * (width - GUTTER);
+    const x = this.view.x(this.run.partStart(row), width);
+    const wide = this.run.part_took[row] / this.view.span * (width - GUTTER);
     const tall = this.bars(s);
     ink.strokeStyle = colours.ink;
     ink.lineWidth = 2;
@@ -327,7 +332,7 @@ class Lanes {
     const near = view.span / (width - GUTTER) * 3, at = view.at(x, width), rows = run.rows[s];
     let best = -1, away = near;
     for (let n = upTo(rows, upTo(run.start, at + near) - 1) - 1; n >= 0; n--) {
-      const row = rows[n], far = at < run.start[row] ? run.start[row] - at : Math.max(0, at - run.stop(row));
+      const row = rows[n], begin = run.partStart(row), far = at < begin ? begin - at : Math.max(0, at - run.partStop(row));
       if (far <= away) { best = row; away = far; }
       if (!far || run.start[row] < at - run.longest - near) break;
     }

@@ -37,6 +37,8 @@ def pack(made: Timeline) -> bytes:
         "attempt": of.attempt.astype("u1"), "given_up": of.given_up.astype("u1"),
         **_wide("queued", of.queued + 1), **_wide("waited", of.waited + 1),
         "length": of.length.astype("<u2"), "rate": of.rate.astype("<u2"), "freq": of.freq.astype("<u2"),
+        "mode": of.mode.astype("u1"), "place": of.place.astype("u1"), "more": of.more.astype("u1"),
+        "part": of.part.astype("<u4"), "part_took": of.part_took.astype("<u4"), "acked": of.acked.astype("<u2"),
         "short": of.short.astype("u1"), "control": of.control.astype("<u2"), "duration": of.duration.astype("<u2"),
         "sequence": of.sequence.astype("<u2"), "category": of.category.astype("u1"), "flow": of.flow.astype("u1"),
         "back": of.back.astype("u1"), "seq": of.seq.astype("<u4"), "ack": of.ack.astype("<u4"),
@@ -58,6 +60,7 @@ def pack(made: Timeline) -> bytes:
             for name, source, destination in made.flows
         ],
         "mac": dict(made.mac), "delay": made.delay_ns, "mask_bytes": int(made.masks.shape[1]),
+        "modes": list(made.modes),
         "kinds": NAMES[: len(Kind)], "outcomes": [outcome.name for outcome in Outcome],
         "limits": {int(reason): said for reason, said in LIMITS.items()}, "categories": CATEGORIES,
         "phases": [phase.name for phase in Phase], "nobody": NOBODY, "no_flow": NO_FLOW, "no_ssthresh": NO_SSTHRESH,

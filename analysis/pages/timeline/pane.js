@@ -33,7 +33,7 @@ function attemptsOf(run, row) {
 
 function answerOf(run, row) {
   const [, high] = run.between(run.stop(row), run.stop(row) + 2 * run.mac.sifs + 20000);
-  for (let i = row + 1; i < high; i++) if (run.isAnswer(i) && run.beforeOf(i) === row) return i;
+  for (let i = row + 1; i < high; i++) if (run.isAnswer(i) && run.beforeOf(i) >= 0 && run.lead(run.beforeOf(i)) === run.lead(row)) return i;
   return -1;
 }
 
@@ -47,6 +47,10 @@ function frameFields(run, row) {
   add("starts", `${moment(run.start[row], 1)} s`);
   add("ends", `${moment(run.stop(row), 1)} s`);
   add("on the air", lasting(run.took[row]));
+  if (run.place[row] || run.more[row]) {
+    add("aggregate", `MPDU ${run.place[row] + 1} of ${run.place[row] + run.more[row] + 1}${run.place[row] ? `, after ${frameLink(run, run.lead(row))}` : ""}`);
+    add("its part", `${lasting(run.part_took[row])}, ${lasting(run.part[row])} after the start`);
+  }
   add("from, to", `${station(run.from[row])} → ${station(run.to[row])}`);
   const lost = run.outcome[row] !== OK;
   const outcome = OUTCOMES[run.outcomes[run.outcome[row]]];
@@ -54,7 +58,11 @@ function frameFields(run, row) {
   if (run.culpritOf(row) >= 0) add("by", frameLink(run, run.culpritOf(row)));
   const victims = victimsOf(run, row);
   if (victims.length) add("spoilt", victims.slice(0, 8).map((each) => frameLink(run, each)).join("<br>"));
-  if (run.isAnswer(row)) { if (run.beforeOf(row) >= 0) add("answers", frameLink(run, run.beforeOf(row))); }
+  if (run.isAnswer(row)) {
+    const asked = run.beforeOf(row) < 0 ? -1 : run.lead(run.beforeOf(row));
+    if (asked >= 0) add("answers", frameLink(run, asked));
+    if (asked >= 0 && run.more[asked]) add("block ACK", `acknowledges ${run.acked[row]} of ${run.more[asked] + 1} MPDUs`);
+  }
   else {
     if (run.attempt[row] > 1 || !run.isAnswer(row)) add("attempt", run.attempt[row] + (kind === "RTS" ? " (RTS)" : ""));
     const answer = answerOf(run, row);
@@ -75,6 +83,7 @@ function frameFields(run, row) {
   add(run.views ? "received by" : "within range of", names(run.received));
   add("length", `${run.length[row].toLocaleString("en")} bytes, with FCS`);
   add("rate", `${run.rate[row] / 10} Mb/s${run.short[row] ? ", short preamble" : ""}; ${run.freq[row]} MHz`);
+  if (run.mode[row]) add("mode", run.modes[run.mode[row] - 1]);
   if (run.sequence[row] || !["RTS", "CTS", "ACK"].includes(kind)) add("MAC's number", run.sequence[row]);
   add("Retry bit", run.control[row] & 0x0800 ? "set" : "not set");
   if (run.category[row]) add("category", `AC_${run.categories[run.category[row] - 1]}`);

@@ -42,6 +42,10 @@ class Run {
   }
 
   stop(row) { return this.start[row] + this.took[row]; }
+  // An MPDU's part of its PPDU; of a PPDU of one, all of it.
+  partStart(row) { return this.start[row] + this.part[row]; }
+  partStop(row) { return this.start[row] + this.part[row] + this.part_took[row]; }
+  lead(row) { return row - this.place[row]; }
   isAnswer(row) { const kind = this.kinds[this.kind[row]]; return kind === "CTS" || kind === "ACK"; }
   culpritOf(row) { return this.culprit[row] ? row - this.culprit[row] : -1; }
   beforeOf(row) { return this.before[row] ? row - this.before[row] : -1; }
@@ -74,7 +78,7 @@ class Run {
       const s = this.from[i];
       if (s >= finest.length) continue;
       const of = this.outcome[i] !== OK ? LOST : this.classOf[this.kind[i]];
-      finest[s][of][Math.min((this.start[i] / this.cell) | 0, cells - 1)] += this.took[i];
+      finest[s][of][Math.min((this.partStart(i) / this.cell) | 0, cells - 1)] += this.part_took[i];
     }
     this.levels = [finest];
     while (cells > 1) {

@@ -41,7 +41,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
     air = aired.of_capture(shown, plan)
     said = remarks_of(shown)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
-    before, first = attempts(air, said.queued, said.category)
+    before, first = attempts(air, said.queued, said.category, shown)
     start, answer = air.start_ns - lane["started_ns"], is_response(air.kind)
     names = [radio["name"] for radio in radios(plan)]
     its = [

@@ -23,6 +23,7 @@ from analysis.tcp.in_flight import Flight
 from analysis.tcp.in_flight_parts import Flights
 from analysis.traces import pcapng
 from analysis.traces.columns import one_of
+from analysis.traces.dissect import BLOCK_ACK, REQUEST
 from analysis.traces.packets import Packets
 from analysis.traces.same_slot import same_slot
 from analysis.traces.trace import (
@@ -57,6 +58,7 @@ class GrowingTrace:
     ) -> None:  # fmt: skip
         self.path, self.part, self.slot_ns, self.stations, self.routed = path, part, slot_ns, stations, routed
         self.same_slot = 0  # collisions of frames that began within one slot
+        self.aggregates = np.zeros(4, np.int64)  # as in WholeTrace
         self.writer = pcapng.Writer(stations, folder, most)
         self.parts: list[Records] = []
         self.ips, self.flights, self.hidden = ips_of(stations), Flights(stations), False
@@ -87,7 +89,7 @@ class GrowingTrace:
             *self.writer.finish(trace.start_ns, trace.stop_ns),
             self.flights.finish(trace.start_ns, trace.stop_ns), self.hidden,
             Legs.joined(self.legs) if self.routed else None, Control.joined(self.control) if self.routed else None,
-            self.same_slot,
+            self.same_slot, tuple(self.aggregates.tolist()),
         )  # fmt: skip
 
     def _bytes(self) -> Array:
@@ -134,6 +136,7 @@ class GrowingTrace:
         delivered = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
         if tx.size:
             delivered &= (own & (tx["kind"] > Kind.ACK))[part.rx_tx]
+        self.aggregates += _aggregates(part, settled)
         self.flights.add(sent, selected(rx, delivered), selected(end, one_of(end["reason"], GIVEN_UP)), packets)
         if self.routed:
             self.legs.append(Legs.of_trace(part, self.stations, settled))
@@ -144,7 +147,8 @@ class GrowingTrace:
 class WholeTrace:
     """What is known of a finished trace: SHA-256 of its packets and of what stations received (None: not written),
     segments in flight except encrypted ones, whether there are encrypted frames, routes and control packets if
-    `routed`, and collisions within one slot."""
+    `routed`, collisions within one slot, and counts: PPDUs of 802.11n and later, MPDUs in them, block ACKs, and
+    requests for them."""
 
     air_sha256: str
     views_sha256: str | None
@@ -153,3 +157,11 @@ class WholeTrace:
     legs: Legs | None
     control: Control | None
     same_slot: int
+    aggregates: tuple[int, ...]
+
+
+def _aggregates(part: Trace, which: Array) -> Array:
+    """Count these transmissions for WholeTrace."""
+    modern, first = which & (part.tx["mode"] != 0), part.data[part.frame[which]]
+    counts = (modern & (part.tx["place"] == 0), modern, first == BLOCK_ACK, first == REQUEST)
+    return np.array([np.count_nonzero(each) for each in counts])

@@ -137,6 +137,27 @@ class Failures(Counts):
         return cls(**table | {"rtscts": count(stations, "end", None, ("RTS_LIMIT",))})
 
 
+class Aggregates(Model):
+    """What was sent in modes of 802.11n and later, and how it was acknowledged."""
+
+    ppdus: Whole
+    mpdus: Whole
+    """in these, of all attempts"""
+    block_acks: Whole
+    requests: Whole
+    """block-ACK requests"""
+
+    @classmethod
+    def of(cls, counts: Iterable[int]) -> "Aggregates":
+        """Make them of the counts in the order of the fields."""
+        return cls(**dict(zip(cls.model_fields, counts, strict=True)))
+
+    @property
+    def size(self) -> float:
+        """The mean number of MPDUs in a PPDU."""
+        return self.mpdus / self.ppdus
+
+
 class Setting(Model):
     """A setting that differs from the kernel's default, read back after it was set."""
 
@@ -182,6 +203,8 @@ class Run(Model):
     """frames that the MAC gave up"""
     in_flight: InFlight | None
     """null without a trace, and with encryption"""
+    aggregates: Aggregates | None = None
+    """null without a trace, and with legacy rates only"""
     queue_drops: Whole
     """frames that the air's queues dropped"""
     trace: str | None
@@ -359,6 +382,7 @@ def from_lane(
     case: str = "",
     in_flight: InFlight | None = None,
     same_slot: int | None = None,
+    aggregates: Aggregates | None = None,
     tcp: Mapping[str, TcpSummary] | None = None,
     route: Mapping[str, RouteSummary] | None = None,
     routing: RoutingSummary | None = None,
@@ -401,6 +425,7 @@ def from_lane(
         col=Collisions.of(counters, same_slot),
         fail=Failures.of(counters),
         in_flight=in_flight,
+        aggregates=aggregates,
         queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),
         trace=trace,
         trace_sha256=trace_sha256,

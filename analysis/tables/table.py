@@ -58,9 +58,19 @@ OF_CATEGORY = {
     "dropped": "queue drops",
     "collisions": "collided inside",
 }
+# With 802.11n and later.
+OF_AGGREGATES = {
+    "aggregates.ppdus": "PPDUs with an MCS",
+    "aggregates.mpdus": "MPDUs in them",
+    "aggregates.size": "MPDUs in one, mean",
+    "aggregates.block_acks": "block ACKs",
+    "aggregates.requests": "block-ACK requests",
+    "retries.short": "attempts that failed, without RTS",
+    "retries.long": "attempts that failed, after RTS",
+}
 # Quantities that grow with the duration of a run.
 COUNTS = re.compile(
-    r"(col|fail|retries|routing|categories)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
+    r"(col|fail|retries|routing|categories)\..*|aggregates\.(ppdus|mpdus|block_acks|requests)|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
     r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
     r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
@@ -90,7 +100,8 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
     of_categories = {
         f"categories.{name}.{what}": f"AC_{name}, {said}" for name in present for what, said in OF_CATEGORY.items()
     }
-    return OF_RUNS | of_categories | (OF_ROUTING | dropped if routing else {})
+    aggregates = OF_AGGREGATES if any(run.aggregates for run in runs) else {}
+    return OF_RUNS | of_categories | aggregates | (OF_ROUTING | dropped if routing else {})
 
 
 def shown(quantities: Mapping[str, str], runs: Sequence[Run], published: Published | None = None) -> dict[str, str]:

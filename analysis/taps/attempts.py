@@ -62,11 +62,11 @@ def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -
     acked, answered, failed, station, frames = acked[of], answered[of], failed[of], station[of], sent.frames.pick(tx)
     lost = answered & (np.bincount(of) > 1)[of] if of.size else answered
     lost[lost] = ~sent.frames.pick(response[of[lost]]).acknowledges(frames.pick(np.flatnonzero(lost)).sequence())
-    rts, row = sent.kind[tx] == Kind.RTS, sent.row[tx]
-    keyed = sessions.divide(capture, row, frames, station, rts) if (capture.mode != LEGACY).any() else None
+    rts, shown = sent.kind[tx] == Kind.RTS, sent.row[tx]
+    keyed = sessions.divide(capture, shown, frames, station, rts) if (capture.mode != LEGACY).any() else None
     return Attempts(
         tx, station, rts, acked, answered & ~lost, failed | lost, frames.field(1) & RETRY != 0,
-        sessions.counted(capture, row, frames, rts, keyed) if keyed else _counted(capture, row, station),
+        sessions.counted(capture, shown, frames, rts, keyed) if keyed else _counted(capture, shown, station),
         lead, keyed,
     )  # fmt: skip
 

@@ -53,6 +53,7 @@ def finish_run(
         views=f"{where.name}/{traces.VIEWS}" if kept and kept.views_sha256 else None,
         views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
+        aggregates=kept.aggregates if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
         route=routing.flow_summaries(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from emulation.lanes import LaneError, Reason
 
 if TYPE_CHECKING:
     from analysis.growing import GrowingTrace
+    from analysis.results.result import Aggregates
     from analysis.results.summaries import RouteSummary, RoutingSummary
     from analysis.routes.control import Control
     from analysis.routes.paths import Paths
@@ -73,13 +74,14 @@ NOTHING = SeenRouting({}, None)
 @dataclass(frozen=True)
 class ConvertedTrace:
     """What is kept of a trace: SHA-256 of TRACE and VIEWS (None: omitted), segments in flight (None: some are
-    encrypted), what is seen of routing, and collisions in one slot."""
+    encrypted), what is seen of routing, collisions in one slot, and aggregates (None: legacy rates only)."""
 
     trace_sha256: str
     views_sha256: str | None
     flight: Flight | None
     seen: SeenRouting
     same_slot: int
+    aggregates: Aggregates | None
 
 
 def check_complete(lane: Mapping[str, Any]) -> None:
@@ -118,13 +120,15 @@ class TraceConverter:
         """Convert the rest of the complete trace; return None if there is no trace."""
         if not self.plan["air"]["trace"]:
             return None
+        from analysis.results.result import Aggregates
         from analysis.routes import paths
 
         found = self._growing().finish()
         (self.where / RAW).unlink()
         seen = SeenRouting(paths.paths(found.legs, self.plan), found.control) if found.legs else NOTHING
         flight = None if found.hidden else found.flight
-        return ConvertedTrace(found.air_sha256, found.views_sha256, flight, seen, found.same_slot)
+        aggregates = Aggregates.of(found.aggregates) if found.aggregates[0] else None
+        return ConvertedTrace(found.air_sha256, found.views_sha256, flight, seen, found.same_slot, aggregates)
 
     def _growing(self) -> GrowingTrace:
         if not self.growing:

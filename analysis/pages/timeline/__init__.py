@@ -166,7 +166,8 @@ def make(
 def _more(ppdu: Array) -> Array:
     """Return for each row how many rows of the same PPDU follow it."""
     last = np.flatnonzero(ends(ppdu))
-    return last[np.cumsum(begins(ppdu)) - 1] - np.arange(ppdu.size)
+    more: Array = last[np.cumsum(begins(ppdu)) - 1] - np.arange(ppdu.size)
+    return more
 
 
 def _acknowledged(air: aired.Aired, shown: Capture, before: Array) -> Array:

@@ -89,7 +89,8 @@ def test_with_edca_attempts_of_two_categories_alternate() -> None:
         receiver=np.array([1, 1, 1, 0, 1]), start_ns=np.arange(5),
     )  # fmt: skip
     queued, category = np.array([7, 9, -1, -1, -1]), np.array([3, 1, 3, 0, 1])
-    before, first = attempts(air, queued, category)  # type: ignore[arg-type]
+    legacy = SimpleNamespace(mode=np.zeros(5, int))
+    before, first = attempts(air, queued, category, legacy)  # type: ignore[arg-type]
     assert before.tolist() == [-1, -1, 0, 2, 1] and first.tolist() == [0, 1, 0, 0, 1]
 
 
@@ -306,14 +307,14 @@ def many(size: int, stations: int = 25) -> Timeline:
     of = Frames(
         start, took, kind, station, (station + 1) % stations, np.where(collided, int(Outcome.COLLISION), 0),
         np.where(collided & (rows > 1), rows - 2, -1), zero + 1, zero, np.where(data, 5_000_000, -1),
-        np.where(data, 300_000, -1), none, zero + 1500, zero + 110, zero + 2412, zero, zero + 8, zero + 300,
-        rows & 4095, zero, np.where(data, 0, 255), zero, np.where(data, rows * 100 % 2**32, 0), zero,
-        np.where(data, 1460, 0), zero, zero, zero,
+        np.where(data, 300_000, -1), none, zero + 1500, zero + 110, zero, zero, zero, zero, took, zero,
+        zero + 2412, zero, zero + 8, zero + 300, rows & 4095, zero, np.where(data, 0, 255), zero,
+        np.where(data, rows * 100 % 2**32, 0), zero, np.where(data, 1460, 0), zero, zero, zero,
     )  # fmt: skip
     names = [f"sta{n + 1}" for n in range(stations)]
     mac = {"slot": 20_000, "sifs": 10_000, "difs": 50_000, "eifs": 364_000, "reset": 0, "edca": 0}
     masks = np.full((1, -(-stations // 8)), 255, np.uint8)
-    return Timeline("many", int(start[-1] + took[-1]), names, [("flow1", 0, 5)], of, masks, True, mac, None, {})
+    return Timeline("many", int(start[-1] + took[-1]), names, [("flow1", 0, 5)], of, [], masks, True, mac, None, {})
 
 
 PANS = """

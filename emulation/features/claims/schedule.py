@@ -14,7 +14,7 @@ from enum import Enum
 import experiments
 from analysis.tables.claims import Decision
 from analysis.tables.verdicts import Verdict
-from emulation.features.claims.causes import COMES_OUT, OTHER, Unit, changes
+from emulation.features.claims.causes import COMES_OUT, Unit, changes, decisive
 from emulation.features.claims.looks import MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
@@ -29,8 +29,8 @@ class Rank(Enum):
     """What a look is for. What comes first is looked at first."""
 
     VERDICT = 0  # a claim that is open
-    UNLIKELY = 1  # the same, where a part will stay open, or a cause is sought of what comes out under neither column
-    NUMBER = 2  # numbers of a claim whose findings come out
+    UNLIKELY = 1  # the same, where a part will stay open, or a cause is sought that is not named
+    NUMBER = 2  # numbers of a claim whose findings come out, or a simpler cause of what does not
     CONTROL = 3
 
 
@@ -132,8 +132,9 @@ class Schedule:
         if column is Column.CONTROL:
             return Rank.CONTROL, list(filter(self.next, units))
         if verdict is Verdict.NOT:
-            other = self.claims.verdict([self.tested(unit) for unit in self.claims.of(number, OTHER[column])])
-            rank = Rank.VERDICT if other in COMES_OUT or experiments.numbered()[number].cause(column) else Rank.UNLIKELY
+            rank = Rank.VERDICT if experiments.numbered()[number].cause(column) else Rank.UNLIKELY
+            if decisive(self.claims, changes(self.claims, number, column)):
+                rank = Rank.NUMBER
             return rank, list(filter(self.next, self.causes(number, column)))
         if verdict is not Verdict.OPEN:
             return Rank.NUMBER, list(filter(self.next, units))

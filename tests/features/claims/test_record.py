@@ -430,17 +430,20 @@ def test_what_costs_least_comes_first() -> None:
     assert (rank, [study.name for study, _ in units]) == (Rank.UNLIKELY, ["dear"])
 
 
-def test_a_cause_is_sought_first_where_one_is_likely() -> None:
-    """Of what comes out under the other column."""
+def test_a_cause_is_sought_first_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes out under the other column has one; a simpler one is sought last."""
     found = columns(like="ns2", tcp_like="ns2")
     rank, units = Schedule(found, "now", lambda study, cells, seeds: []).wanted("C4", Column.TODAY)
-    assert (rank, [study.name for study, _ in units]) == (Rank.VERDICT, ["rts-cts, like ns2"])
+    assert (rank, [study.name for study, _ in units]) == (Rank.NUMBER, ["rts-cts, like ns2"])
     both = claims(found.studies[0])
     both.studies = found.studies
     for seed in range(1, 4):
         for one in both.studies:
             both.add(one, run("none", seed, 1200, queue_drops=2), "now")
     assert Schedule(both, "now", lambda study, cells, seeds: []).wanted("C4", Column.TODAY)[0] is Rank.UNLIKELY
+    cause = Cause(Column.TODAY, {"queue": 1000}, "a longer queue")
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
+    assert Schedule(both, "now", lambda study, cells, seeds: []).wanted("C4", Column.TODAY)[0] is Rank.VERDICT
 
 
 def test_means_of_many_count_for_what_the_paper_took() -> None:

@@ -17,6 +17,7 @@ MOST = 24  # seeds by default
 ERROR = 0.05
 CONFIDENCE = 1 - ERROR / len(LOOKS)
 HOPELESS = LOOKS[1]  # with fewer seeds, the width of an interval is too uncertain to give up
+CERTAIN = LOOKS[2]  # and with fewer than these, to go further at once
 
 
 def next_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | None:
@@ -30,4 +31,5 @@ def next_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | Non
     can = [need for need in wanted if need <= left[-1]]
     if not can:
         return left[0] if seeds < HOPELESS else None
-    return next((look for look in left if look >= max(can)), left[-1])
+    wide = next((look for look in left if look >= max(can)), left[-1])
+    return min(wide, CERTAIN) if seeds < CERTAIN else wide

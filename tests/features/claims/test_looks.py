@@ -39,6 +39,14 @@ def test_the_next_look_is_the_first_that_may_decide() -> None:
     assert next_look([near, MORE], 6) == 12
 
 
+def test_few_seeds_do_not_say_that_many_are_needed() -> None:
+    """Their spread is too uncertain for that."""
+    wide = found([1.0, 1.05, 1.2])
+    assert wide.needs > 192
+    assert next_look([wide], 3, LOOKS[-1]) == 12
+    assert next_look([wide], 12, LOOKS[-1]) == LOOKS[-1]
+
+
 def test_what_would_take_too_many_is_given_up() -> None:
     """But not after three seeds, as their spread is too uncertain."""
     hopeless = found([0.9, 1.1, 1.0, 0.95, 1.05, 1.001])

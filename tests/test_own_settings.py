@@ -37,6 +37,81 @@ def test_a_nodes_own_settings_are_checked(settings, says):
         plan(specify(network, {}))
 
 
+def bss(ap, *stations, link=None, kind="infrastructure", **options):
+    nodes = {"ap1": Node(kind="ap" if kind == "infrastructure" else "station", settings=ap)}
+    nodes |= {f"sta{i}": Node(position=(20.0 * i, 0, 0), settings=own) for i, own in enumerate(stations, 1)}
+    return plan(
+        specify(Network(nodes=nodes, links=(Link(nodes=tuple(nodes), kind=kind, settings=link or {}),)), options)
+    )
+
+
+def test_a_station_has_the_mode_of_its_access_point_or_its_own():
+    """And a radio of legacy rates beside those of 802.11n and later is the driver's, too."""
+    mode = {"mode": "ac", "channel": 149, "width": 80, "streams": 2, "guard": 0.4}
+    found = radios_of(bss(mode, {}, {"mode": "n"}, {"mode": "a"}, {"width": 40, "mcs": 3}))
+    said = [
+        (ht["format"], ht["width_mhz"], ht["centre_mhz"], ht["streams"], ht["mcs"])
+        for ht in (one["ht"] for one in found)
+    ]
+    assert said == [
+        ("vht", 80, 5775, 2, None), ("vht", 80, 5775, 2, None), ("ht", 40, 5755, 1, None),
+        ("ofdm", 20, 5745, 1, None), ("vht", 40, 5755, 2, 3),
+    ]  # fmt: skip
+    assert [one["ht"]["window"] for one in found] == [64, 64, 64, 0, 64]
+
+
+def test_a_network_has_the_latest_mode_of_its_access_points():
+    legacy = bss({"mode": "g", "channel": 6}, {}, {"mode": "b"})
+    assert not legacy["air"]["ht"] and legacy["links"][0]["mixed"] and legacy["links"][0]["freq"] == 2437
+    later = bss({"mode": "ax", "mcs": 5, "channel": 11}, {"mode": "b"}, {"mode": "n", "streams": 2})
+    assert later["air"]["ht"] and later["links"][0]["mixed"]
+    assert [one["ht"]["format"] for one in radios_of(later)] == ["he", "ofdm", "ht"]
+    assert (
+        bss({"mode": "n"}, {}, link={"channel": 157, "width": 40})["nodes"][1]["interfaces"][0]["ht"]["centre_mhz"]
+        == 5795
+    )
+
+
+def test_an_mcs_is_held_where_all_radios_know_it():
+    def held(*all_):
+        return [one["ht"]["held"] for one in radios_of(bss(*all_))]
+
+    assert held({"mode": "n", "mcs": 7}, {}) == [True, True]
+    assert held({"mode": "n", "mcs": 7, "streams": 2}, {"streams": 1}) == [False, True]
+    assert held({"mode": "n", "mcs": 7}, {"mode": "a"}) == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "options", "says"),
+    [
+        (({"mode": "ac", "channel": 1}, {}), {}, "802.11ac is at 5 GHz only, and channel 1 is at 2.4"),
+        (({"mode": "ac", "channel": 165, "width": 40}, {}), {}, "channel 165 is in no block of 40 MHz"),
+        (({"mode": "n", "channel": 52}, {}), {}, "channel: there is no 52 here, as it wants a search for radar"),
+        (({"mode": "ac", "mcs": 9}, {}), {}, "802.11ac has no MCS 9 for one stream at 20 MHz"),
+        (
+            ({"mode": "ac", "mcs": 9, "width": 80}, {"width": 20}),
+            {},
+            "sta1: mode: 802.11ac has no MCS 9 for one stream",
+        ),
+        (({"mode": "ac"}, {"mode": "g"}), {}, "sta1: mode: 802.11g is at 2.4 GHz, and its channel at 5180 MHz"),
+        (({"mode": "n"}, {"channel": 40}), {}, "sta1: channel: its link is at 5180 MHz, and this one at 5200"),
+        (({"mode": "be"}, {}), {}, "mode: 802.11be is not modelled; there are: abg, a, b, g, n, ac, ax"),
+        (({}, {"mode": "n"}), {"mode": "abg"}, "sta1: mode: n is not among the network's legacy rates"),
+        (({"width": 80}, {}), {}, "ap1: width: give a mode, too: n, ac or ax"),
+    ],
+)
+def test_modes_of_nodes_are_checked(nodes, options, says):
+    with pytest.raises((Misuse, ValueError), match=re.escape(says)):
+        bss(*nodes, **options)
+
+
+def test_an_independent_bss_has_no_80211ax_and_ocb_is_not_beside_80211n():
+    with pytest.raises(Misuse, match="an independent BSS cannot be of 802"):
+        bss({"mode": "ax", "mcs": 3}, {}, kind="adhoc")
+    with pytest.raises(Misuse, match="a link of kind ocb cannot be of"):
+        bss({"mode": "n"}, {"mode": "a"}, kind="ocb")
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

@@ -190,6 +190,7 @@ struct driver_traits {
 	u32 bytes, ppdu_ns; /* of an aggregate */
 	u8 density; /* Minimum MPDU Start Spacing, as in HT capabilities */
 	bool aql, fairness;
+	bool protection; /* an RTS where the BSS's HT Protection asks for one */
 };
 
 /* driver.c */

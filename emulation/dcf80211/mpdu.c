@@ -324,7 +324,7 @@ static bool is_fixed(const struct driver *d, const struct ieee80211_sta *sta, st
 	if (!d->fixed || !ieee80211_is_data_qos(hdr->frame_control) ||
 	    IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO)
 		return false;
-	return (20 << sta->deflink.bandwidth) >= d->traits.width_mhz &&
+	return (20 << sta->deflink.bandwidth) >= d->traits.width_mhz && sta->deflink.rx_nss >= d->traits.streams &&
 	       (format == DCF_HE ? sta->deflink.he_cap.has_he :
 		format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported);
 }
@@ -359,11 +359,29 @@ static void fix_stage(const struct driver *d, struct mpdu *m)
 		modes_to_rate(d->air->modes, d->fixed, &m->rates[0]);
 }
 
+/* Does the BSS ask for protection of PPDUs of this mode (HT Protection, IEEE 802.11-2020, 10.27.3)? */
+static bool is_protected(const struct driver *d, const struct ieee80211_vif *vif, u16 place)
+{
+	const struct dcf_mode *mode = modes_at(d->air->modes, place);
+
+	if (!d->traits.protection || !vif || mode->format < DCF_HT)
+		return false;
+	switch (vif->bss_conf.ht_operation_mode & IEEE80211_HT_OP_MODE_PROTECTION) {
+	case IEEE80211_HT_OP_MODE_PROTECTION_NONMEMBER:
+	case IEEE80211_HT_OP_MODE_PROTECTION_NONHT_MIXED:
+		return true;
+	case IEEE80211_HT_OP_MODE_PROTECTION_20MHZ:
+		return mode->doublings;
+	}
+	return false;
+}
+
 /* NULL: there is no memory, or no such rate; the frame is freed. */
 static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
 	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+	int i;
 
 	if (!m || skb_linearize(skb))
 		goto drop;
@@ -378,6 +396,10 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 	}
 	if (sta && is_fixed(d, sta, skb))
 		fix_stage(d, m);
+	else
+		m->frame.alone = info->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
+	for (i = 0; i < DCF_STAGES && m->frame.stage[i].count; i++)
+		m->frame.stage[i].rts |= is_protected(d, info->control.vif, m->frame.stage[i].mode);
 	m->skb = skb;
 	m->frame.bytes = skb->data;
 	m->frame.len = skb->len;
@@ -460,7 +482,6 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU))
 			break;
 		m->session = session;
-		m->frame.alone = IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
 		if (m->frame.alone)
 			break;
 		mode = modes_at(d->air->modes, m->frame.stage[0].mode);

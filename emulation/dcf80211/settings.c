@@ -358,6 +358,7 @@ int do_radio(struct sk_buff *skb, struct genl_info *info)
 		.density = nla_get_u8(a[A_DENSITY]),
 		.aql = nla_get_u8(a[A_AQL]),
 		.fairness = nla_get_u8(a[A_FAIRNESS]),
+		.protection = nla_get_u8(a[A_PROTECTION]),
 	};
 	for (i = 0; i < air->stations; i++)
 		if (air->radio[i].named && !memcmp(air->radio[i].addr, nla_data(a[A_RADIO]), ETH_ALEN))

@@ -145,3 +145,4 @@ class Attribute:
     AQL = 92
     FAIRNESS = 93
     HOST_DELAY_NS = 94
+    PROTECTION = 95

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from emulation.lane.errors import Misuse
 from emulation.specification import modes
 from emulation.specification.modes import centre, channel_number, refuse_link
-from emulation.specification.radio import AUTO, OF_MCS, OLDER, OLDER_MODES, Radio, of_mode
+from emulation.specification.radio import AUTO, CHANNEL, OF_MCS, OLDER, OLDER_MODES, Radio, of_mode
 
 QUEUE = 1024  # MPDUs that a radio may have below mac80211; its profile allows fewer
 FORMATS = {OLDER: "ofdm", "n": "ht", "ac": "vht", "ax": "he"}
@@ -27,6 +27,7 @@ class Profile(NamedTuple):
     density: int  # Minimum MPDU Start Spacing, as in HT capabilities
     aql: bool
     fairness: bool
+    protection: bool  # by HT Protection of the BSS
 
 
 # ath9k of Linux 6.12, drivers/net/wireless/ath/ath9k: two aggregates a queue (ATH_AGGR_MIN_QDEPTH), 30 retries
@@ -35,10 +36,12 @@ class Profile(NamedTuple):
 # mt76 of the same, drivers/net/wireless/mediatek/mt76: AQL and airtime fairness (mac80211.c), a window of 256
 # (mt7915/init.c), 15 attempts (mt76_connac_mac.c), 4 us (mt7915/init.c). Its firmware makes aggregates as long as the
 # standard allows, of a ring that only AQL limits.
+# Beside 802.11b, mac80211 asks for CTS-to-self (use_cts_prot). mt76 also heeds HT Protection, by RTS and CTS
+# (mt76x02_mac.c, mt7915/mcu.c), and ath9k does not (xmit.c).
 PROFILES = {
-    "ath9k": Profile(2, 31, 64, 32, 65_535, 4_000, 6, aql=False, fairness=True),
-    "mt76": Profile(8, 15, 256, 256, 6_500_631, 5_484, 5, aql=True, fairness=True),
-    "none": Profile(2, 7, 0, 0, 65_535, 5_484, 0, aql=False, fairness=True),
+    "ath9k": Profile(2, 31, 64, 32, 65_535, 4_000, 6, aql=False, fairness=True, protection=False),
+    "mt76": Profile(8, 15, 256, 256, 6_500_631, 5_484, 5, aql=True, fairness=True, protection=True),
+    "none": Profile(2, 7, 0, 0, 65_535, 5_484, 0, aql=False, fairness=True, protection=False),
 }
 
 
@@ -58,7 +61,8 @@ def of_node(radio: Radio, settings: Mapping[str, Any], leads: bool) -> dict[str,
         own = {**OF_MCS, "width": min(radio.width, widest), **own}
     if not leads and "width" in own:
         own["width"] = min(own["width"], radio.width)
-    freq = own.setdefault("freq", radio.freq)
+    freq = own["freq"] if CHANNEL in settings else radio.freq
+    own["freq"] = freq
     if not leads and freq != radio.freq:
         raise ValueError(f"channel: its link is at {radio.freq} MHz, and this one at {freq}")
     if word in OLDER_MODES and (word == "a") != (freq > 3000):
@@ -83,6 +87,24 @@ def plan_ht(radio: Radio, link: str, legacy: bool) -> dict[str, Any]:
             "centre_mhz": centre(radio.freq, radio.width),
             "guard_ns": round(radio.guard * 1000),
             "mcs": None if radio.mcs == AUTO else radio.mcs,
+            "held": False,
             **profile._asdict(),
         }
     }
+
+
+def hold(radios: Sequence[dict[str, Any]]) -> None:
+    """Set `held` of the `ht` of radios whose MCS minstrel_ht can be held at: all other radios know it.
+
+    It would also hold it for stations that do not.
+    """
+    ranks = list(FORMATS.values())
+    for mine in radios:
+        known = all(
+            ranks.index(other["format"]) >= ranks.index(mine["format"])
+            and other["streams"] >= mine["streams"]
+            and other["width_mhz"] >= mine["width_mhz"]
+            and other["guard_ns"] <= mine["guard_ns"]
+            for other in radios
+        )
+        mine["held"] = known and mine["mcs"] is not None and mine["format"] in ("ht", "vht")

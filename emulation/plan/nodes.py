@@ -28,7 +28,7 @@ from emulation.plan.air import (
 from emulation.plan.bridges import check_bridge, check_loops, plan_bridge
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import as_misuse, check_names, find_kind
-from emulation.plan.ht import of_node, plan_ht
+from emulation.plan.ht import hold, of_node, plan_ht
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
 from emulation.specification.radio import (
@@ -248,6 +248,7 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
     check_loops(network)
     all_ = enumerate(network.nodes.items())
     nodes = [_node(specification, i, name, node, on[name], bits) for i, (name, node) in all_]
+    hold([interface["ht"] for node in nodes for interface in node["interfaces"] if "ht" in interface])
     taken: dict[str, str] = {}
     for name, its in ((node["name"], interface["address"]) for node in nodes for interface in node["interfaces"]):
         if (other := taken.setdefault(its, name)) != name:

@@ -141,6 +141,12 @@ def of_mode(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a network whose radios are all as these settings of a node say. Raises ValueError."""
     own = {name: settings[name] for name in OF_MODE if name in settings}
     mode = own.get("mode")
+    there = (OLDER, "a", "b", "g", *FORMATS)
+    if mode is not None and mode not in there:
+        what = (
+            f"802.11{mode} is not modelled" if mode in ("be", "bn", "ad", "ay", "ah", "p") else f"there is no {mode!r}"
+        )
+        raise ValueError(f"mode: {what}; there are: {', '.join(there)}")
     if mode in OLDER_MODES:
         own |= {"mode": OLDER, "rate": OLDER_MODES[mode], "rate_control": "minstrel"}
         own |= {"freq": CHANNELS_5GHZ[0]} if mode == "a" else {}

@@ -242,3 +242,43 @@ def test_an_independent_bss_has_no_80211ax() -> None:
 
     with pytest.raises(Misuse, match="an independent BSS cannot be of 802"):
         plan(specify("string", {"mode": "ax", "mcs": 5}))
+
+
+BESIDE = """
+import json
+from emulation.net import Net
+with Net() as net:
+    ap, host = net.addAccessPoint("ap1", **{ap!r}), net.addHost("h1")
+    new, old = net.addStation("sta1", position=(20, 0, 0)), net.addStation("sta2", position=(0, 20, 0), **{old!r})
+    net.addLink(ap, new, old, cls="infrastructure")
+    net.addLink(host, ap, cls="wired")
+    for station in (new, old):
+        net.addFlow(host, station, kind="udp", rate_kbps=100_000, datagram_bytes=1460)
+    net.start()
+    ran = net.run(1)
+    print(json.dumps([[flow["delivered_bytes"] * 8 / 1e6 for flow in ran["applications"]],
+                      ran["air"]["stations"][0]["counters"]["tx"],
+                      [ap.cmd("iw dev ap1-wlan0 station get " + each.MAC()) for each in (new, old)]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ap", "old", "rates", "protected"),
+    [
+        ({"mode": "n", "channel": 36, "mcs": 7}, {"mode": "a"}, ("65.0 MBit/s MCS 7", "54.0 MBit/s"), None),
+        ({"mode": "n", "channel": 36, "mcs": 7, "aggregation": "mt76"}, {"mode": "a"}, ("65.0", "54.0"), "rts"),
+        ({"mode": "n", "channel": 1, "mcs": 7}, {"mode": "b"}, ("65.0 MBit/s MCS 7", "11.0 MBit/s"), "cts"),
+        ({"mode": "ac", "channel": 149, "width": 80, "streams": 2, "mcs": 9}, {"mode": "n", "streams": 1, "mcs": 7},
+         ("780.0 MBit/s VHT-MCS 9 80MHz VHT-NSS 2", "135.0 MBit/s MCS 7 40MHz"), None),
+    ],
+    ids=["a", "a, HT Protection", "b, CTS-to-self", "n at ac"],
+)  # fmt: skip
+def test_older_stations_beside_newer(bench, ap: Any, old: Any, rates: Any, protected: str | None) -> None:  # type: ignore[no-untyped-def]
+    """Each has its own rates, and equal shares of airtime; the access point protects as its driver does."""
+    (line,) = bench.script(BESIDE.format(ap=ap, old=old))
+    delivered, sent, dumps = json.loads(line)
+    for rate, dump in zip(rates, dumps, strict=True):
+        assert f"tx bitrate:\t{rate}" in dump
+    assert delivered[0] > delivered[1] > 2
+    for kind in ("rts", "cts"):
+        assert (sent.get(kind, 0) > 50) == (kind == protected), sent

@@ -119,9 +119,8 @@ class Interface(node.Interface):
     def make_ht(self, owner: Generic, mac: bytes) -> None:
         """Make a radio of 802.11n or later, which is the air's own."""
         ht = self.plan["ht"]
-        one = {
-            name: struct.pack("=B", ht[name]) for name in ("streams", "depth", "tries", "density", "aql", "fairness")
-        }
+        small = ("streams", "depth", "tries", "density", "aql", "fairness", "protection")
+        one = {name: struct.pack("=B", ht[name]) for name in small}
         two = {name: struct.pack("=H", ht[name]) for name in ("width_mhz", "guard_ns", "window", "mpdus")}
         owner.command(FAMILY, Command.RADIO, [
             (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"),
@@ -130,7 +129,7 @@ class Interface(node.Interface):
             (A.MCS, struct.pack("=B", MCS_AUTO if ht["mcs"] is None else ht["mcs"])),
             (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
         ], what=f"radio {self.name}")  # fmt: skip
-        if ht["mcs"] is not None and ht["format"] != "he":
+        if ht["held"]:
             self.hold(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
 
     def starting(self) -> None:

@@ -153,7 +153,7 @@ def find(name: str) -> Found:
     if not is_path(name) and name not in names():
         raise ValueError(f"there is no lab {name!r}; there are: {', '.join(names())}")
     if not (folder / FILE).is_file():
-        raise ValueError(f"{name} is no lab: there is no {FILE} in it")
+        raise ValueError(f"{name} is not a lab: there is no {FILE} in it")
     words = {"LAB": (lambda found: isinstance(found, Lab), "is no Lab")}
     return Found(load(str(folder / FILE), "lab", words).LAB, folder)
 

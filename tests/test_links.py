@@ -77,13 +77,13 @@ def test_of_several_ratios_the_one_nearest_to_a_half_counts() -> None:
         ("from,to,delivery\na,b,1", "line 1: the columns are"),
         ("from,to,dbm,rate\na,b,1,2", "line 1: the columns are"),
         ("from,to,dbm\na,b", "line 2: 2 fields, but there are 3 columns"),
-        ("from,to,dbm\n#\na,b,loud", "line 3: 'loud' is no number"),
+        ("from,to,dbm\n#\na,b,loud", "line 3: 'loud' is not a number"),
         ("from,to,dbm\na,b,nan", "line 2: nan is not between"),
         ("from,to,dbm\na,b,50", "line 2: dbm: 50 is not between -200 and 40"),
         ("from,to,rate,delivery\na,b,2,50", "line 2: delivery: 50 is not between 0 and 1"),
-        ("from,to,rate,delivery\na,b,3,1", "line 2: rate: a delivery ratio is of one of 1, 2, 5.5"),
+        ("from,to,rate,delivery\na,b,3,1", "line 2: rate: a delivery ratio must be for one of 1, 2, 5.5"),
         ("from,to,dbm\na,a,-50", "line 2: from a to itself"),
-        ("from,to,dbm\na,,-50", "line 2: '' is no name of a station"),
+        ("from,to,dbm\na,,-50", "line 2: '' is not a name of a station"),
         ("from,to,dbm\na,b,-50\nb,a,-50\na,b,-51", "line 4: from a to b is already set"),
         ("from,to,dbm\n", "links join 2 to 1000 stations, not 0"),
         ("from,to,dbm\n" + "".join(f"a,b{n},1\n" for n in range(1000)), "not 1001"),
@@ -97,7 +97,7 @@ def test_a_file_that_makes_no_sense_is_refused_by_its_line(tmp_path: Path, text:
 def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "links.csv.gz", "wb", compresslevel=1) as file:
         file.write(b"from,to,dbm\n" + b" " * links.MOST_BYTES)
-    with pytest.raises(ValueError, match="8,000,000 bytes at most"):
+    with pytest.raises(ValueError, match="at most 8,000,000 bytes"):
         links.read(str(tmp_path / "links.csv.gz"))
     with pytest.raises(ValueError, match="there is no file"):
         links.read(str(tmp_path / "gone.csv"))
@@ -153,10 +153,10 @@ def test_a_flow_of_the_testbed_is_a_path_of_its_routers() -> None:
     }  # fmt: skip
     assert planned["air"]["short_retry"] == planned["air"]["long_retry"] == 11
     for flow, said in (
-        ("1", "no path of routers"),
-        ("1-1", "no path"),
+        ("1", "not a path of routers"),
+        ("1-1", "not a path"),
         ("1-40", "no router r?40"),
-        ("1--2", "no path"),
+        ("1--2", "not a path"),
     ):
         with pytest.raises(ValueError, match=said):
             specify("testbed", {"flow": flow})
@@ -173,8 +173,8 @@ def test_links_without_chance_have_not_the_seeds_flows(monkeypatch: pytest.Monke
     [
         ("sta1:sta9", "there is no node sta9"),
         ("sta1", "two nodes or more"),
-        ("sta1:sta2:sta1", "none of them twice"),
-        ("sta1:sta3", "its hop 1, counted from an end, is over no link"),
+        ("sta1:sta2:sta1", "each of them once"),
+        ("sta1:sta3", "hop 1, counted from an end, has no link"),
         ("sta1:sta2:sta3;sta2:sta1", None),
     ],
 )
@@ -190,7 +190,7 @@ def test_a_path_of_ones_own_is_checked(path: str, said: str | None) -> None:
 def test_two_paths_do_not_part_on_their_way_to_one_node() -> None:
     """On a square whose diagonal is a link, too."""
     square = {"size": "2x2", "flows": 0, "spacing": 100}
-    with pytest.raises(Misuse, match="two paths to one node part"):
+    with pytest.raises(Misuse, match="two paths to one node separate"):
         plan(specify("mesh", {**square, "routing": "static,path=sta1:sta2:sta4;sta2:sta3:sta4"}))
 
 

@@ -176,7 +176,11 @@ def test_a_flows_own_settings_are_checked(settings, says):
         ("udp", {"rate_kbps": "much"}, "flow a -> b: rate_kbps: must be a number, not 'much'"),
         ("udp", {"datagram_bytes": 7}, "flow a -> b: datagram_bytes: must be at least 8, not 7"),
         ("web", {"bytes": 9}, "flow a -> b: there is no setting bytes; there are: tcp, mss, "),
-        ("web", {"shape": 1, "sizes": "pareto"}, "flow a -> b: shape: sizes pareto have a mean only above 1"),
+        (
+            "web",
+            {"shape": 1, "sizes": "pareto"},
+            "flow a -> b: shape: pareto sizes have a mean only for a shape above 1",
+        ),
         ("iperf3", {"window_limit": 9}, "flow a -> b: there is no setting window_limit"),
     ],
 )
@@ -204,7 +208,7 @@ def test_traffic_is_a_kind_with_settings_of_all_flows_that_have_no_kind():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("voice,to=sta3", "'voice,to=sta3': of what kind, from which node to which?"),
+        ("voice,to=sta3", "'voice,to=sta3': give its kind and its nodes"),
         ("voice,from=sta1,to=sta3,loud", "'loud' has no value; write NAME=VALUE"),
         ("voice,from=sta1,to=sta9", "flow sta1 -> sta9: there is no node sta9"),
         ("voice,from=sta1,to=sta1", "flow sta1 -> sta1: its ends are the same node"),
@@ -283,7 +287,7 @@ def test_80211b_among_80211g():
     ("options", "says"),
     [
         ({"rate_control": "fixed"}, "old: at 11 Mb/s it has another PHY than the network at 54 Mb/s: an access point"),
-        ({"basic_rates": [1, 6]}, "basic_rates: stations at 11 Mb/s know only 1, 2, 5.5, 11"),
+        ({"basic_rates": [1, 6]}, "basic_rates: stations at 11 Mb/s support only 1, 2, 5.5, 11"),
         (
             {"kind": "adhoc"},
             "link adhoc: old is of 802.11b and others of 802.11g: only access points protect such a network",

@@ -189,7 +189,7 @@ def test_tcp_like_ns2_is_in_routes_variables_and_qdiscs_of_a_flows_ends():
     {"tcp": "vegas,cubic", "flows": 2}, {"application": "bulk,from=sta3,to=sta1,tcp=cubic"}
 ])  # fmt: skip
 def test_tcp_like_ns2_is_none_of_linuxs_own_loss_recovery(options):
-    with pytest.raises(Misuse, match="tcp_like ns2: cubic recovers from losses as Linux does; there are: newreno,"):
+    with pytest.raises(Misuse, match="tcp_like ns2: cubic recovers from losses as Linux does; choose one of: newreno,"):
         made(tcp_like="ns2", **options)
 
 

@@ -171,7 +171,7 @@ def test_what_leads_elsewhere_or_is_not_as_announced_is_refused(
     taker = tmp_path / "taker"
     before = {*tmp_path.rglob("*"), taker}
     rewritten(made, change)
-    with pytest.raises(Failure, match="is damaged, or no prebuilt kernel"):
+    with pytest.raises(Failure, match="is damaged, or not a prebuilt kernel"):
         prebuilt.take(made)
     assert not cache.find(KERNEL) and not list(taker.glob("[!lm]*"))
     assert {path for path in tmp_path.rglob("*") if taker not in path.parents} <= before
@@ -192,6 +192,6 @@ def test_a_damaged_file_is_refused(made: Path, damage: str) -> None:
     made.write_bytes({"cut": content[:half], "changed": flipped, "empty": b"", "other": other}.get(damage, content))
     if damage == "gone":
         made.unlink()
-    with pytest.raises(Failure, match=r"is damaged, or no prebuilt kernel|No such file"):
+    with pytest.raises(Failure, match=r"is damaged, or not a prebuilt kernel|No such file"):
         prebuilt.take(made)
     assert not cache.find(KERNEL)

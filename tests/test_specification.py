@@ -60,20 +60,23 @@ def said(topology, **options):
         ({"seconds": 0}, "seconds: must be above 0, not 0"),
         ({"seed": -1}, "seed: must be at least 0, not -1"),
         ({"colour": "red"}, "colour: there is no such option"),
-        ({"flows": 2, "tcp": "newreno,sack,vegas"}, "tcp: one for all flows, or one for each of the 2; not 3"),
+        (
+            {"flows": 2, "tcp": "newreno,sack,vegas"},
+            "tcp: give one for all flows, or one for each of the 2 flows; not 3",
+        ),
         (
             {"propagation": {"model": "disc", "radius": 1}},
             "propagation: disc: there is no parameter 'radius'; there are: radius_m, tx_power_dbm",
         ),
         ({"propagation": "disc", "ranges": {}}, "a disc has one range, its radius_m; leave out the ranges"),
-        ({"basic_rates": "1,6"}, "basic_rates: stations at 2 Mb/s know only 1, 2, 5.5, 11"),
+        ({"basic_rates": "1,6"}, "basic_rates: stations at 2 Mb/s support only 1, 2, 5.5, 11"),
         ({"freq": 2413}, None),
         ({"freq": 2472}, None),  # the kernel would refuse to open it
         ({"freq": 5180}, "rate: at 5180 MHz there is no 2 Mb/s; there are: 6, 9, 12, 18, 24, 36, 48, 54"),
         ({"freq": 2484, "rate": 6}, "rate: at 2484 MHz there is no 6 Mb/s; there are: 1, 2, 5.5, 11"),
         (
             {"freq": 5180, "rate": 6, "basic_rates": "1,6"},
-            "basic_rates: stations at 6 Mb/s know only 6, 9, 12, 18, 24, 36, 48, 54",
+            "basic_rates: stations at 6 Mb/s support only 6, 9, 12, 18, 24, 36, 48, 54",
         ),
         ({"topology": "mesh"}, None),
     ],

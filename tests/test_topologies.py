@@ -76,7 +76,7 @@ def test_random_is_drawn_until_it_is_connected():
             reached |= {there for there in places for here in reached if math.dist(here, there) <= reach}
         assert (len(reached) == len(places)) == expected
     with pytest.raises(
-        ValueError, match="connected: of 1000 draws of 3 stations in 1000x1000 m none is, by hops of 1 m"
+        ValueError, match="connected: none of 1000 draws of 3 stations in 1000x1000 m is connected by hops of 1 m"
     ):
         layout("random", stations=3, area="1000x1000", connected=1)
     with pytest.raises(ValueError, match="there is no node sta51"):
@@ -173,7 +173,7 @@ TWO = {"a": Node(), "b": Node()}
         ({"nodes": {"a name too long": Node()}}, "should match pattern"),
         ({"nodes": TWO, "links": [{"nodes": ["a", "c"]}]}, "link adhoc: there is no node c"),
         ({"nodes": TWO, "motion": {"c": []}}, "motion: there is no node c"),
-        ({"nodes": TWO, "motion": {"a": [(1, (0, 0, 0)), (1, (1, 0, 0))]}}, "the times of waypoints rise"),
+        ({"nodes": TWO, "motion": {"a": [(1, (0, 0, 0)), (1, (1, 0, 0))]}}, "the times of waypoints must increase"),
     ],
 )
 def test_a_network_that_makes_no_sense_is_refused(network, says):
@@ -198,7 +198,7 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
     with pytest.raises(ValueError, match="is no topology: it defines no Parameters"):
         topologies.find(str(file))
     file.write_text("class Parameters: pass\ndef layout(p): pass\n")
-    with pytest.raises(ValueError, match=r"\.py, line 1: Parameters is no model of pydantic"):
+    with pytest.raises(ValueError, match=r"\.py, line 1: Parameters is not a model of pydantic"):
         topologies.find(str(file))
     with pytest.raises(ValueError, match="there is no file"):
         topologies.find(str(tmp_path / "gone.py"))
@@ -208,7 +208,7 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
     ("body", "said"),
     [
         ("    return 1 / 0", "own.py, line 4: ZeroDivisionError: division by zero"),
-        ("    pass", "own.py: its layout returns None, no Layout and no Network"),
+        ("    pass", "own.py: its layout returns None, neither a Layout nor a Network"),
         ("    raise ValueError('three at least')", "three at least"),
         ("    pass\nclass Parameters(BaseModel, never=1): pass", "own.py, line 5: "),
         ("    return missing.name", "own.py, line 4: NameError: name 'missing' is not defined"),

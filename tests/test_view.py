@@ -75,7 +75,7 @@ def test_what_is_damaged_is_said(of: str, file: str, text: str, said: str, tmp_p
     ("words", "said"),
     [
         ((), "has 2 runs; name one: "),
-        (("full-1", "--perfetto", "a.txt"), "is none of \\*.json, \\*.json.gz"),
+        (("full-1", "--perfetto", "a.txt"), "is not one of \\*.json, \\*.json.gz"),
         (("full-1", "--report"), "a report is made of a whole run folder, which has a result.json$"),
     ],
 )

@@ -80,7 +80,7 @@ class Topology:
         if isinstance(made, Layout):
             return made.network()
         if not isinstance(made, Network):
-            raise ValueError(f"{Path(self.name).name}: its layout returns {made!r}, no Layout and no Network")
+            raise ValueError(f"{Path(self.name).name}: its layout returns {made!r}, neither a Layout nor a Network")
         return made
 
 

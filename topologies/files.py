@@ -31,8 +31,8 @@ def _found_again(name: str) -> str:
 
 
 Asked = tuple[Callable[[Any], bool], str]  # a test of a name in a file, and the error if it fails
-MODEL: Asked = (lambda found: isinstance(found, type) and issubclass(found, BaseModel), "is no model of pydantic")
-FUNCTION: Asked = callable, "is no function"
+MODEL: Asked = (lambda found: isinstance(found, type) and issubclass(found, BaseModel), "is not a model of pydantic")
+FUNCTION: Asked = callable, "is not a function"
 File = Annotated[str, AfterValidator(_found_again)]  # a path, made absolute
 
 
@@ -186,7 +186,7 @@ def number(text: str, least: float = -FARTHEST, most: float = FARTHEST) -> float
     try:
         value = float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number") from None
+        raise ValueError(f"{text!r} is not a number") from None
     if not least <= value <= most:  # nan is not, either
         raise ValueError(f"{text} is not between {least:g} and {most:g}")
     return value

@@ -63,14 +63,14 @@ def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> No
     """Raises ValueError if a row is invalid."""
     for end in (a, b):
         if not re.fullmatch(NAME, end):
-            raise ValueError(f"{end!r} is no name of a station: up to nine letters, digits, dots and hyphens")
+            raise ValueError(f"{end!r} is not a name of a station: use up to nine letters, digits, dots and hyphens")
     if a == b:
         raise ValueError(f"from {a} to itself")
     least, most = LIMITS[quantity]
     if not least <= value <= most:  # nan is not, either
         raise ValueError(f"{quantity}: {value:g} is not between {least:g} and {most:g}")
     if (quantity == "delivery") != (rate in RATES):
-        raise ValueError(f"rate: a delivery ratio is of one of {', '.join(f'{each:g}' for each in RATES)} Mb/s")
+        raise ValueError(f"rate: a delivery ratio must be for one of {', '.join(f'{each:g}' for each in RATES)} Mb/s")
 
 
 def twice(a: str, b: str, rate: float | None) -> str:
@@ -112,7 +112,7 @@ def _numbered(name: str) -> Iterator[tuple[str, str]]:
     with opened(name) as stream:
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
-        raise ValueError(f"{name}: links are {MOST_BYTES:,} bytes at most")
+        raise ValueError(f"{name}: a file of links has at most {MOST_BYTES:,} bytes")
     for place, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             yield f"{name}, line {place}", line.strip()

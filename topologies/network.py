@@ -117,11 +117,11 @@ class Network(Model):
             self._know("motion", node)
             times = [waypoint.at_s for waypoint in waypoints]
             if not _rising(times):
-                raise ValueError(f"motion of {node}: the times of waypoints rise, from 0 s on")
+                raise ValueError(f"motion of {node}: the times of waypoints must increase, from 0 s on")
         for node, spans in self.presence.items():
             self._know("presence", node)
             if not _rising([time for span in spans for time in span]):
-                raise ValueError(f"presence of {node}: it comes and leaves in turns, at times that rise, from 0 s on")
+                raise ValueError(f"presence of {node}: it must come and leave in turns, at rising times from 0 s on")
         return self
 
     def on_air(self) -> Self:

@@ -47,7 +47,7 @@ class Parameters(BaseModel):
             )
         for pair in self.pairs.split(",") if self.pairs else ():
             if not PAIR.fullmatch(pair):
-                raise ValueError(f"pairs: {pair!r} is no pair of stations; write sta1-sta9, and commas between several")
+                raise ValueError(f"pairs: {pair!r} is not a pair of stations; write sta1-sta9,sta2-sta8")
         return self
 
 
@@ -74,7 +74,7 @@ def place(stations: int, area: str, connected: float | None, placement: int) -> 
         if not connected or is_connected(points, connected):
             return points
     raise ValueError(
-        f"connected: of {TRIES} draws of {stations} stations in {area} m none is, by hops of {connected:g} m"
+        f"connected: none of {TRIES} draws of {stations} stations in {area} m is connected by hops of {connected:g} m"
     )
 
 

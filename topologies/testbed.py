@@ -86,7 +86,7 @@ class Parameters(BaseModel):
         there = self.links.stations if self.links else [f"r{number}" for number in (*PLACES, *OTHERS)]
         path = [name if name in there else f"r{name}" for name in self.flow.split("-")]
         if len(path) < 2 or len(set(path)) < len(path) or not re.fullmatch(r"[\w.]+(-[\w.]+)+", self.flow):
-            raise ValueError(f"flow: {self.flow!r} is no path of routers; write 1-23-16")
+            raise ValueError(f"flow: {self.flow!r} is not a path of routers; write 1-23-16")
         if strange := next((name for name in path if name not in there), None):
             raise ValueError(f"flow: there is no router {strange}")
         return path

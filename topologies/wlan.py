@@ -31,7 +31,7 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _closed(self) -> Self:
         if (self.security == "open") != (self.passphrase is None):
-            raise ValueError("passphrase: with wpa2 or wpa3, and with none else")
+            raise ValueError("passphrase: only security wpa2 and wpa3 have one")
         return self
 
 

@@ -63,7 +63,7 @@ def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the data of a page: its JSON object and its columns. Raises ValueError if it is not a page."""
     found = DATA.search(page_)
     if not found:
-        raise ValueError("it is no page of dcflab")
+        raise ValueError("it is not a page of dcflab")
     try:
         data = zlib.decompressobj(GZIP).decompress(base64.b64decode(found[1]), LARGEST)
         begin = LENGTH + int.from_bytes(data[:LENGTH], "little")

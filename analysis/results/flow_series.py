@@ -34,7 +34,7 @@ def parse(lines: Iterable[str]) -> dict[str, Series]:
 
 def _of(table: "csv.DictReader[str]") -> dict[str, Series]:
     if table.fieldnames is None or not {"flow", "time_s"} <= set(table.fieldnames):
-        raise ValueError(f"these are no samples of flows: {table.fieldnames}")
+        raise ValueError(f"these are not samples of flows: {table.fieldnames}")
     rows: dict[str, list[dict[str, str]]] = {}
     for row in table:
         rows.setdefault(row["flow"], []).append(row)
@@ -44,5 +44,5 @@ def _of(table: "csv.DictReader[str]") -> dict[str, Series]:
         for flow, of in rows.items()
     }
     if not all(((series["time_s"] >= 0) & (series["time_s"] <= LONGEST_NS / 1e9)).all() for series in found.values()):
-        raise ValueError("a sample of a time that there is not")
+        raise ValueError("a sample at an impossible time")
     return found

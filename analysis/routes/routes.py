@@ -182,10 +182,10 @@ def parse(data: bytes | bytearray) -> Array:
             raise Damaged(f"the trace of routing is corrupt: at byte {at}: {what}")
 
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
-    fail(records["event"] > max(Event), "an event that there is not")
-    fail(records["kind"] > max(Packet), "a kind of packet that there is not")
-    fail(records["reason"] > max(Why), "a reason that there is not")
-    fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "a time that there is not")
+    fail(records["event"] > max(Event), "an unknown event")
+    fail(records["kind"] > max(Packet), "an unknown kind of packet")
+    fail(records["reason"] > max(Why), "an unknown reason")
+    fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "an impossible time")
     if whole != len(data):
         left = len(data) - whole
         raise Damaged(f"the trace of routing is truncated: at byte {whole}: {left} bytes are left of the last record")

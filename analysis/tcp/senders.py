@@ -178,9 +178,9 @@ def parse(data: bytes | bytearray) -> dict[Ends, Array]:
             raise Damaged(f"the TCP trace is corrupt: at byte {at}: {what}")
 
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
-    fail(~one_of(records["event"], Event), "an event that there is not")
-    fail(records["ca_state"] > max(State), "a state that there is not")
-    fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "a time that there is not")
+    fail(~one_of(records["event"], Event), "an unknown event")
+    fail(records["ca_state"] > max(State), "an unknown state")
+    fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "an impossible time")
     fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")
     if whole != len(data):
         left = len(data) - whole

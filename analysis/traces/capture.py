@@ -195,12 +195,12 @@ def read_file(path: Path) -> Capture:
     interfaces = [_interface(data, 4 * int(at), path) for at in blocks[kinds == pcapng.INTERFACE]]
     times = [_statistics(data, 4 * int(at)) for at in blocks[kinds == pcapng.STATISTICS]]
     if times and not 0 <= min(map(min, times)) <= max(map(max, times)) <= LONGEST_NS:
-        raise Damaged(f"{path}: it began or ended when no run does")
+        raise Damaged(f"{path}: it began or ended at an impossible time")
     if not interfaces or len(times) != len(interfaces):
         raise Damaged(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
 
     if len({station.address for station in interfaces[1:]} - {b""}) < len(interfaces) - 1:
-        raise Damaged(f"{path}: two stations of one address, or one without")
+        raise Damaged(f"{path}: two stations have one address, or one has none")
     at = blocks[kinds == pcapng.PACKET]
     ours = "a packet that dcflab did not write"
     check(at, words[at + 1] >= 4 * (BLOCK_WORDS + pcapng.TAIL_WORDS + 2), ours)
@@ -211,9 +211,9 @@ def read_file(path: Path) -> Capture:
     check(at, seen.ours, ours)
     check(at, words[options] == (pcapng.OPT_FLAGS | 4 << 16), ours)
     check(at, words[options + 2] == (pcapng.OPT_PACKETID | 8 << 16), ours)
-    check(at, words[at + 2] < len(interfaces), "a packet of an interface that there is not")
+    check(at, words[at + 2] < len(interfaces), "a packet of an unknown interface")
     time = _wide(words[at + 3], words[at + 4])
-    check(at, (time >= 0) & (time <= LONGEST_NS), "a time that there is not")
+    check(at, (time >= 0) & (time <= LONGEST_NS), "an impossible time")
     check(at, np.diff(time, prepend=0) >= 0, "a packet from before the one before it")
     check(at, captured >= seen.length + SHORTEST, "a packet without an 802.11 header")
     check(at, (words[at + 6] >= captured) & (words[at + 6] <= LONGEST), "a frame shorter than what is there of it")
@@ -298,7 +298,7 @@ def _interface(data: Array, at: int, path: Path) -> Interface:
             raise ValueError(address)
         return Interface(options.get(2, b"").decode(), address, str(ip_address(ip)) if ip else "")
     except ValueError:
-        raise Damaged(f"{path}: at byte {at}: an interface whose name or address is none") from None
+        raise Damaged(f"{path}: at byte {at}: an interface with an invalid name or address") from None
 
 
 def _statistics(data: Array, at: int) -> tuple[int, int]:

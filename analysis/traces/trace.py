@@ -213,10 +213,8 @@ class Records:
         kind = data[at + 2]
         size = data[at].astype(np.int64) | data[at + 1].astype(np.int64) << 8
         head = np.array([0, TX.itemsize, RX.itemsize, END.itemsize, MARK.itemsize])[kind.clip(max=_Record.MARK)]
-        _fail(at, (kind < _Record.TX) | (kind > _Record.MARK), "a record of a type that there is not")
-        _fail(
-            at, (size < head) | ((kind > _Record.RX) & (size != head)), "a record whose size does not go with its type"
-        )
+        _fail(at, (kind < _Record.TX) | (kind > _Record.MARK), "a record of an unknown type")
+        _fail(at, (size < head) | ((kind > _Record.RX) & (size != head)), "a record whose size does not match its type")
 
         def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
             offsets = at[kind == which]
@@ -231,15 +229,15 @@ class Records:
         tx_at, caplen = frame - TX.itemsize, tx["caplen"].astype(np.int64)
         _fail(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
         _fail(tx_at, caplen < 10, "a transmission without an 802.11 header")
-        _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
+        _fail(tx_at, tx["kind"] > max(Kind), "an unknown kind of frame")
         for where, part in ((tx_at, tx), (end_of, end)):
-            _fail(where, part["category"] > len(CATEGORIES), "an access category that there is not")
+            _fail(where, part["category"] > len(CATEGORIES), "an unknown access category")
         for where, part, when in ((tx_at, tx, "start_ns"), (rx_at, rx, "start_ns"), (end_of, end, "time_ns")):
-            _fail(where, (part[when] < 0) | (part[when] > LONGEST_NS), "a time that there is not")
+            _fail(where, (part[when] < 0) | (part[when] > LONGEST_NS), "an impossible time")
         _fail(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
-        _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
-        _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")
-        _fail(end_of, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "a reason or kind that there is not")
+        _fail(rx_at, rx["outcome"] > max(Outcome), "an unknown outcome")
+        _fail(rx_at, rx["other_kind"] > max(Kind), "an unknown kind of frame")
+        _fail(end_of, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "an unknown reason or kind")
         return cls(tx, rx, end, mark, frame, rx_at, int(at[-1]) if at.size else -1, begin + end_at)
 
 
@@ -261,7 +259,7 @@ def _arrivals(data: Array, rx: Array, rx_at: Array) -> tuple[Array, Array]:
     some = rx["size"] != RX.itemsize
     _fail(
         rx_at, some & ((rx["size"] != RX.itemsize + 16 * words) | (rx["outcome"] != Outcome.OK)),
-        "a record whose size does not go with its type",
+        "a record whose size does not match its type",
     )  # fmt: skip
     if not rx["more"].any():
         return rx, rx_at

@@ -159,7 +159,7 @@ def read(path: Path, transmissions: int, stations: int) -> Views:
     count = np.concatenate([np.zeros(0, np.int64), *counts])
     delay, station, text, dbm = map(np.concatenate, columns)
     if station.max(initial=0) >= max(stations, 1) or text.max(initial=0) >= len(texts):
-        raise Damaged(f"{path}: a station or a remark that there is not")
+        raise Damaged(f"{path}: an unknown station or remark")
     if delay.max(initial=0) > LONGEST_DELAY_NS:
         raise Damaged(f"{path}: an arrival that took longer than any does")
     row = np.repeat(np.arange(count.size), count)

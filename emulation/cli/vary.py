@@ -66,7 +66,7 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
             raise Misuse(f"vary: {one} is varied; leave out --{one.replace('_', '-')}")
     columns, *rows = vary
     if len(cases := points(rows)) * len(columns[1]) > MOST:
-        raise Misuse(f"vary: {len(cases) * len(columns[1])} runs of each seed; {MOST} are possible")
+        raise Misuse(f"vary: {len(cases) * len(columns[1])} runs for each seed; at most {MOST} are possible")
     return Study(
         name, title.rstrip("."), topology or name, {}, points([columns]), [], cases, ", ".join(names[1:]),
         names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},

@@ -37,11 +37,11 @@ def descriptor(path: Path, below: Path | None = None) -> int:
                 stack.callback(os.close, at)
             found = os.open(name, READ, dir_fd=at)
         except OSError as error:
-            said = {errno.ELOOP: "it is a link", errno.ENXIO: "it is no plain file"}
+            said = {errno.ELOOP: "it is a link", errno.ENXIO: "it is not a plain file"}
             raise OSError(error.errno, said.get(error.errno or 0, error.strerror), str(path)) from None
     if not stat.S_ISREG(os.fstat(found).st_mode):
         os.close(found)
-        raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        raise OSError(errno.EINVAL, "it is not a plain file", str(path))
     return found
 
 

@@ -72,5 +72,5 @@ def _parts(value: Any) -> list[Any]:
     elif type(value) is int and not WORDS[0] <= value <= WORDS[1]:
         raise ValueError(f"a number of {len(str(value))} digits")
     elif type(value) is float and value - value != 0:
-        raise ValueError(f"{value} is no number")
+        raise ValueError(f"{value} is not a number")
     return []

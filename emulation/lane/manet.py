@@ -218,7 +218,7 @@ def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
     """Return the output of the prompt's verb `manet`. Raises ValueError, or NetlinkError if the kernel refuses."""
     interfaces = getattr(net.routing, "interfaces", None)
     if not interfaces:
-        raise ValueError("manet: no routing protocol of manet.ko is at work here: --routing olsr, for one")
+        raise ValueError("manet: no routing protocol of manet.ko runs here; use one of them, such as --routing olsr")
     for name in names:
         for parameter, _, value in (pair.partition("=") for pair in pairs):
             if not value.isdecimal():

@@ -87,7 +87,7 @@ def run_daemons(node: Node) -> None:
     while not os.path.exists(DATABASE):
         server.check()
         if time.monotonic() > deadline:
-            raise OSError(errno.ETIMEDOUT, f"{node.name}: ovsdb-server has not begun after {READY_S:g} s")
+            raise OSError(errno.ETIMEDOUT, f"{node.name}: ovsdb-server has not started after {READY_S:g} s")
         select.select([], [], [], LOOK_S)
     _call(node, "ovs-vsctl", "--no-wait", "init")
     daemon = _keep(node, "ovs-vswitchd", f"unix:{DATABASE}")

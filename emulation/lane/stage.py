@@ -109,7 +109,7 @@ class Stage:
     def until(self, ns: int) -> None:
         """Let time pass until this moment. Raises ValueError if it is over, and any error of a recorder."""
         if ns < self.now_ns:
-            raise ValueError(f"until: {ns} ns is over: it is {self.now_ns} ns")
+            raise ValueError(f"until: {ns} ns is in the past; give a time after {self.now_ns} ns")
         if ns > self.now_ns:  # a timer for the current time expires a nanosecond later
             self.loop.run(self.began_ns + ns)
 
@@ -124,7 +124,7 @@ class Stage:
     def step(self, to: str) -> None:
         """Let time pass for a slot, to the end of the next frame, or to the end of this or the next exchange."""
         if to not in STEPS:
-            raise ValueError(f"step: to the next {', '.join(STEPS)}, not {to}")
+            raise ValueError(f"step: there is no step {to}; there are: {', '.join(STEPS)}")
         if to == "slot":
             return self.until(self.now_ns + self.net.plan["air"]["slot_ns"])
         last_ns, blind_ns, begun = self.now_ns + MOST_NS, int(self.net.plan["air"]["slot_ns"]), False
@@ -169,7 +169,7 @@ class Stage:
         """End a flow now. Raises ValueError if it does not run."""
         found = self.flow(flow)
         if not found.running:
-            raise ValueError(f"stop: {flow} does not run")
+            raise ValueError(f"stop: {flow} is not running; choose a running flow")
         found.stop()
         found.plan["stop_s"] = self.now_ns / 1e9
 
@@ -181,12 +181,14 @@ class Stage:
         found, variant = self.flow(flow), find_tcp(name)
         sender = getattr(found.application, "sender", None)
         if not found.running or sender is None:
-            raise ValueError(f"tcp: {flow} has no TCP that could be changed now")
+            raise ValueError(f"tcp: {flow} has no TCP connection now; choose a running flow over TCP")
         for end in (found.plan["source"], found.plan["destination"]):
             with self.net.nodes[end]:
                 other = [variable for variable, value in variant.sysctl.items() if _variable(variable) != value]
             if other:
-                raise ValueError(f"tcp: {name} needs another {other[0]} from a flow's start on: stop it, and start one")
+                raise ValueError(
+                    f"tcp: {name} needs another {other[0]} from a flow's start; stop the flow and start one with {name}"
+                )
         self._parameters(variant)
         sockets.set_congestion(sender, variant.congestion, flow)
         found.plan["congestion"] = variant.congestion

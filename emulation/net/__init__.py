@@ -139,7 +139,7 @@ class Net(lane.Net):
         if name in self.nodes:
             raise Misuse(f"there is a {self.nodes[name].kind} {name} already")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
-            raise Misuse(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
+            raise Misuse(f"{name!r} is not a name for a {kind}: letters, digits, . _ and -, at most nine")
         with as_misuse(name):
             spec = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
         alone = topologies.Network(nodes={name: spec})

@@ -56,7 +56,7 @@ def _application(transport: Transport, number: int, application: Application) ->
     has_tcp = "tcp" in used_settings(kind)
     if has_tcp and transport.tcp_like == "ns2" and not tcp.is_classic(flow.tcp):
         there = ", ".join(name for name in tcp.NAMES if tcp.is_classic(name))
-        raise Misuse(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; there are: {there}")
+        raise Misuse(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; choose one of: {there}")
     return {
         "name": f"flow{number}",
         "kind": kind,

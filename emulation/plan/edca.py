@@ -65,7 +65,7 @@ def plan_edca(
     own = settings.get(EDCA)
     if own is not None:
         if radio.edca == "off":
-            raise Misuse(f"{name}: {EDCA}: the network has no EDCA: --edca kernel, or standard")
+            raise Misuse(f"{name}: {EDCA}: the network has no EDCA; give --edca kernel or standard")
         if not isinstance(own, Mapping):
             raise Misuse(f"{name}: {EDCA}: must be categories, {', '.join(CATEGORIES)}, with their parameters")
         check_names(f"{name}: {EDCA}", own, CATEGORIES)

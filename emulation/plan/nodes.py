@@ -276,7 +276,7 @@ def _node(
     for place, each in enumerate(interfaces):  # the node's address; it is in the network on the first interface only
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else bits}"
     if not interfaces:
-        raise Misuse(f"{name}: a {node.kind} is on no link by itself: add one")
+        raise Misuse(f"{name}: a {node.kind} has no link yet; add one")
     return {
         "name": name,
         "kind": node.kind,
@@ -379,7 +379,7 @@ def node_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_radio: 
 def _check_mac(name: str, mac: JsonValue) -> None:
     """Check the address of a radio. Raises Misuse. hwsim uses bit 0x40 of the first byte for its second addresses."""
     if mac is not None and not (isinstance(mac, str) and ADDRESS.fullmatch(mac) and not int(mac[:2], 16) & 0x41):
-        raise Misuse(f"{name}: {MAC}: 02:00:00:00:00:01 is an address of a radio, {mac!r} is none")
+        raise Misuse(f"{name}: {MAC}: give a radio's address like 02:00:00:00:00:01, not {mac!r}")
 
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:

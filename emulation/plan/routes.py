@@ -99,7 +99,7 @@ def _paths(text: str, index: Mapping[str, int]) -> list[list[int]]:
         if strange := next((name for name in path if name not in index), None):
             raise Misuse(f"routing: path {':'.join(path)}: there is no node {strange}")
         if len(path) < 2 or len(set(path)) < len(path):
-            raise Misuse(f"routing: path {':'.join(path)}: two nodes or more, none of them twice")
+            raise Misuse(f"routing: path {':'.join(path)}: give two nodes or more, each of them once")
     return [[index[name] for name in path] for path in paths]
 
 

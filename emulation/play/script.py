@@ -140,7 +140,7 @@ def specification_of(where: Path, recorded: Any, modules: Sequence[str]) -> Spec
         recorded["specification"]["kernel"]["modules"] = modules
         return Specification.model_validate(recorded["specification"], context=Trust(folders=None))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        why = explain(error)[0] if isinstance(error, ValueError) else f"it is no specification: {error}"
+        why = explain(error)[0] if isinstance(error, ValueError) else f"it is not a specification: {error}"
         raise Failure(f"{where / ASKED}: {why}") from None
 
 

@@ -54,5 +54,5 @@ def write_timeline(made: Timeline, out: Path) -> None:
 def write_perfetto(made: Timeline, out: Path) -> None:
     """Write the timeline for ui.perfetto.dev. Raises Misuse for another suffix, OSError if it cannot be written."""
     if not out.name.endswith(PERFETTO):
-        raise Misuse(f"perfetto: {out} is none of {', '.join('*' + suffix for suffix in PERFETTO)}")
+        raise Misuse(f"perfetto: {out} is not one of {', '.join('*' + suffix for suffix in PERFETTO)}")
     perfetto.write(made, out)

@@ -107,7 +107,7 @@ def reading(file: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(file, "r|xz") as packed:
             yield packed
     except bad as error:
-        raise SetupError(f"{file} is damaged, or no prebuilt kernel ({error}): download it again") from None
+        raise SetupError(f"{file} is damaged, or not a prebuilt kernel ({error}): download it again") from None
     except OSError as error:
         raise SetupError(f"{error.filename or file}: {error.strerror or error}") from None
 

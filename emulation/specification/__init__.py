@@ -58,9 +58,9 @@ class Specification(Section):
     def _consistent(self) -> Self:
         flows, tcp = len(self.network.standing().applications), self.transport.tcp
         if len(tcp) not in (1, flows):
-            raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(tcp)}")
+            raise ValueError(f"tcp: give one for all flows, or one for each of the {flows} flows; not {len(tcp)}")
         if self.radio.edca != "off" and (self.medium.like == "ns2" or self.medium.rules):
-            raise ValueError("edca: ns-2 has none: leave out like and rules")
+            raise ValueError("edca: ns-2 has no EDCA; leave out like and rules")
         tuned = self.medium.propagation.tuned(self.radio.freq)
         if self.radio.mode != OLDER:
             self._of_mode()
@@ -76,7 +76,7 @@ class Specification(Section):
         if self.medium.medium != OURS:
             raise ValueError(f"{what}: medium {self.medium.medium} has legacy rates only")
         if self.medium.reception != "capture":
-            raise ValueError(f"{what}: with reception capture only; error rates of MCS are not there yet")
+            raise ValueError(f"{what}: it needs reception capture, because an MCS has no error rates yet")
 
     def made(self) -> Network:
         """Return the network, with its motion for the measured time. Raises ValueError if its model cannot move it."""

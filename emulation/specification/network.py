@@ -45,7 +45,7 @@ def _application(value: object) -> object:
     settings = dict(asked)
     source, to, kind = (settings.pop(name, None) for name in ("from", "to", "kind"))
     if not (source and to and kind):
-        raise ValueError(f"{value!r}: of what kind, from which node to which? KIND,from=NODE,to=NODE[,NAME=VALUE...]")
+        raise ValueError(f"{value!r}: give its kind and its nodes: KIND,from=NODE,to=NODE[,NAME=VALUE...]")
     return Application(source=source, destination=to, kind=kind, settings=settings)
 
 

@@ -35,7 +35,7 @@ class PerTable:
 
     def __post_init__(self) -> None:
         if not self.rows or any(len(row) != len(RATES) for row in self.rows):
-            raise ValueError(f"rows of {len(RATES)} packet error rates each, and at least one")
+            raise ValueError(f"give one or more rows of {len(RATES)} packet error rates each")
         if not all(0 <= error <= 1 for row in self.rows for error in row):
             raise ValueError("a packet error rate is between 0 and 1")
         if not 1 <= self.frame <= 4095:

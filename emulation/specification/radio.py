@@ -110,7 +110,7 @@ class Radio(Section):
         if self.rate != TOP or self.rate_control != "minstrel":
             raise ValueError(f"rate, rate_control: {FORMATS[self.mode].amendment} sends data by its MCS: give mcs")
         if self.edca == "off":
-            raise ValueError(f"edca: {FORMATS[self.mode].amendment} has EDCA: kernel or standard")
+            raise ValueError(f"edca: {FORMATS[self.mode].amendment} always has EDCA: use kernel or standard")
         return self
 
     @model_validator(mode="after")
@@ -122,7 +122,7 @@ class Radio(Section):
             raise ValueError(f"rate: at {self.freq} MHz there is no {self.rate:g} Mb/s; there are: {_said(there)}")
         known = HR if self.rate in HR else there
         if not set(self.basic_rates or ()) <= set(known):
-            raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s know only {_said(known)}")
+            raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s support only {_said(known)}")
         return self
 
 

@@ -154,7 +154,7 @@ def test_samples_are_columns_by_flow() -> None:
     np.testing.assert_array_equal(found["a"]["srtt_ms"], [np.nan, 10])
     assert list(found) == ["a", "b"] and flow_series.parse(rows[:1]) == {}
     for wrong in ([], ["time,flow", "1,2"]):
-        with pytest.raises(ValueError, match="no samples of flows"):
+        with pytest.raises(ValueError, match="not samples of flows"):
             flow_series.parse(wrong)
 
 

@@ -184,7 +184,12 @@ def test_a_reader_that_fell_behind() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value", "said"),
-    [("size", 40, "48 bytes"), ("event", 99, "an event"), ("kind", 99, "a kind"), ("reason", 99, "a reason")],
+    [
+        ("size", 40, "48 bytes"),
+        ("event", 99, "an unknown event"),
+        ("kind", 99, "unknown kind"),
+        ("reason", 99, "unknown reason"),
+    ],
 )
 def test_no_byte_is_believed(field: str, value: int, said: str) -> None:
     records = np.concatenate([record(Event.FOUND, 1, 1), record(Event.FOUND, 2, 1)])

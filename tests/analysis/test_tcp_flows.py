@@ -260,8 +260,8 @@ RAW = record(Event.ACK, 200).tobytes() + record(Event.STATE, 300, ca_state=4).to
     [
         (RAW[:100], "truncated: at byte 80: 20 bytes are left"),
         (RAW[:80] + b"\x48" + RAW[81:], "corrupt: at byte 80: a record that does not have 80 bytes"),
-        (RAW[:2] + b"\0" + RAW[3:], "corrupt: at byte 0: an event"),
-        (RAW[:83] + b"\5" + RAW[84:], "corrupt: at byte 80: a state"),
+        (RAW[:2] + b"\0" + RAW[3:], "corrupt: at byte 0: an unknown event"),
+        (RAW[:83] + b"\5" + RAW[84:], "corrupt: at byte 80: an unknown state"),
         (RAW[80:] + RAW[:80], "corrupt: at byte 80: a record that is older"),
     ],
 )

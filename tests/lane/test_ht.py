@@ -224,7 +224,7 @@ def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
         ({"width": 40}, "width: give a mode, too"),
         ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n has EDCA"),
-        ({"mode": "n", "reception": "sinr"}, "with reception capture only"),
+        ({"mode": "n", "reception": "sinr"}, "it needs reception capture"),
         ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),
     ],
 )

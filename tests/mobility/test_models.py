@@ -267,7 +267,7 @@ def test_on_manhattan_who_always_or_never_turns_still_gets_on(turn):
         (
             "random_waypoint",
             {"vmax": 7},
-            "vmin: say which; paper 003 has one for a vmax of 2, 5, 10, 15, 20, not for 7",
+            "vmin: give a value; paper 003 has one for a vmax of 2, 5, 10, 15, 20, not for 7",
         ),
         ("random_waypoint", {"vmin": 11}, "vmin is 11 m/s and vmax 10: no speed is between"),
         ("random_waypoint", {"vmin": 0}, "greater than or equal to 0.001"),
@@ -276,8 +276,8 @@ def test_on_manhattan_who_always_or_never_turns_still_gets_on(turn):
         ("manhattan", {"vmin": 16}, "no speed is between"),
         ("manhattan", {"blocks": "0x3"}, "blocks are columns x rows"),
         ("group", {"radius": 150}, "a group of radius 150 m has no room in an area of 1500x300"),
-        ("scripted", {}, "say either a file, or waypoints and presence"),
-        ("scripted", {"file": "a", "waypoints": {"b": [[0, 1, 2]]}}, "say either a file, or waypoints and presence"),
+        ("scripted", {}, "give either a file, or waypoints and presence"),
+        ("scripted", {"file": "a", "waypoints": {"b": [[0, 1, 2]]}}, "give either a file, or waypoints and presence"),
     ],
 )
 def test_parameters_out_of_their_domain_are_refused(model, parameters, said):

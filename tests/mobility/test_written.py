@@ -87,7 +87,7 @@ def test_the_motion_of_a_run_is_written_to_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([*WAY, "line,node=sta1", "--out", "a.txt"], r"out: a\.txt is none of \*\.movements, \*\.setdest"),
+        ([*WAY, "line,node=sta1", "--out", "a.txt"], r"out: a\.txt is not one of \*\.movements, \*\.setdest"),
         ([*WAY, "line,node=sta9", "--out", "a.setdest"], "there is no node sta9 to move"),
         ([*WAY, "setdest,file=gone", "--out", "a.setdest"], "there is no file .*gone"),
         (

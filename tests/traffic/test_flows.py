@@ -45,9 +45,9 @@ def test_defaults_are_possible(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "says"),
-    [({"sizes": "pareto", "shape": 1.0}, "shape: sizes pareto have a mean only above 1, not of 1"),
+    [({"sizes": "pareto", "shape": 1.0}, "shape: pareto sizes have a mean only for a shape above 1, not 1"),
      ({"arrivals": "poisson"}, "need connection=new"),
-     ({"arrivals": "poisson", "connection": "new", "think_s": 0.0}, "think_s: of arrivals poisson")],
+     ({"arrivals": "poisson", "connection": "new", "think_s": 0.0}, "think_s: with arrivals poisson")],
 )  # fmt: skip
 def test_settings_that_do_not_go_together(changes: dict[str, object], says: str) -> None:
     request = find("request")

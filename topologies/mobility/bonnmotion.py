@@ -30,7 +30,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
         if not line.startswith("#"):
             with said_of(place):
                 if len(ways) == len(names) and line:
-                    raise ValueError(f"a line for one node more than the {len(names)} that the network has")
+                    raise ValueError(f"a line for more nodes than the {len(names)} of the network")
                 ways.append(_way(line.split(), p.dimensions))
     return Motion({name: way for name, way in zip(names, ways, strict=False) if way})
 
@@ -40,7 +40,7 @@ def _way(numbers: list[str], dimensions: int) -> list[Waypoint]:
     each = 1 + dimensions
     if len(numbers) % each:
         written, other = ("t x y z", 2) if dimensions == 3 else ("t x y", 3)
-        raise ValueError(f"{len(numbers)} numbers are no whole number of {written}; perhaps dimensions={other}")
+        raise ValueError(f"{len(numbers)} numbers are not a multiple of {written}; perhaps dimensions={other}")
     for first in range(0, len(numbers), each):
         at = number(numbers[first], 0, LONGEST)
         x, y, z = (*map(number, numbers[first + 1 : first + each]), *[0.0] * (3 - dimensions))

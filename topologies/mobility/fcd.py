@@ -79,7 +79,7 @@ class _Trace:
 
     def element(self, name: str, attributes: dict[str, str]) -> None:
         if not self.root and name != "fcd-export":
-            raise ValueError(f"<{name}> where <fcd-export> begins: this is no FCD trace")
+            raise ValueError(f"<{name}> where <fcd-export> begins: this is not an FCD trace")
         self.root = True
         if name == "timestep":
             at_s = number(_said(attributes, "time"), 0, LONGEST) - self.begin
@@ -115,5 +115,5 @@ class _Trace:
 
 def _said(attributes: dict[str, str], name: str) -> str:
     if name not in attributes:
-        raise ValueError(f"no {name} is said")
+        raise ValueError(f"{name} is missing")
     return attributes[name]

@@ -44,7 +44,7 @@ class Parameters(BaseModel):
         lowest = PAPERS.get(self.vmax) if self.vmin is None else self.vmin
         if lowest is None:
             there = ", ".join(f"{vmax:g}" for vmax in PAPERS)
-            raise ValueError(f"vmin: say which; paper 003 has one for a vmax of {there}, not for {self.vmax:g}")
+            raise ValueError(f"vmin: give a value; paper 003 has one for a vmax of {there}, not for {self.vmax:g}")
         if lowest > self.vmax:
             raise ValueError(f"vmin is {lowest:g} m/s and vmax {self.vmax:g}: no speed is between")
         return lowest, self.vmax

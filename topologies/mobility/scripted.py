@@ -40,7 +40,7 @@ class Parameters(Script):
     @model_validator(mode="after")
     def _either(self) -> Self:
         if bool(self.file) == bool(self.waypoints or self.presence):
-            raise ValueError("say either a file, or waypoints and presence")
+            raise ValueError("give either a file, or waypoints and presence")
         return self
 
 
@@ -67,7 +67,7 @@ def _of_csv(file: str, network: Network) -> dict[str, list[Waypoint]]:
             if not cells or cells[0].startswith("#") or (not ways and cells[:1] == ["node"]):
                 continue
             if len(cells) not in (4, 5):
-                raise ValueError(f"{len(cells)} cells are not node, time, x, y and perhaps z")
+                raise ValueError(f"{len(cells)} cells; a row has node, time, x, y and perhaps z")
             name, at = cells[0], number(cells[1], 0, LONGEST)
             if name not in network.nodes:
                 raise ValueError(f"there is no node {name}")

@@ -63,11 +63,11 @@ class Application(applications.Application):
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
         if settings["sizes"] == "pareto" and settings["shape"] <= 1:
-            raise ValueError(f"shape: sizes pareto have a mean only above 1, not of {settings['shape']:g}")
+            raise ValueError(f"shape: pareto sizes have a mean only for a shape above 1, not {settings['shape']:g}")
         if settings["arrivals"] == "poisson" and settings["connection"] == "kept":
             raise ValueError("arrivals: transactions that do not wait for each other need connection=new")
         if settings["arrivals"] == "poisson" and not settings["think_s"]:
-            raise ValueError("think_s: of arrivals poisson it is the mean from one to the next, above 0")
+            raise ValueError("think_s: with arrivals poisson it is the mean time between two, and must be above 0")
 
     def prepare(self) -> None:
         self.random = arrivals.stream(self.plan["seed"], self.plan["name"])

@@ -91,7 +91,7 @@ def link(path: Path) -> None:
                 with at_once(path.parent) as half:
                     files.write(half / path.name, packed.changed(text, packed.pack({**said, "runs": runs}, columns)))
         except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"it is no report: {error}") from None
+            raise ValueError(f"it is not a report: {error}") from None
 
 
 def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:

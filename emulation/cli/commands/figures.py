@@ -23,7 +23,7 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
         above = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
         raise Misuse(f"{run_folder}: figures are made of a whole run folder, which has a {RESULT}{above}")
     if folder.exists() and not folder.is_dir():
-        raise Misuse(f"--out: {folder} is no folder")
+        raise Misuse(f"--out: {folder} is not a folder")
     try:
         found = drawn(run_folder, folder, formats or FORMATS[:1])
     except PermissionError as error:

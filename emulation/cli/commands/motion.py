@@ -37,7 +37,7 @@ def command(name: str) -> click.Command:
 
     def callback(out: Path, **given: Any) -> None:
         if out.suffix not in FORMATS:
-            raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in FORMATS)}")
+            raise Misuse(f"out: {out} is not one of {', '.join('*' + suffix for suffix in FORMATS)}")
         try:
             network = specification_for(name, given).made()
             text = FORMATS[out.suffix](network)

@@ -118,8 +118,8 @@ EXAMPLES = [
 ]
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
-    click.Option(["--report", "what"], flag_value="report", help="the report  [default: of a run folder]"),
-    click.Option(["--timeline", "what"], flag_value="timeline", help="the timeline  [default: of one run]"),
+    click.Option(["--report", "what"], flag_value="report", help="show the report  [default: for a run folder]"),
+    click.Option(["--timeline", "what"], flag_value="timeline", help="show the timeline  [default: for one run]"),
     click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
                  help="FILE.html  [default: in the folder]"),
     click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),

@@ -27,13 +27,13 @@ def check(name: str, kind: str) -> None:
     """Raises Misuse if the name is not possible."""
     word = short(name, kind)
     if not (word.isascii() and word.isidentifier() and name.isidentifier()):
-        raise Misuse(f"{name!r} is no name of C: letters, digits and _, and no digit first")
+        raise Misuse(f"{name!r} is not a name in C; use letters, digits and _, without a digit at the start")
     if len(word) > LONGEST:
         raise Misuse(f"{word!r} is too long: the kernel allows {LONGEST} letters")
     if word in TAKEN:
-        raise Misuse(f"{word!r} means something else in the kernel")
+        raise Misuse(f"{word!r} has another meaning in the kernel; choose another name")
     if kind == "congestion" and word in tcp.NAMES:
-        raise Misuse(f"there is a congestion control {word!r} already")
+        raise Misuse(f"the congestion control {word!r} exists; choose another name")
 
 
 def make(name: str, kind: str, where: Path) -> Path:

@@ -76,7 +76,7 @@ def find(path: Path, module: str | None = None) -> Subject:
         folder, names, kbuild = whole, built_by(whole), None
         files = modules.sources(whole)
         if not any(file.suffix == ".c" for file in files):
-            raise Misuse(f"{path}: no C file is there")
+            raise Misuse(f"{path}: there is no C file in it")
     elif path.is_file() and path.suffix == ".c":
         folder, names, kbuild = whole.parent, [path.stem], f"obj-m := {path.stem}.o\n"
         files = [whole, *sorted(folder.glob("*.h"))]
@@ -98,7 +98,7 @@ def built_by(folder: Path) -> list[str]:
     """Return the modules that a folder builds. Raises Misuse if there are none."""
     description = next((folder / name for name in modules.DESCRIPTIONS if (folder / name).is_file()), None)
     if description is None:
-        raise Misuse(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
+        raise Misuse(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is only one")
     packages.ensure(packages.Group.MODULE)
     variables = ["KERNELRELEASE=6.12.0", f"KBUILD_EXTMOD={folder}", f"src={folder}", f"obj={folder}"]
     asked = subprocess.run(

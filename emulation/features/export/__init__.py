@@ -152,7 +152,7 @@ class Tables:
         files = ["plan.json", "lane.json", *([Path(run.result.trace).name] if run.result.trace else [])]
         for name in files:
             if not (run.folder / name).is_file():
-                raise Damaged(f"{run.folder / name}: it is not there, but the run left it: the folder is not whole")
+                raise Damaged(f"{run.folder / name}: missing, though the run wrote it: the folder is incomplete")
         return True
 
     def _samples(self, run: Recorded) -> Iterator[Columns]:

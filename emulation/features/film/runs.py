@@ -55,7 +55,7 @@ def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) 
     from emulation.features.film.still import still  # it imports the drawing library, which a film does not need
 
     if out.suffix not in STILLS:
-        raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in STILLS)}")
+        raise Misuse(f"out: {out} is not one of {', '.join('*' + suffix for suffix in STILLS)}")
     if not 0 <= at_s <= made.seconds:
         raise Misuse(f"at: the run is from 0 s to {made.seconds:g} s; {at_s:g} s is not in it")
     still(out, made, at_s, ranges)

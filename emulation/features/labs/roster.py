@@ -59,7 +59,7 @@ def names(path: Path) -> list[str]:
         if not name or (number == 1 and column is not None):
             continue
         if name.casefold() in found:
-            raise Misuse(f"{path}:{number}: {name} is given twice; add what tells the two apart, as a number")
+            raise Misuse(f"{path}:{number}: {name} is given twice; distinguish the two, for example by a number")
         found[name.casefold()] = name
     if not 0 < len(found) <= MOST_NAMES:
         raise Misuse(f"{path}: it has {len(found)} names; 1 to {MOST_NAMES} are possible, one per line")

@@ -80,8 +80,8 @@ def read(found: Found, path: Path) -> Sheet:
     try:
         told = tomllib.loads(read_plain_file(file).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        why = "it is no text" if isinstance(error, UnicodeDecodeError) else str(error) or "it is nested too deeply"
-        raise Misuse(f"{file}: this is no sheet of answers: {why}") from None
+        why = "it is not text" if isinstance(error, UnicodeDecodeError) else str(error) or "it is nested too deeply"
+        raise Misuse(f"{file}: this is not a sheet of answers: {why}") from None
     name, there = told.pop("student", None), told.pop("lab", found.name)
     if not isinstance(name, str):
         raise Misuse(f'{file}: it does not say who answers: student = "…"')
@@ -104,9 +104,9 @@ def read_plain_file(path: Path) -> bytes:
         raise Misuse(f"there is no file {path}") from None
     except (OSError, ValueError) as error:
         why = "it is a link" if getattr(error, "errno", 0) == errno.ELOOP else getattr(error, "strerror", error)
-        raise Misuse(f"{path}: this is no plain file that can be read: {why}") from None
+        raise Misuse(f"{path}: this is not a readable plain file: {why}") from None
     if not plain:
-        raise Misuse(f"{path}: this is no plain file")
+        raise Misuse(f"{path}: this is not a plain file")
     if len(content) > MOST_BYTES:
         raise Misuse(f"{path}: it has more than {MOST_BYTES >> 10} kB")
     return content

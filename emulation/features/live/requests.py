@@ -21,7 +21,7 @@ def requests(verb: verbs.AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, 
         case verbs.Set(node=node):
             _known("node", node or radios[0], radios)
             if not (values := verb.values()):
-                raise Misuse("set: what? rts, rate or tx_power_dbm")
+                raise Misuse("set: there is no value; give rts, rate or tx_power_dbm")
             names = [node] if node else radios
             return [
                 {"do": "set", "node": each, "name": name, "value": values[name]} for each in names for name in values
@@ -35,7 +35,7 @@ def requests(verb: verbs.AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, 
             for name in (source, destination):
                 _known("node", name, [node["name"] for node in plan["nodes"]])
             if source == destination:
-                raise Misuse(f"start: from {source} to whom else?")
+                raise Misuse(f"start: {source} is both source and destination; choose two different nodes")
             return [{"do": "start", "source": source, "destination": destination, "name": _tcp(tcp)}]
         case verbs.Stop(flow=flow):
             _known("flow", flow, list(latest["flows"]))
@@ -45,7 +45,7 @@ def requests(verb: verbs.AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, 
             return [{"do": "switch", "node": node, "on": on}]
         case verbs.Routing():
             return [{"do": "reroute"}]
-    raise Misuse(f"{verb.do}: that is no verb for the lane")
+    raise Misuse(f"{verb.do}: the network has no such action; reload the page")
 
 
 def _tcp(name: str | None) -> str:

@@ -229,7 +229,7 @@ class Session:
                 self._set(running=True)
             case verbs.Step(to=to, ns=ns):
                 if to == "ns" and not ns:
-                    raise Misuse("step: by how many ns?")
+                    raise Misuse("step: ns is missing; give the number of nanoseconds")
                 if self.running:
                     self._set(running=False)
                 self._step(to, ns or 0)
@@ -280,7 +280,7 @@ class Session:
             while name is None:
                 name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
             if name in self.moments:
-                raise Misuse(f"save: there is a moment {name} already")
+                raise Misuse(f"save: the moment {name} exists; choose another name")
             self.moments[name] = Moment(self.t_ns, tuple(self.actions), self.routing)
         self.publish_state()
 
@@ -295,9 +295,11 @@ class Session:
         """Repeat the session from the start under another routing, up to the current time."""
         with self.changed:
             if kind not in self.routings:
-                raise Misuse(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
+                raise Misuse(
+                    f"routing: the running network cannot change to {kind}; choose one of: {', '.join(self.routings)}"
+                )
             if self.busy:
-                raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
+                raise Misuse(f"the network is going {self.busy}; try again when it is there")
             self._go_to(Moment(self.t_ns, tuple(self.actions), kind), f"by {kind} from the start")
         self.publish_state()
 
@@ -321,9 +323,9 @@ class Session:
         job = Job(requests)
         with self.changed:
             if self.busy:
-                raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
+                raise Misuse(f"the network is going {self.busy}; try again when it is there")
             if self.ending or self.ended:
-                raise Misuse("the network has ended")
+                raise Misuse("the network has ended; start another one with ./dcflab live")
             if requests:
                 self._overtake(requests[0])
                 self.jobs.append(job)
@@ -331,7 +333,7 @@ class Session:
             else:
                 job.finish()
         if not job.done.wait(PATIENCE_S):
-            raise Misuse(f"the lane has not answered in {PATIENCE_S:g} s")
+            raise Misuse(f"the lane has not answered in {PATIENCE_S:g} s; end it with Ctrl-C in the terminal")
         if job.error:
             raise Misuse(job.error)
 
@@ -359,7 +361,7 @@ class Session:
         """End the lane's program at its next question."""
         with self.changed:
             self.ending = True
-            self._drop("the network has ended")
+            self._drop("the network has ended; start another one with ./dcflab live")
             self.changed.notify_all()
 
     def fail(self, why: str) -> None:

@@ -33,7 +33,7 @@ def mac_of(call: str, mac: str | None) -> str | None:
         if mac:
             hardware_address(str(mac))
     except NetlinkError:
-        raise Misuse(f"{call}: {mac!r} is no hardware address, as 00:00:00:00:00:01") from None
+        raise Misuse(f"{call}: {mac!r} is not a hardware address like 00:00:00:00:00:01") from None
     return mac or None
 
 
@@ -65,7 +65,7 @@ class Intf:
         try:
             self.ip, self.prefixLen = str(ipaddress.IPv4Address(text)), int(within or prefix or 8)
         except ValueError:
-            raise Misuse(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
+            raise Misuse(f"{self.name}: {ip!r} is not an IPv4 address like 10.0.0.1/8") from None
 
     def beyond(self) -> str:
         """Return the other end of its link, or the air."""

@@ -125,7 +125,7 @@ def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any
         fixed, cls = {**cls.keywords, **fixed}, cls.func
     cls = cls or usual
     if not (isinstance(cls, type) and issubclass(cls, Node)):
-        raise Misuse(f"{name}: {cls!r} is no class of nodes")
+        raise Misuse(f"{name}: {cls!r} is not a class of nodes")
     return cls, fixed
 
 

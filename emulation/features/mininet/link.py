@@ -118,7 +118,7 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
     if cls is None:
         cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
     if not isinstance(cls, type) or not issubclass(cls, Link):
-        raise Misuse(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
+        raise Misuse(f"addLink: cls={cls!r} is not a kind of link here; {PAGE} lists them")
     if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # the ends determine the class
         cls = WirelessLink if wireless else TCLink
     return cls, fixed

@@ -284,7 +284,7 @@ class Mobility:
             raise Misuse(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
         points = [*([begin] if begin is not None else []), *path, *([end] if end is not None else [])]
         if not points:
-            raise Misuse(f"mobility({node.name}): from where to where? position= or {node.name}.coord")
+            raise Misuse(f"mobility({node.name}): give its positions, as position= or {node.name}.coord")
         again = int(self.start.get("mob_rep") or 1)
         way = [*timed(points, first, last)]
         there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []

@@ -552,7 +552,7 @@ def bits(rate: str) -> float:
     try:
         return float(number) * (UNITS[unit][1] or 1.0)
     except (KeyError, ValueError):
-        raise Misuse(f"iperf: {rate!r} is no rate, as 10M or 500K") from None
+        raise Misuse(f"iperf: {rate!r} is not a rate like 10M or 500K") from None
 
 
 def said(bps: float, fmt: str | None) -> str:

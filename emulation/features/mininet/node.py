@@ -35,7 +35,7 @@ def place(what: str, position: Any) -> Position:
         numbers = position.split(",") if isinstance(position, str) else list(position)
         x, y, z = (float(number) for number in (numbers if len(numbers) == 3 else [*numbers, 0.0]))
     except (TypeError, ValueError):
-        raise Misuse(f"{what}: {position!r} is no position, as '10,20,0', in metres") from None
+        raise Misuse(f"{what}: {position!r} is not a position like '10,20,0', in metres") from None
     return x, y, z
 
 

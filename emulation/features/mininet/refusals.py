@@ -54,7 +54,7 @@ def numeric(what: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise Misuse(f"{what}: {value!r} is no number") from None
+        raise Misuse(f"{what}: {value!r} is not a number") from None
 
 
 def refuse(what: str, instead: str) -> NoReturn:

@@ -79,7 +79,7 @@ class Topo:
 def build_from(net: Mininet, topo: Any) -> None:
     """Add the nodes and links of a Topo to a network. Raises Misuse."""
     if not isinstance(topo, Topo):
-        raise Misuse(f"topo={topo!r} is no Topo: write topo=MyTopo()")
+        raise Misuse(f"topo={topo!r} is not a Topo; write topo=MyTopo()")
     for name, (call, opts) in topo.noted.items():
         if not (adder := getattr(net, call, None)):
             raise Misuse(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")

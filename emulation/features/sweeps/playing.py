@@ -68,7 +68,7 @@ def _play(sweep: Sweep, place: Place, check: Callable[[], None], found: str) -> 
     said = f"{found}; {missing} to run, {air_s:,.0f} s of air, {place.jobs} side by side"
     if guessed and missing > 2 * place.jobs:
         say(f"{said}. Nothing like {'them' if guessed == missing else f'{guessed} of them'} was run here before: "
-            "the first tell what they take")  # fmt: skip
+            "the first runs will show how long they take")  # fmt: skip
         with showing(sweep, check) as heard:
             sweep.play(place, heard, most=place.jobs)
         said = f"{len(sweep.missing)} are left"

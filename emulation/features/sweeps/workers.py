@@ -50,10 +50,10 @@ class There:
             self.client: Any = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:  # includes TimeoutError
             why = str(error) or "it does not answer"
-            raise Failure(f"there is no Dask scheduler at {address}: {why}; ./dcflab dask scheduler is one") from None
+            raise Failure(f"there is no Dask scheduler at {address}: {why}; start ./dcflab dask scheduler") from None
         self.address = address
         if not self.jobs:
-            say(f"the scheduler has no workers yet, so this waits: ./dcflab dask worker {address} is one")
+            say(f"the scheduler has no workers yet, so this waits: start one with ./dcflab dask worker {address}")
 
     @property
     def jobs(self) -> int:

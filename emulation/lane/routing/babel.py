@@ -47,8 +47,8 @@ def plan(
     chosen = routing.numbers("babel", options, OPTIONS)
     if told := sorted({name for one in demands for name in (*one.there, *one.back)}):
         raise ValueError(
-            f"babel: the routes are babeld's, and cannot tell TCP {', '.join(told)}: add --ack delayed, and leave out "
-            "initial_window and rto_min_ms"
+            f"babel: babeld makes the routes, so they cannot set TCP's {', '.join(told)}: add --ack delayed, "
+            "and leave out initial_window and rto_min_ms"
         )
     wanted = routing.ends(reach, demands, unreachable)
     return [Planned({**chosen, "wanted": [ips[to] for to in each]}, []) for each in wanted]

@@ -20,7 +20,7 @@ def plan(
     if options:
         raise ValueError(f"routing none has no option {', '.join(options)}")
     if told := sorted({name for one in demands for name in one.there}):
-        raise ValueError(f"routing none has no routes that could tell TCP {', '.join(told)}")
+        raise ValueError(f"routing none has no routes, so they cannot set TCP's {', '.join(told)}")
     return [Planned({}, list(near)) for near in reach]
 
 

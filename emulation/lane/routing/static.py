@@ -59,9 +59,9 @@ def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
         for way in (list(path), list(path)[::-1]):
             for place, (at, via) in enumerate(pairwise(way)):
                 if via not in reach[at]:
-                    raise ValueError(f"path: its hop {place + 1}, counted from an end, is over no link")
+                    raise ValueError(f"path: hop {place + 1}, counted from an end, has no link")
                 if routes.setdefault((at, way[-1]), (via, len(way) - 1 - place)) != (via, len(way) - 1 - place):
-                    raise ValueError("path: two paths to one node part on their way")
+                    raise ValueError("path: two paths to one node separate on their way; give one of them")
     return routes
 
 

@@ -57,7 +57,7 @@ def parse(line: str, verb: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
     what = next((name for name in ALLOWED[verb] if isinstance(said, dict) and name in said), None)
     if what is None or not all(fits(said.get(name)) for name, fits in SHAPES[what].items()):
-        raise ValueError("it is no report")
+        raise ValueError("it is not a report")
     return {name: printable(value) for name, value in said.items()}
 
 

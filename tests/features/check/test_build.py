@@ -68,8 +68,8 @@ def test_a_c_file_gets_a_kbuild_of_its_own(tmp_path: Path) -> None:
     ("files", "module", "said"),
     [
         ({}, None, "neither a Kbuild file nor a Makefile is there"),
-        ({"one__c": ""}, None, "name the C file if there is but one"),
-        ({"Kbuild": "obj-m := one.o\n"}, None, "no C file is there"),
+        ({"one__c": ""}, None, "name the C file if there is only one"),
+        ({"Kbuild": "obj-m := one.o\n"}, None, "there is no C file in it"),
         ({"Kbuild": "obj-y := one.o\n", "one__c": ""}, None, "it builds no module: obj-m is empty"),
         ({"Kbuild": "ifeq (\n", "one__c": ""}, None, "make does not understand it"),
         ({"Kbuild": "obj-m := one.o\n", "one__c": ""}, "two", "builds no module 'two'; it builds: one"),

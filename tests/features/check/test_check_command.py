@@ -51,10 +51,10 @@ def debug_kernel() -> None:
         ("module check . --only lunch", "'lunch'"),
         ("module check . --only load --skip load", "every stage is skipped"),
         ("module check . --gdb --json", "--gdb"),
-        ("module new 3com", "'3com' is no name of C"),
+        ("module new 3com", "'3com' is not a name in C"),
         ("module new tcp_a_name_that_is_long", "'a_name_that_is_long' is too long"),
-        ("module new cubic", "a congestion control 'cubic' already"),
-        ("module new tcp", "'tcp' means something else"),
+        ("module new cubic", "the congestion control 'cubic' exists"),
+        ("module new tcp", "'tcp' has another meaning"),
         ("module new mine --kind filter", "'filter'"),
     ],
 )

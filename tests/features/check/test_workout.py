@@ -146,7 +146,7 @@ def test_a_finding_names_its_file_and_line(seen, folder, statement):
 def test_a_beginning_that_cannot_fail_is_caught(seen):
     """When a second copy finds its name taken; and when there is no memory for it."""
     (note,) = (note for report in seen["atomic_sleep"].reports for note in report.notes if "init" in note)
-    assert note == "its init function does not look whether it could be registered: the name may be taken"
+    assert note == "its init function does not check whether registering failed: the name may be taken"
     (found,) = (finding for finding in seen["leak"].findings() if finding.stage is Stage.CYCLES)
     assert (found.name, found.where) == (Name.NULL_POINTER, "hoard_load [tcp_hoard]")
 

@@ -204,14 +204,14 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
         ({"result.json": "{"}, (), 1, "result.json: Expecting"),
         ({"result.json": '{"version": 2}'}, (), 1, "result.json: it has version 2; this program reads version 3"),
         ({"result.json": '{"version": 3}'}, (), 1, "result.json: experiment: Field required"),
-        ({"full-1/plan.json": "{}"}, (), 1, "full-1/lane.json: it is not there, but the run left it"),
+        ({"full-1/plan.json": "{}"}, (), 1, "full-1/lane.json: missing, though the run wrote it"),
         ({"full-1/plan.json": "{", "full-1/lane.json": "{}", "full-1/air.pcapng.gz": ""}, (), 1,
          "full-1/plan.json: Expecting"),
         ({"full-1/plan.json": json.dumps(sample_runs.NOBODY["plan.json"]), "full-1/lane.json": "{}",
           "full-1/air.pcapng.gz": ""},
          ("--table", "tcp"), 1, "full-1/lane.json: air_s: Field required"),
         ({}, ("--to", "flent", "--table", "runs"), 2, "--table is for tables"),
-        ({"file": ""}, ("--out", "file"), 2, "file is no folder"),
+        ({"file": ""}, ("--out", "file"), 2, "file is not a folder"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_exported(
@@ -228,7 +228,7 @@ def test_what_cannot_be_exported(
 
 
 @pytest.mark.parametrize(("file", "text", "said"), [
-    ("lane.json", None, "lane.json: it is not there, but the run left it"),
+    ("lane.json", None, "lane.json: missing, though the run wrote it"),
     ("plan.json", "{", "plan.json: Expecting"),
     ("plan.json", "[]", "plan.json: a JSON object belongs there, not a list"),
     ("plan.json", "{}", "plan.json: name: Field required"),

@@ -60,7 +60,11 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("at_s", "out", "said"),
-    [(7.0, "a.svg", "from 0 s to 6 s; 7 s is not in it"), (-1.0, "a.svg", "not in it"), (1.0, "a.html", "is none of")],
+    [
+        (7.0, "a.svg", "from 0 s to 6 s; 7 s is not in it"),
+        (-1.0, "a.svg", "not in it"),
+        (1.0, "a.html", "is not one of"),
+    ],
 )
 def test_a_moment_that_is_not_in_it(at_s: float, out: str, said: str) -> None:
     with pytest.raises(Misuse, match=said):

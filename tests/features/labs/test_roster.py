@@ -94,11 +94,11 @@ def test_marks_are_a_table(tmp_path: Path) -> None:
                Answer(question="why", state=State.TEACHER)]  # fmt: skip
     marked = Marked(lab="hidden-terminal", student="=HYPERLINK(1)", seed=7, answers=answers)
     kept = Marks(lab="hidden-terminal", sheets={"a/answers.toml": Mark(made_of="", marked=marked),
-                                                "b.toml": Mark(made_of="", broken="it is no sheet")})  # fmt: skip
+                                                "b.toml": Mark(made_of="", broken="it is not a sheet")})  # fmt: skip
     with marks.table(tmp_path, kept).open(newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
         ["student", "sheet", "seed", "points", "of", "airtime", "why", "remark"],
         ["'=HYPERLINK(1)", "a/answers.toml", "7", "1", "1", "right", "for your teacher", ""],
-        ["", "b.toml", "", "", "", "", "", "it is no sheet"],
+        ["", "b.toml", "", "", "", "", "", "it is not a sheet"],
     ]

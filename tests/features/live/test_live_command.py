@@ -125,7 +125,7 @@ def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, t
         while not (ended := live.state())["ended"]:
             pass
         script = live.folder / "script.py"
-        assert "killed" in ended["ended"] and ended["ended"].endswith(f"; {script} has what was done")
+        assert "killed" in ended["ended"] and ended["ended"].endswith(f"; {script} has all actions until then")
         status, said = live.end()
     assert status == 1 and "killed" in said and "Traceback" not in said
     end_ns = int(re.findall(r"stage.until\((\d[\d_]*)\)", script.read_text())[-1])

@@ -121,7 +121,7 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     lane.at_until.clear()
     do(lane, "back", moment="here")
     assert lane.at_until.wait(60)
-    with pytest.raises(Misuse, match="on its way back to"):
+    with pytest.raises(Misuse, match="going back to"):
         do(lane, "move", node="sta1", position=[9, 9])
     lane.may_go.set()
     with lane.session.changed:

@@ -161,15 +161,15 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
     refused = {
         "there is no node sta9": ("move", {"node": "sta9", "position": [0, 0]}),
         "there is no flow flow9": ("stop", {"flow": "flow9"}),
-        "to whom else": ("start", {"source": "sta1", "destination": "sta1"}),
+        "both source and destination": ("start", {"source": "sta1", "destination": "sta1"}),
         "there is no TCP 'mine'": ("start", {"source": "sta1", "destination": "sta2", "tcp": "mine"}),
         "tcp: there is no TCP 'mine'": ("tcp", {"congestion": "mine"}),
         "sack needs another net.ipv4.tcp_sack": ("tcp", {"congestion": "sack"}),
-        "babel is not for this network under way; static, aodv,": ("routing", {"kind": "babel"}),
+        "cannot change to babel; choose one of: static, aodv,": ("routing", {"kind": "babel"}),
         "must be from -": ("set", {"tx_power_dbm": 1e6}),
         "there is no moment x": ("back", {"moment": "x"}),
-        "there is a moment start": ("save", {"name": "start"}),
-        "by how many ns": ("step", {"to": "ns"}),
+        "the moment start exists": ("save", {"name": "start"}),
+        "give the number of nanoseconds": ("step", {"to": "ns"}),
     }
 
     def play(page: Table) -> None:

@@ -168,9 +168,9 @@ def test_flows_of_any_kinds_side_by_side(bench):
         r".* flow2, web from sta3 to sta1: \d+ kb/s; \d+ of \d+ transactions; .* s, 95 % .* s", lines[1]
     )
     nobody = "*** there is no node sta9; there are: sta1, sta2, sta3"
-    how = "*** flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]"
-    assert lines[2:6] == ["*** flow: for how many seconds? above 0, at most 100,000; not soon", how, how, nobody]
-    assert lines[6:8] == ["*** flow: from sta1 to whom else?", NO_FTP]
+    how = "*** flow: give the seconds, and then for each flow: A B KIND[,NAME=VALUE...]"
+    assert lines[2:6] == ["*** flow: give the seconds: above 0, at most 100,000; not soon", how, how, nobody]
+    assert lines[6:8] == ["*** flow: sta1 is both source and destination; name two different nodes", NO_FTP]
     assert lines[8] == "*** flow sta1 -> sta3: codec: must be 'g711' or 'g729', not 'g728'"
     where = bench.folder / "session1-1"
     plan, lane = (json.loads((where / f"{name}.json").read_text()) for name in ("plan", "lane"))
@@ -186,9 +186,9 @@ NO_FTP = "*** there is no application 'ftp'; there are: bulk, iperf3, request, u
 
 def test_mistakes_are_answered(bench):
     lines = session(bench, "", "bogus", "py 1/0", "wait long", "iperf sta1 sta9", "sta1 no-such-program")
-    assert lines[0] == "*** no verb and no node: bogus (there are: sta1, sta2, sta3; help has the verbs)"
+    assert lines[0] == "*** neither a verb nor a node: bogus (nodes: sta1, sta2, sta3; help lists the verbs)"
     assert lines[1] == "ZeroDivisionError: division by zero"
-    assert lines[2] == "*** wait: for how many seconds? above 0, at most 100,000; not long"
+    assert lines[2] == "*** wait: give the seconds: above 0, at most 100,000; not long"
     assert lines[3] == "*** iperf: between which two of sta1, sta2, sta3?"
     assert lines[4].endswith("no-such-program: not found")
 
@@ -203,8 +203,8 @@ def test_the_network_survives_every_mistake(bench):
              "routes sta9", "py net.run(1)", "py net.stop"]  # fmt: skip
     lines = session(bench, *(word for mistake in typed for word in (mistake, "nodes")))
     assert lines.count("stations: sta1 sta2 sta3") == len(typed)
-    assert lines[0] == "*** iperf: for how many seconds? above 0, at most 100,000; not soon"
-    assert "*** wait: for how many seconds? above 0, at most 100,000; not 1e9" in lines
+    assert lines[0] == "*** iperf: give the seconds: above 0, at most 100,000; not soon"
+    assert "*** wait: give the seconds: above 0, at most 100,000; not 1e9" in lines
     assert lines.count("*** move: give X,Y or X,Y,Z, in metres") == 1
 
 

@@ -118,7 +118,7 @@ def test_an_address_of_old_kernels_is_taken_for_the_one_it_means() -> None:
     [
         (
             f'type = "path_loss"; model_name = "free_space"; isnodeaps = (1, 0, 0); {PLACES}',
-            "it:6: model.isnodeaps changes nothing: a frame has the power of who sends it",
+            "it:6: model.isnodeaps has no effect: a frame has the power of its sender",
         ),
         ('type = "prob"; band = 2;', "it:6: model.band has no meaning with type 'prob', and is ignored"),
         (
@@ -170,7 +170,7 @@ def test_groups_that_mean_nothing_are_named() -> None:
 @pytest.mark.parametrize(
     ("ifaces", "model", "said"),
     [
-        ("links = ((0, 3, 1));", "", "it:3: ifaces.links: 3 is no station; they are numbered from 0 to 2"),
+        ("links = ((0, 3, 1));", "", "it:3: ifaces.links: 3 is not a station; they are numbered from 0 to 2"),
         (
             "links = ((0, 1, 20.5));",
             "",
@@ -178,7 +178,7 @@ def test_groups_that_mean_nothing_are_named() -> None:
         ),
         ("links = ((0, 1));", "", "it:3: ifaces.links: a link is (from, to, snr)"),
         ("links = 3;", "", "it:3: ifaces.links: a list ( … ) or an array [ … ] is expected, not 3"),
-        ("enable_interference = 1;", "", "it:3: ifaces.enable_interference is true or false, not 1"),
+        ("enable_interference = 1;", "", "it:3: ifaces.enable_interference must be true or false, not 1"),
         ("", "links = ();", "it:5: model.type is missing; there are: snr, prob, prob_asymmetric, path_loss"),
         ("", 'type = "x";', "it:6: model.type: there is no 'x'; there are: snr, prob, prob_asymmetric, path_loss"),
         ("", 'type = "prob"; default_prob = 1.5;', "it:6: model.default_prob: 1.5 is not between 0 and 1"),
@@ -216,11 +216,11 @@ def test_what_is_wrong_is_said_with_its_line(ifaces: str, model: str, said: str)
     [
         ("model: {};", "it:1: the group ifaces, which names the stations, is missing"),
         ("ifaces: {};", "it:1: ifaces.ids is missing: the addresses of the stations"),
-        ("ifaces = 1;", "it:1: ifaces is a group: { … }"),
-        ('ifaces: { ids = ["sta1"]; };', "it:1: ifaces.ids: 'sta1' is no address: \"02:00:00:00:00:00\" is one"),
+        ("ifaces = 1;", "it:1: ifaces must be a group: { … }"),
+        ('ifaces: { ids = ["sta1"]; };', "it:1: ifaces.ids: 'sta1' is not an address: \"02:00:00:00:00:00\" is one"),
         (
             'ifaces: { ids = ["ff:00:00:00:00:00"]; };',
-            "it:1: ifaces.ids: ff:00:00:00:00:00 is no address of one station",
+            "it:1: ifaces.ids: ff:00:00:00:00:00 is not the address of a single station",
         ),
     ],
 )

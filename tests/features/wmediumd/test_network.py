@@ -142,7 +142,7 @@ def test_an_address_is_one_stations() -> None:
     }
     with pytest.raises(Misuse, match="c: mac: 02:00:00:00:00:03 is b's address"):
         plan(specify(Network(nodes={**nodes, "c": Node()}), {}))
-    with pytest.raises(Misuse, match="a: mac: 02:00:00:00:00:01 is an address of a radio, '42:00"):
+    with pytest.raises(Misuse, match="a: mac: give a radio's address like 02:00:00:00:00:01, not '42:00"):
         plan(specify(Network(nodes={"a": Node(settings={"mac": "42:00:00:00:00:01"})}), {}))
 
 

@@ -30,8 +30,8 @@ def test_wmediumds_command_lines_are_understood() -> None:
     [
         ([], "no configuration; give one with -c FILE"),
         (["-d", "-c", "x"], "-d takes no configuration"),
-        (["-c", "x", "-l", "8"], "-l is a number from 0 to 7, not '8'"),
-        (["-c", "x", "y"], "what is 'y'?"),
+        (["-c", "x", "-l", "8"], "-l must be a number from 0 to 7, not '8'"),
+        (["-c", "x", "y"], "'y' is not an option"),
         (["-z"], "option -z not recognized"),
         (["-c", "x", "-t", "socket"], "-t: time of a simulation's scheduler"),
         (["-n"], "no configuration; give one with -c FILE"),

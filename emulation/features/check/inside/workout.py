@@ -147,7 +147,7 @@ class Workout:
         if not loaded:
             return
         if self.module.controls or self.job.asked["qdisc"]:
-            self.job.note("its init function does not look whether it could be registered: the name may be taken")
+            self.job.note("its init function does not check whether registering failed: the name may be taken")
         else:
             self.job.try_to(f"unload {copy.name}", copy.unload)
 

@@ -71,7 +71,7 @@ def callback(
         try:
             claims.merge(read(other))
         except ValueError as error:
-            raise Misuse(f"merge: {other} is no claims.json of this version: {explain(error)[0]}") from None
+            raise Misuse(f"merge: {other} is not a claims.json of this version: {explain(error)[0]}") from None
     failed: dict[str, str] = {}
     if chosen or of_all:
         with place_for(dask, jobs) as place:

@@ -44,7 +44,7 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
     check(run_folder)
     folder = out or run_folder / (to if to in OF_RUNS else FOLDER)
     if folder.exists() and not folder.is_dir():
-        raise Misuse(f"--out: {folder} is no folder")
+        raise Misuse(f"--out: {folder} is not a folder")
     try:
         found, lacking = write(run_folder, folder, to, names or list(TABLES))
     except PermissionError as error:

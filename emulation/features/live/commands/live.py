@@ -60,12 +60,12 @@ def play(
 ) -> None:  # fmt: skip
     """Serve the page of a network until it ends. Raises Misuse or Failure."""
     if lane.name != lanes.DEFAULT:  # time must be able to stop, and records must be visible at once
-        raise Misuse(f"live: only in the lane {lanes.DEFAULT}, not in {lane.name}")
+        raise Misuse(f"live: it works only in the lane {lanes.DEFAULT}, not in {lane.name}; leave out --lane")
     chosen = {name: value for name, value in given.items() if value is not None}
     with misuse():
         specification = standing(specification_for(what, {**chosen, "seed": seeds[0]}))
     if not specification.measurement.trace:
-        raise Misuse("live: the page shows the trace; leave out --no-trace, and use the medium dcf80211")
+        raise Misuse("live: there is no trace to show; leave out --no-trace, and use the medium dcf80211")
     task = check_task(Task(specification))
     lab = provide_for([task], lane)
     folder = new_folder(out, title)
@@ -84,10 +84,10 @@ def play(
             left = f"its results are in {folder}/; for the report, run ./dcflab view {folder}"
             if not folder.exists():
                 left = "no time had passed in it, so there are no results"
-            session.fail(left if not ended.code else "its program failed: the terminal says why")
+            session.fail(left if not ended.code else "its program failed; the terminal shows the reason")
             raise
         except BaseException as error:
-            left = f"; {folder / SCRIPT_COPY} has what was done" if (folder / SCRIPT_COPY).exists() else ""
+            left = f"; {folder / SCRIPT_COPY} has all actions until then" if (folder / SCRIPT_COPY).exists() else ""
             session.fail((str(error) or "interrupted") + left)
             raise
 

@@ -124,7 +124,7 @@ class Shell(cmd.Cmd):
         """
         name, _, command = line.partition(" ")
         if name not in self.net.nodes:
-            print(f"*** no verb and no node: {name} (there are: {', '.join(self.net.nodes)}; help has the verbs)")
+            print(f"*** neither a verb nor a node: {name} (nodes: {', '.join(self.net.nodes)}; help lists the verbs)")
             return
         node, words = self.net.nodes[name], command.split()
         words = [self.net.nodes[word].IP() if word in self.net.nodes else word for word in words]
@@ -279,7 +279,7 @@ class Shell(cmd.Cmd):
         air sta2
         """
         if not self.net.air or self.net.plan.get("medium"):
-            raise ValueError("this medium cannot be asked")
+            raise ValueError("this medium does not report what stations are doing")
         chosen, now_ns = [self.node(line).name] if line else list(self.net.nodes), time.monotonic_ns()
         print(f"{'':9}{'does':>9}{'for, us':>10}{'holds':>7}{'NAV, us':>10}{'CW':>6}{'slots':>7}")
         for name, look in zip(self.net.air.names, self.net.air.look(), strict=True):
@@ -312,7 +312,7 @@ class Shell(cmd.Cmd):
         try:
             node.tx_power_dbm = float(dbm)
         except ValueError as error:
-            raise ValueError(f"power: with how many dBm? {error}") from None
+            raise ValueError(f"power: give a number of dBm: {error}") from None
         self.say_heard(node)
 
     def do_retry(self, line: str) -> None:

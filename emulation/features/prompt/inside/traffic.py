@@ -40,10 +40,10 @@ def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield source, destination and kind of each flow, from `sta1 sta3 voice,codec=g729 sta3 sta1 web`. Raises
     ValueError."""
     if not words or len(words) % 3:
-        raise ValueError("flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]")
+        raise ValueError("flow: give the seconds, and then for each flow: A B KIND[,NAME=VALUE...]")
     for a, b, kind in zip(words[::3], words[1::3], words[2::3], strict=True):
         if a == b:
-            raise ValueError(f"flow: from {a} to whom else?")
+            raise ValueError(f"flow: {a} is both source and destination; name two different nodes")
         yield a, b, kind
 
 
@@ -71,5 +71,5 @@ def duration(verb: str, word: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= LONGEST_S:
-        raise ValueError(f"{verb}: for how many seconds? above 0, at most {LONGEST_S:,}" + f"; not {word}" * bool(word))
+        raise ValueError(f"{verb}: give the seconds: above 0, at most {LONGEST_S:,}" + f"; not {word}" * bool(word))
     return seconds

@@ -101,7 +101,7 @@ def parse(words: Sequence[str]) -> Arguments:
     if found.only:
         return found
     if rest:
-        raise Misuse(f"what is {rest[0]!r}? a configuration is given with -c")
+        raise Misuse(f"{rest[0]!r} is not an option; give the configuration with -c")
     if found.dynamic and found.config:
         raise Misuse("-d takes no configuration; leave out -c or -d")
     if not found.dynamic and not found.config:
@@ -111,5 +111,5 @@ def parse(words: Sequence[str]) -> Arguments:
 
 def _number(name: str, value: str, least: int, most: int) -> int:
     if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
-        raise Misuse(f"{name} is a number from {least} to {most}, not {value!r}")
+        raise Misuse(f"{name} must be a number from {least} to {most}, not {value!r}")
     return int(value)

@@ -124,13 +124,13 @@ def _configuration(top: Setting) -> Configuration:
 def _ids(found: Configuration, ids: Setting) -> None:
     for each in _elements(ids, "ifaces.ids"):
         if not isinstance(each.value, str) or not MAC.fullmatch(each.value):
-            raise each.place.refuse(f'ifaces.ids: {each.value!r} is no address: "02:00:00:00:00:00" is one')
+            raise each.place.refuse(f'ifaces.ids: {each.value!r} is not an address: "02:00:00:00:00:00" is one')
         address = bytes.fromhex(each.value.replace(":", ""))
         if address[0] & 1 or not any(address):
-            raise each.place.refuse(f"ifaces.ids: {each.value} is no address of one station")
+            raise each.place.refuse(f"ifaces.ids: {each.value} is not the address of a single station")
         if address[0] & SECOND and address[0] & 2:
             address = bytes([address[0] & ~SECOND]) + address[1:]
-            _warn(found, each, each.value, f"is how kernels before 4.1 named {name_of(address)}, and taken for that")
+            _warn(found, each, each.value, f"is {name_of(address)} in kernels before 4.1, and used as that")
         found.numbered.append(Station(address))
         if found.stations.find(address):
             _warn(found, each, name_of(address), "is given twice; the first one counts")
@@ -200,7 +200,7 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     each("tx_powers", lambda value, name: _fraction(found, value, name, -STRONG, STRONG), "tx_power")
     each("isnodeaps", lambda value, name: bool(_integer(value, name, 0, 1)), "is_ap")
     if "isnodeaps" in model:
-        _warn(found, model["isnodeaps"], "model.isnodeaps", "changes nothing: a frame has the power of who sends it")
+        _warn(found, model["isnodeaps"], "model.isnodeaps", "has no effect: a frame has the power of its sender")
     loss = Loss(_word(setting, model, "model_name", [loss.value for loss in Loss]))
     own = OF_LOSS[loss]
     if "path_loss_exp" in own and "path_loss_exp" not in model:
@@ -248,13 +248,13 @@ def _vector(found: Configuration, setting: Setting, name: str) -> Vector:
 def _index(found: Configuration, setting: Setting, name: str) -> int:
     most = len(found.numbered) - 1
     if isinstance(setting.value, bool) or not isinstance(setting.value, int) or not 0 <= setting.value <= most:
-        raise setting.place.refuse(f"{name}: {setting.value!r} is no station; they are numbered from 0 to {most}")
+        raise setting.place.refuse(f"{name}: {setting.value!r} is not a station; they are numbered from 0 to {most}")
     return setting.value
 
 
 def _group(setting: Setting, name: str) -> dict[str, Setting]:
     if not isinstance(setting.value, dict):
-        raise setting.place.refuse(f"{name} is a group: {{ … }}")
+        raise setting.place.refuse(f"{name} must be a group: {{ … }}")
     return setting.value
 
 
@@ -275,7 +275,7 @@ def _word(group: Setting, settings: dict[str, Setting], name: str, there: Iterab
 
 def _truth(setting: Setting, name: str) -> bool:
     if not isinstance(setting.value, bool):
-        raise setting.place.refuse(f"{name} is true or false, not {_said(setting)}")
+        raise setting.place.refuse(f"{name} must be true or false, not {_said(setting)}")
     return setting.value
 
 

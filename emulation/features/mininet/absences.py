@@ -30,7 +30,6 @@ NODES = {
 }  # fmt: skip
 LINKS = {
     "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE, "WifiDirectLink": "Wi-Fi Direct is not there",
-    "_4address": "four-address links are not there: a mesh, or wires between access points",
     "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not there",
     "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
     "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",

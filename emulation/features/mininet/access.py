@@ -43,6 +43,8 @@ def master(intf: WIntf) -> Wlan:
     freq = freq_of(intf.name, intf.mode, intf.channel)
     isolate = any(said.get(word) for word in ISOLATING)
     own: Wlan = {"users": users(intf)} if security == EAP else {}
+    if intf.wds:
+        own["wds"] = True
     return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
             "isolate": isolate, "protection": int(intf.ieee80211w), **own}  # fmt: skip
 

@@ -147,6 +147,7 @@ class WIntf(Intf):
         )
         self.wanted_range = range_of(name, params.get("range"))
         self.role = ""  # on its link, set by `link`
+        self.wds = False  # whether an access point takes clients with four addresses
         self.more: list[Virtual] = []  # further networks of an access point
 
     @property

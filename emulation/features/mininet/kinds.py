@@ -25,6 +25,7 @@ OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
+    **dict.fromkeys(("config4addr", "configure4addr"), "addLink(ap1, ap2, cls=_4address) makes such a link"),
     **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
     "waitConnected": "nobody has to be waited for", "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
@@ -37,14 +38,14 @@ NET_REFUSED = {
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
     "json_file": "write the network as Python",
-    "config4addr": "four-address links are not there: a mesh, or wires between access points",
     "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
 }  # fmt: skip
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("mac", "dpid", "position"),
-    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", "vssids", *OF_RADIO),
+    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", "vssids", "_4addr",
+           *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "wlans", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),

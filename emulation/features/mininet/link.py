@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
+APART = 0x80 << 16  # what the address of a client of four addresses differs by from that of its radio
 ITS_CHANNEL = 161  # the default
 BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
 
@@ -105,6 +107,38 @@ class ITSLink(_Peers):
     role = "ocb"
     taken = tuple(word for word in _Peers.taken if word not in WIDTH)
     noted: ClassVar[dict[str, str]] = {**_Peers.noted, **dict.fromkeys(WIDTH, "channels are 20 MHz wide")}
+
+
+class _4address(Wireless):
+    """A link between the bridges of two access points over the air, with frames of four addresses: a further interface
+    of the second one's radio is a client of the first one."""
+
+    role = "wds"
+    taken: tuple[str, ...] = ()
+
+    def open(self) -> None:
+        """Make the client, connect it and put it into the bridge. Raises Misuse if it cannot connect."""
+        ap, radio = self.intf1, self.intf2
+        assert isinstance(ap, WIntf) and isinstance(radio, WIntf) and radio.lane and ap.lane
+        if ovs := next((intf.node.name for intf in (ap, radio) if intf.lane.node.switch), None):  # type: ignore[union-attr]
+            raise Misuse(f"addLink(cls=_4address): {ovs} is an Open vSwitch; the bridges are the kernel's here")
+        name, number = f"{radio.node.name}-wds", int(radio.lane.MAC().replace(":", ""), 16) ^ APART
+        said = ""
+        for words in (
+            f"iw dev {radio.name} interface add {name} type managed 4addr on",
+            f"ip link set {name} address {number.to_bytes(6, 'big').hex(':')} master {radio.node.name} up",
+            f"iw dev {name} connect -w {shlex.quote(ap.ssid)} {round(1000 * ap.freq)}",
+        ):
+            said = radio.lane.node.cmd(words)
+        if "connected to" not in said:
+            raise Misuse(f"addLink({ap.node}, {radio.node}, cls=_4address): {said.strip()}: are they in range?")
+
+    def switch(self, on: bool) -> None:
+        if self.intf2 and self.intf2.lane:
+            self.intf2.lane.node.cmd(f"ip link set {self.intf2.node.name}-wds {'up' if on else 'down'}")
+
+    def status(self) -> str:
+        return ""
 
 
 WIRES = (Link, TCLink)

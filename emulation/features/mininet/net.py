@@ -203,14 +203,16 @@ class Mininet:
         settings = link.settings_of(found, call, params, self.medium.by_links)
         if self.built and found.role != "wired":
             raise Misuse(f"{call}: the network is already built, with its radios; add this link before net.build()")
-        if issubclass(found, link.Wireless) and found.role != "infrastructure":
+        if found is link._4address:
+            made: Link = self.over_four_addresses(a, b, call)
+        elif issubclass(found, link.Wireless) and found.role != "infrastructure":
             if (intf := a.wintf(params.get("intf"))).link:
                 raise Misuse(
                     f"{call}: {intf} is already on a link; a radio has one link; use wlans= for several radios"
                 )
             link.tune(intf, found, settings)
             self.route_by(settings, call)
-            made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)
+            made = found(intf, b.wintf() if b and b.wintfs else None, settings)
         elif b is None:
             raise Misuse(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
         elif over_air:
@@ -250,6 +252,22 @@ class Mininet:
 
     def __delitem__(self, name: str) -> None:
         self.delNode(self[name])
+
+    def over_four_addresses(self, a: Node, b: Node | None, call: str) -> Link:
+        """Return the link of two access points, of which `_4addr` may say which one is the client. Raises Misuse."""
+        if b is None or {a.kind, b.kind} != {"ap"}:
+            raise Misuse(f"{call}: it is between two access points")
+        if a.params.get("_4addr") == "client" != b.params.get("_4addr"):
+            a, b = b, a
+        one, other = a.wintf(), b.wintf()
+        if one.encrypt or a.params.get("authmode"):
+            raise Misuse(
+                f"{call}: links of four addresses are not encrypted here: {a.name} has encrypt={one.encrypt!r}"
+            )
+        if (one.mode, str(one.channel)) != (other.mode, str(other.channel)):
+            raise Misuse(f"{call}: both need one mode and channel, as the client is on the radio of {b.name}")
+        one.wds = True
+        return link._4address(one, other, {})
 
     def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
         """Add a wire's end with Mininet's name (s1-eth1); a host's first one gets the host's address."""
@@ -329,6 +347,9 @@ class Mininet:
             named = {each.name: each for each in lab[node.name].interfaces}
             for intf in node.intfList():
                 intf.lane = named[intf.name]
+        for made in self.links:
+            if isinstance(made, link._4address):
+                made.open()
         lab.begin_session()
         guest.at_end.callback(self.stop)
         for node in self.all_nodes():

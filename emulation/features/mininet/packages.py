@@ -48,7 +48,7 @@ MODULES: dict[str, dict[str, str]] = {
     "mn_wifi.link": {
         "absences": "Intf=HardwareIntf",
         "interface": "WIntf IntfWireless=WIntf",
-        "link": "ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
+        "link": "_4address ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
         "wmediumd Wmediumd=wmediumd",
     },
     "mn_wifi.manetRoutingProtocols": {"manet": "manetProtocols"},

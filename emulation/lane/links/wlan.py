@@ -5,7 +5,7 @@ A station may also be an access point, and a node may have several radios. All a
 change access points. `wlan` in the plan has what differs by interface: `ssid`, `freq`, `security`, `passphrase`. A
 station has those of its first access point, and also `client` (`idle`: not connected) and `networks`, those it may
 join. An interface with `master` is an access point; `more` has its further networks, each `ssid` and
-`bssid`, of the same radio and security. With the security
+`bssid`, of the same radio and security. With `wds` it takes clients with four addresses. With the security
 `eap`, it has `users`, and a station `identity` and `password`. `emulation.features.mininet` makes such plans.
 """
 
@@ -58,7 +58,7 @@ class Link(infrastructure.Link):
 
     def more(self, interface: Interface) -> list[str]:
         mine = self.of(interface)
-        lines = ["ap_isolate=1"] * bool(mine.get("isolate"))
+        lines = ["ap_isolate=1"] * bool(mine.get("isolate")) + ["wds_sta=1"] * bool(mine.get("wds"))
         if mine["security"] == Security.WPA2 and mine.get("protection"):  # of management frames; WPA3 always has it
             lines.append(f"ieee80211w={mine['protection']}")
         return lines

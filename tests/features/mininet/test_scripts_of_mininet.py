@@ -199,6 +199,27 @@ def test_stations_authenticate_by_802_1x(stage):
     assert after(lines, "on ") == ["['ap1-wlan1', 'ap1-wlan1', ''] 0"]
 
 
+BRIDGED = """
+from mn_wifi.link import _4address
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(config4addr=True)
+ap2 = net.addAccessPoint("ap2", _4addr="client", ssid="two", mode="g", channel="1", position="10,0,0")
+ap1 = net.addAccessPoint("ap1", _4addr="ap", ssid="one", mode="g", channel="1", position="0,0,0")
+stas = [net.addStation(f"sta{i}", ssid=ssid, position=f"{10 * i},1,0") for i, ssid in enumerate(("one", "two"))]
+made = net.addLink(ap2, ap1, cls=_4address)
+net.start()
+print("on", [str(sta.wintfs[0].associatedTo) for sta in stas], "lost", round(net.ping(stas)))
+made.switch(on=False)
+print("off", round(net.ping(stas)))
+net.stop()
+"""
+
+
+def test_access_points_are_bridged_over_the_air(stage):
+    lines = stage.play(BRIDGED, kept=True)
+    assert after(lines, "on ") == ["['ap1-wlan1', 'ap2-wlan1'] lost 0"] and after(lines, "off") == ["100"]
+
+
 ROUTED = """
 from mn_wifi.cli import CLI
 from mn_wifi.link import adhoc
@@ -456,6 +477,10 @@ def test_a_refusal_names_the_line(stage):
         ("net.addNAT()", "addNAT: nat0: there is no switch and no access point yet; add one first"),
         ("net.addHost('h2', privateDirs=['/proc/none']).private()", "h2: privateDirs: /proc/none: "),
         ("net.addAccessPoint('ap1', authmode='open'); net.build()", "ap1-wlan1: authmode='open': there is '8021x'"),
+        (
+            "from mn_wifi.link import _4address; net.addLink(sta1, net.addAccessPoint('ap1'), cls=_4address)",
+            "addLink(sta1, ap1, cls=_4address): it is between two access points",
+        ),
         ("net.addStation('sta2', nvif=2)", "sta2: nvif: a radio has one interface"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is not a kind of link here"),
         ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),

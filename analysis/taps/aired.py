@@ -42,6 +42,7 @@ class Aired:
     outcome: Array
     culprit: Array
     length: Array  # bytes, with FCS
+    ppdu: Array  # equal for the MPDUs of one PPDU
     frames: Frames
     tcp: Tcp
     ips: list[str]
@@ -73,7 +74,9 @@ def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
         if by := CULPRIT.match(capture.comment(int(row[at]))):
             culprit[at] = names.get(by[1], NONE)
     ips = [interface.ip for interface in capture.interfaces[1:]]
-    return Aired(start, end, kind, station, receiver, outcome, culprit, capture.length[row], frames, tcp, ips)
+    return Aired(
+        start, end, kind, station, receiver, outcome, culprit, capture.length[row], capture.ppdu[row], frames, tcp, ips
+    )
 
 
 def _numbered(addresses: Array, number: Mapping[int, int]) -> Array:

@@ -110,3 +110,53 @@ def test_no_byte_does_harm(sample: Sample, data: st.DataObject) -> None:
         trace.parse(np.frombuffer(bytes(raw[: data.draw(st.integers(0, len(raw)))]), np.uint8))
     except Damaged as error:
         assert "byte" in str(error)
+
+
+def aggregate(*mpdus: bytes, more: int | None = None) -> bytes:
+    """A PPDU that begins with a CTS, which stands for data, and has these MPDUs besides."""
+    parts = [struct.pack("<qIIHHBBH", 1500, 8 + n, 100 * n, 20 + n, len(each), 7, 2, 0) + each.ljust(16, b"\0")
+             for n, each in enumerate(mpdus)]  # fmt: skip
+    record = bytearray(tx(5) + b"".join(parts))
+    record[:2], count = len(record).to_bytes(2, "little"), len(mpdus) if more is None else more
+    record[50:52] = count.to_bytes(2, "little")
+    record[54:56] = (2).to_bytes(2, "little")
+    return bytes(record)
+
+
+def aggregate_came(more: int, lost: int = 0, hit: int = 0) -> bytes:
+    record = bytearray(rx(5))
+    record[30:32] = more.to_bytes(2, "little")
+    if lost:
+        record += lost.to_bytes(8, "little") + hit.to_bytes(8, "little")
+        record[:2], record[6:8] = len(record).to_bytes(2, "little"), (3).to_bytes(2, "little")
+    return bytes(record)
+
+
+def test_mpdus_are_rows() -> None:
+    """Each MPDU has a number, its place and its bytes, and an outcome of its own at each station."""
+    one, two = CTS, CTS + b"ab"
+    t = parse(START, aggregate(one, two), aggregate_came(2), aggregate_came(2, lost=0b110, hit=0b010), STOP)
+    assert t.tx[["id", "place", "more", "length", "msdu", "kind", "attempt", "queued_ns"]].tolist() == [
+        (5, 0, 2, 14, 0, 1, 1, 0), (6, 1, 1, 20, 8, 7, 2, 1500), (7, 2, 0, 21, 9, 7, 2, 1500),
+    ]  # fmt: skip
+    assert t.tx["start_ns"].tolist() == [2000] * 3 and t.tx["mode"].tolist() == [2] * 3
+    frames = [t.data[at : at + size].tobytes() for at, size in zip(t.frame, t.tx["caplen"], strict=True)]
+    assert frames == [CTS, one, two]
+    assert t.rx_tx.tolist() == [0, 1, 2, 0, 1, 2]
+    assert t.rx["outcome"].tolist() == [0, 0, 0, Outcome.OK, Outcome.COLLISION, Outcome.NOISE]
+    assert t.rx["other"].tolist() == [0xFFFF] * 4 + [3, 0xFFFF]
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        (aggregate(CTS, more=2), "at byte 24: a transmission longer or shorter"),
+        (aggregate(CTS, CTS, more=1), "at byte 24: a transmission longer or shorter"),
+        (aggregate(CTS, more=256), "at byte 24: a PPDU of more MPDUs"),
+        (aggregate(CTS) + aggregate_came(256), "a PPDU of more MPDUs"),
+        (aggregate(CTS) + aggregate_came(64, lost=1), "a record whose size"),
+    ],
+)
+def test_damaged_aggregates_are_refused(record: bytes, says: str) -> None:
+    with pytest.raises(Damaged, match=says):
+        parse(START, record, STOP)

@@ -19,7 +19,8 @@ from analysis.routes.paths import Legs, Paths, addresses, of_stations, paths
 from analysis.routes.routes import Event
 from analysis.taps.aired import Aired
 from analysis.taps.phy import radios
-from analysis.traces.trace import Array, Kind
+from analysis.traces.columns import begins, one_of
+from analysis.traces.trace import Array, Kind, Outcome
 
 Stop = tuple[float, float, float, float]  # time (s) and position (m)
 Position = tuple[float, float, float]
@@ -58,7 +59,8 @@ class Flow:
 
 @dataclass(frozen=True)
 class Frames:
-    """Transmissions in order, as columns. `station`, `receiver` and `culprit` may be NOBODY. Times are in us."""
+    """Transmissions in order, as columns. `station`, `receiver` and `culprit` may be NOBODY. Times are in us. A PPDU of
+    several MPDUs is one, of which some were lost; outcome and culprit are those of the first of these."""
 
     start_us: Array
     took_us: Array
@@ -67,6 +69,8 @@ class Frames:
     station: Array
     receiver: Array
     culprit: Array
+    mpdus: Array
+    lost: Array
 
 
 @dataclass(frozen=True)
@@ -215,16 +219,20 @@ def flow(names: Sequence[str], planned: Mapping[str, Any], took: Paths, lane: Ma
 
 def frames(air: Aired, started_ns: int) -> Frames:
     """Return the transmissions, reduced to MOST_FRAMES."""
-    which = np.ones(air.kind.size, bool)
+    first, bad = np.flatnonzero(begins(air.ppdu)), air.outcome != Outcome.OK
+    shown = np.lexsort((~bad, np.cumsum(begins(air.ppdu))))[first]  # the first lost, or the first
+    mpdus, upto = np.diff(first, append=bad.size), np.append(0, np.cumsum(bad))
+    lost = upto[first + mpdus] - upto[first]
     for left_out in ((Kind.CTS, Kind.ACK), (Kind.RTS,), tuple(Kind)):
-        if which.sum() > MOST_FRAMES:
-            which &= ~np.isin(air.kind, left_out)
-    start = (air.start_ns[which] - started_ns) // 1000
-    took = -((started_ns - air.end_ns[which]) // 1000) - start
-    stations = (
-        np.where(column[which] < 0, NOBODY, column[which]) for column in (air.station, air.receiver, air.culprit)
+        if shown.size > MOST_FRAMES:
+            which = ~one_of(air.kind[shown], left_out)
+            shown, mpdus, lost = shown[which], mpdus[which], lost[which]
+    start = (air.start_ns[shown] - started_ns) // 1000
+    took = -((started_ns - air.end_ns[shown]) // 1000) - start
+    station, receiver, culprit = (
+        np.where(column[shown] < 0, NOBODY, column[shown]) for column in (air.station, air.receiver, air.culprit)
     )
-    return Frames(start, took, air.kind[which], air.outcome[which], *stations)
+    return Frames(start, took, air.kind[shown], air.outcome[shown], station, receiver, culprit, mpdus, lost)
 
 
 def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Told:

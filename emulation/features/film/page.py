@@ -28,6 +28,7 @@ def pack(film: Film) -> bytes:
         "frame_wait": _differences(frames.start_us), "frame_took": frames.took_us.astype("<u4"),
         "frame_kind": (frames.kind | frames.outcome << 4).astype("u1"), "frame_from": frames.station.astype("u1"),
         "frame_to": frames.receiver.astype("u1"), "frame_culprit": frames.culprit.astype("u1"),
+        "frame_mpdus": frames.mpdus.astype("<u2"), "frame_lost": frames.lost.astype("<u2"),
         "told_wait": _differences(told.time_us), "told_event": told.event.astype("u1"),
         "told_at": told.station.astype("u1"), "told_of": told.other.astype("u1"), "told_hops": told.hops.astype("u1"),
         "stop": np.array(stops, "<f8").reshape(-1, 4).T.ravel(),

@@ -33,7 +33,7 @@ function drawPaths(pen, at) {
 }
 
 function drawFrames(pen, at) {
-  const { start, took, kind, from, to, culprit } = scene.frame, fade = FADE_S * speed;
+  const { start, took, kind, from, to, culprit, mpdus, lost } = scene.frame, fade = FADE_S * speed;
   for (const i of scene.onAir(now - Math.max(fade, FLASH_S * speed), now, MOST_DRAWN)) {
     const end = start[i] + took[i] / 1e6, age = now - end, style = kindColour(kind[i] & 15);
     const [sender, receiver] = [at[from[i]], at[to[i]]];
@@ -45,7 +45,7 @@ function drawFrames(pen, at) {
         pen.globalAlpha = 1;
         pen.fillStyle = style;
         pen.font = "600 12px system-ui, sans-serif";
-        pen.fillText(scene.kinds[kind[i] & 15], sender[0] + 8, sender[1] + 18);
+        pen.fillText(scene.kinds[kind[i] & 15] + (mpdus[i] > 1 ? ` × ${mpdus[i]}` : ""), sender[0] + 8, sender[1] + 18);
       }
       if (receiver) {
         const [a, b] = alongside(sender, receiver, 5, 8);
@@ -59,6 +59,10 @@ function drawFrames(pen, at) {
       pen.globalAlpha = 1 - part;
       if (at[culprit[i]] && speed < SLOW) line(pen, at[culprit[i]], receiver, colours.lost, 1, [4, 4]);
       cross(pen, receiver, size, colours.lost, 2.5);
+      if (mpdus[i] > 1 && speed < SLOW) {
+        pen.fillStyle = colours.lost;
+        pen.fillText(`${lost[i]} of ${mpdus[i]}`, receiver[0] + 8, receiver[1] + 32);
+      }
     }
   }
   pen.globalAlpha = 1;

@@ -17,7 +17,7 @@ class Scene {
     Object.assign(this, head);
     this.frame = {
       start: times(column.frame_wait), took: column.frame_took, kind: column.frame_kind, from: column.frame_from,
-      to: column.frame_to, culprit: column.frame_culprit,
+      to: column.frame_to, culprit: column.frame_culprit, mpdus: column.frame_mpdus, lost: column.frame_lost,
     };
     this.told = { time: times(column.told_wait), event: column.told_event, at: column.told_at, of: column.told_of,
       hops: column.told_hops };

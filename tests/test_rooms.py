@@ -79,7 +79,8 @@ def test_the_road_does_without_any(tmp_path: Path) -> None:
     tree = tree_without(ALL, tmp_path / "tree")
     listed = commands(run(tree, "-c", PROGRAM))
     assert {"run", "replay", "test"} < listed and listed.isdisjoint({*features.commands()})
-    run(tree, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *of_the_road(tree))
+    words = "--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider"
+    run(tree, "-m", "pytest", *words, *of_the_road(tree))
 
 
 @pytest.mark.lane

@@ -97,7 +97,7 @@ def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "air.pcapng.gz").write_bytes(raw.replace(b"given up: DATA", b"given in: DATA", 1))
     assert compare.main([str(tmp_path), "--scapy"]) == 1
     given_up = compare.totals(sample.air.counters)["FAIL_DATA"]
-    assert f"FAIL_DATA: taps {given_up}, scapy {given_up - 1}" in capsys.readouterr().out
+    assert f"FAIL_DATA: module {given_up}, scapy {given_up - 1}" in capsys.readouterr().out
 
 
 def test_live_counts(sample: Sample) -> None:

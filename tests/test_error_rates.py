@@ -46,6 +46,29 @@ def test_the_table_is_what_was_published(rate, sinr_db, octets, published):
     assert lost(rate, sinr_db, octets, "table") == pytest.approx(published, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("coding", "mcs", "sinr_db", "published"),
+    [
+        ("bcc", 0, 0.5, 0.2908), ("bcc", 7, 19.5, 0.1234), ("bcc", 8, 23.0, 0.3525), ("bcc", 9, 25.0, 0.1248),
+        ("ldpc", 0, -0.75, 0.1705), ("ldpc", 4, 10.75, 0.2472), ("ldpc", 9, 23.25, 0.2719), ("ldpc", 11, 29.0, 0.0515),
+    ],
+)  # fmt: skip
+def test_the_table_by_mcs_is_what_was_published(coding, mcs, sinr_db, published):
+    """Points of ns-3's AwgnErrorTableBcc1458 and AwgnErrorTableLdpc1458."""
+    table = error_rates.error_table([60], by_mcs=True)
+    at = round((sinr_db * 1000 - table["first_mdb"]) / table["step_mdb"])
+    assert -math.expm1(-8 * 1458 * table[f"{coding}_q40"][mcs][at] / 2**40) == pytest.approx(published, rel=0.01)
+
+
+@pytest.mark.parametrize(("coding", "count"), [("bcc", 10), ("ldpc", 12)])
+def test_each_mcs_needs_a_higher_sinr(coding, count):
+    curves = error_rates.error_table([60], by_mcs=True)[f"{coding}_q40"]
+    assert len(curves) == count and all(curve == sorted(curve, reverse=True) for curve in curves)
+    assert all(2**40 * 0.05 < curve[0] < 2**40 and curve[-1] == 0 for curve in curves)
+    needed = [np.argmax(np.array(curve) * 8 * 1458 < 0.1 * 2**40) for curve in curves]
+    assert all(lower < higher for lower, higher in itertools.pairwise(needed))
+
+
 def test_bpsk_is_qpsk_at_half_the_sinr():
     """No table has 9 Mb/s: each of QPSK's two bits has half of a symbol's energy. 6 and 12 Mb/s, which tables have,
     agree."""

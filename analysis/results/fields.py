@@ -65,6 +65,8 @@ PLAN = {
     "air.fading.gain_q32": "1025 quantiles of the factor over `power_mdbm`, in 2^-32",
     "air.error_table.first_mdb": "SINR of the first entry",
     "air.error_table.step_mdb": "",
+    "air.error_table.bcc_q40.*": "with `--mode`: the same by MCS, with the binary convolutional code",
+    "air.error_table.ldpc_q40.*": "with `--mode`: the same by MCS, with LDPC",
     "air.error_table.lambda_q40.*": "by rate: -ln of the probability that a bit survives, in 2^-40",
     "links[].name": "",
     "links[].kind": "a file of `emulation/lane/links`",

@@ -61,7 +61,7 @@ enum {
 	A_QUEUE,
 	A_PROMISCUOUS,
 	A_LINKS,
-	A_RATE,
+	A_CURVE,
 	A_FIRST_MDB,
 	A_STEP_MDB,
 	A_LAMBDA_Q40,
@@ -159,7 +159,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_QUEUE] = { .type = NLA_U16 },
 	[A_PROMISCUOUS] = { .type = NLA_U8 },
 	[A_LINKS] = { .type = NLA_BINARY },
-	[A_RATE] = { .type = NLA_U16 },
+	[A_CURVE] = { .type = NLA_U8 },
 	[A_FIRST_MDB] = { .type = NLA_S32 },
 	[A_STEP_MDB] = { .type = NLA_U32 },
 	[A_LAMBDA_Q40] = { .type = NLA_BINARY, .len = 2048 },
@@ -218,7 +218,7 @@ static const int links_needs[] __maybe_unused = {
 	A_STATION, A_LINKS, 0
 };
 static const int errors_needs[] __maybe_unused = {
-	A_RATE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0
+	A_CURVE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0
 };
 static const int table_needs[] __maybe_unused = {
 	A_FIRST_OCTAVE, A_BIN_BITS, A_OFFSET, A_POINTS, 0

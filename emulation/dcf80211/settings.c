@@ -109,11 +109,11 @@ int do_errors(struct sk_buff *skb, struct genl_info *info)
 	errors->points = nla_len(a[A_LAMBDA_Q40]) / sizeof(u64);
 	nla_memcpy(errors->lambda_q40, a[A_LAMBDA_Q40], sizeof(errors->lambda_q40));
 	control_begin(air, &flags);
-	ok = dcf_set_errors(air->dcf, nla_get_u16(a[A_RATE]), errors);
+	ok = dcf_set_curve(air->dcf, nla_get_u8(a[A_CURVE]), errors);
 	control_end(air, flags);
 	kfree(errors);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such rate, a step of 0, or a value above 2^40");
+		NL_SET_ERR_MSG(info->extack, "no such table, a step of 0, or a value above 2^40");
 	return ok ? 0 : -EINVAL;
 }
 

@@ -221,12 +221,14 @@ class Air:
             gains = air["fading"]["gain_q32"]
             self._ask(Command.FADING, [(A.GAIN_Q32, struct.pack(f"={len(gains)}Q", *gains))], "fading")
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
-        table = air.get("error_table") or {"lambda_q40": {}}
-        for rate, values in table["lambda_q40"].items():
-            self._ask(Command.ERRORS, [
-                (A.RATE, _u16(int(rate))), (A.FIRST_MDB, struct.pack("=i", table["first_mdb"])),
-                (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
-            ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
+        if table := air.get("error_table"):
+            curves = {RATES.index(int(rate)): values for rate, values in table["lambda_q40"].items()}
+            curves.update(enumerate([*table.get("bcc_q40", ()), *table.get("ldpc_q40", ())], len(RATES)))
+            for curve, values in curves.items():
+                self._ask(Command.ERRORS, [
+                    (A.CURVE, _u8(curve)), (A.FIRST_MDB, struct.pack("=i", table["first_mdb"])),
+                    (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
+                ], f"error table {curve}")  # fmt: skip
 
     def set_station(self, index: int, has: Mapping[str, Any]) -> None:
         """Set a station's settings: an entry of `stations_of`, completed from a plan's `air`."""

@@ -78,7 +78,7 @@ class Attribute:
     QUEUE = 25
     PROMISCUOUS = 26
     LINKS = 27
-    RATE = 28
+    CURVE = 28
     FIRST_MDB = 29
     STEP_MDB = 30
     LAMBDA_Q40 = 31

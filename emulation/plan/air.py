@@ -21,6 +21,7 @@ from emulation.plan.fading import plan_fading, strongest_db
 from emulation.plan.ht import QUEUE
 from emulation.plan.shadowing import shadow_db
 from emulation.specification import Specification, propagation
+from emulation.specification.medium import Medium
 from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, OLDER, RATES, Radio
 from topologies import Network
 
@@ -238,6 +239,11 @@ def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
     return sorted(units(rate) for rate in set(radio.basic_rates or usual))
 
 
+def errors_of(radio: Radio, medium: Medium) -> dict[str, object]:
+    """Return `error_table`."""
+    return error_table(TABULATED, medium.bit_errors, medium.per, by_mcs=radio.mode != OLDER)
+
+
 def plan_air(
     specification: Specification, planned: Sequence[Mapping[str, Any]], powers: ReceivedPowers, routing: ModuleType
 ) -> dict[str, Any]:
@@ -272,7 +278,7 @@ def plan_air(
         "rules": list(medium.rules),
         "power_mdbm": propagation.listed(powers.power_mdbm),
         "delay_ns": powers.delay_ns.tolist(),
-        "error_table": error_table(TABULATED, medium.bit_errors, medium.per) if medium.reception == "sinr" else None,
+        "error_table": errors_of(radio, medium) if medium.reception == "sinr" else None,
         "host_delay_ns": round(medium.host_delay_us * 1000),
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),

@@ -20,6 +20,7 @@ from functools import cache, partial
 
 import numpy as np
 
+from emulation.plan import link_simulations
 from emulation.specification.per import PerTable
 from emulation.specification.propagation import Floats
 from emulation.specification.radio import RATES
@@ -40,29 +41,6 @@ SPECTRA: dict[int, tuple[int, int, tuple[int, ...]]] = {
 
 # OFDM rates in 100 kb/s: constellation size, information bits of the puncturing period (table 17-4).
 OFDM = {60: (2, 1), 90: (2, 3), 120: (4, 1), 180: (4, 3), 240: (16, 1), 360: (16, 3), 480: (64, 2), 540: (64, 3)}
-
-# OFDM in link simulations: SINR in dB of the first point, and lambda per bit there and in steps of 0.5 dB. The source
-# is the packet error rates in white noise of ns-3's TableBasedErrorRateModel (error-rate-tables.h, binary convolutional
-# code), which come from simulations with MATLAB's WLAN Toolbox. lambda = -ln(1 - PER) / bits, for packets of 1458 B
-# where less than 98 % of them are lost, else of 32 B. Both sizes give the same lambda where both are known.
-LINK_SIMULATIONS: dict[int, tuple[float, tuple[float, ...]]] = {
-    60: (-3.0, (2.07e-2, 1.10e-2, 6.83e-3, 3.48e-3, 1.44e-3, 5.23e-4, 1.46e-4, 2.95e-5, 5.88e-6, 9.66e-7, 1.29e-7,
-                1.29e-8, 8.57e-10)),
-    120: (0.0, (1.89e-2, 1.33e-2, 7.04e-3, 3.46e-3, 1.49e-3, 4.91e-4, 1.36e-4, 3.07e-5, 6.48e-6, 1.04e-6, 1.29e-7,
-                1.97e-8)),
-    180: (2.5, (2.00e-2, 1.25e-2, 7.44e-3, 3.57e-3, 1.46e-3, 4.86e-4, 1.22e-4, 3.07e-5, 6.00e-6, 1.05e-6, 1.97e-7,
-                3.00e-8, 3.43e-9)),
-    240: (4.5, (2.70e-2, 2.43e-2, 1.36e-2, 8.42e-3, 5.28e-3, 2.44e-3, 1.16e-3, 4.46e-4, 1.57e-4, 4.88e-5, 1.31e-5,
-                3.27e-6, 7.41e-7, 1.63e-7, 3.09e-8, 4.29e-9)),
-    360: (8.5, (2.70e-2, 1.15e-2, 6.27e-3, 3.50e-3, 1.61e-3, 6.68e-4, 2.24e-4, 6.18e-5, 1.73e-5, 4.08e-6, 9.48e-7,
-                2.23e-7, 3.52e-8, 8.57e-9)),
-    480: (12.0, (2.43e-2, 1.31e-2, 8.88e-3, 5.12e-3, 2.91e-3, 1.43e-3, 6.69e-4, 2.53e-4, 9.31e-5, 3.03e-5, 9.59e-6,
-                 2.91e-6, 7.84e-7, 1.97e-7, 5.49e-8, 1.46e-8, 1.71e-9)),
-    540: (13.5, (1.80e-2, 1.28e-2, 7.15e-3, 4.53e-3, 2.43e-3, 1.13e-3, 4.75e-4, 1.81e-4, 6.18e-5, 2.01e-5, 5.66e-6,
-                 1.61e-6, 3.95e-7, 1.12e-7, 1.97e-8, 1.71e-9)),
-}  # fmt: skip
-# BPSK at 3/4 is not in these tables. It is QPSK at 3/4 with half the SINR.
-LINK_SIMULATIONS[90] = (LINK_SIMULATIONS[180][0] - 3.0, LINK_SIMULATIONS[180][1])
 
 # Which of the four phases are summed in each of CCK's eight chips, and the chip's sign (equation 16-1).
 CCK_SUMS = np.array(
@@ -159,18 +137,6 @@ def bit_error_rate(rate: int, sinr_db: Floats) -> Floats:
         return np.minimum(BIT_ERROR_RATES[rate](10 ** (np.asarray(sinr_db) / 10)), 0.5)
 
 
-def link_simulation(rate: int, sinr_db: Floats) -> Floats:
-    """Return lambda of an OFDM rate from LINK_SIMULATIONS, interpolating its logarithm.
-
-    Below the first point it continues with the first slope, up to a BER of 1/2. Above the last point it is 0.
-    """
-    first, values = LINK_SIMULATIONS[rate]
-    at, logs = first + 0.5 * np.arange(len(values)), np.log(values)
-    before = logs[0] + (np.asarray(sinr_db) - first) * (logs[1] - logs[0]) / 0.5
-    found = np.where(sinr_db < first, before, np.interp(sinr_db, at, logs))
-    return np.where(sinr_db > at[-1], 0.0, np.exp(np.minimum(found, math.log(math.log(2)))))
-
-
 @cache
 def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
     """Return lambda x 2^40 of a rate on the grid, as integers that never rise with the SINR.
@@ -178,8 +144,12 @@ def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
     `model` is for OFDM: `nist` for the equations, `table` for the link simulations.
     """
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
-    simulated = model == "table" and rate in LINK_SIMULATIONS
-    values = link_simulation(rate, grid) if simulated else -np.log1p(-bit_error_rate(rate, grid))
+    simulated = model == "table" and rate in link_simulations.OFDM
+    values = (
+        link_simulations.lambdas(link_simulations.OFDM[rate], grid)
+        if simulated
+        else -np.log1p(-bit_error_rate(rate, grid))
+    )
     return tuple(round(value * Q40) for value in values)
 
 
@@ -203,7 +173,19 @@ def measured_q40(rate: int, per: PerTable) -> tuple[int, ...]:
     return tuple(round(value * Q40) for value in values)
 
 
-def error_table(rates: list[int], model: str = "nist", per: PerTable | None = None) -> dict[str, object]:
-    """Return `error_table` of the plan for these rates (100 kb/s). Outside the grid, the air uses its end values."""
+def error_table(
+    rates: list[int], model: str = "nist", per: PerTable | None = None, by_mcs: bool = False
+) -> dict[str, object]:
+    """Return `error_table` of the plan for these rates (100 kb/s), and with `by_mcs` for all MCS by link simulations.
+
+    Outside the grid, the air uses its end values.
+    """
     table = {str(rate): list(measured_q40(rate, per) if per else lambda_q40(rate, model)) for rate in rates}
-    return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table}
+    later = {"bcc_q40": by_mcs_q40(link_simulations.BCC), "ldpc_q40": by_mcs_q40(link_simulations.LDPC)}
+    return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table, **(later if by_mcs else {})}
+
+
+def by_mcs_q40(curves: dict[int, link_simulations.Curve]) -> list[list[int]]:
+    """Return lambda x 2^40 on the grid of each MCS."""
+    grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
+    return [[round(value * Q40) for value in link_simulations.lambdas(curves[mcs], grid)] for mcs in sorted(curves)]

@@ -75,8 +75,8 @@ class Specification(Section):
         what = f"mode {self.radio.mode}"
         if self.medium.medium != OURS:
             raise ValueError(f"{what}: medium {self.medium.medium} has legacy rates only")
-        if self.medium.reception != "capture":
-            raise ValueError(f"{what}: it needs reception capture, because an MCS has no error rates yet")
+        if self.medium.per:
+            raise ValueError(f"{what}: per: wmediumd's tables have no MCS; leave it out")
 
     def made(self) -> Network:
         """Return the network, with its motion for the measured time. Raises ValueError if its model cannot move it."""

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
-from math import ceil
+from math import ceil, log10
 from typing import Any
 
 import pytest
 
+from emulation.specification.per import PerTable
+
 SIFS, SLOT, BLOCK_ACK, AIFSN = 16, 9, 32, 2  # us; mac80211 gives an independent BSS the DCF's parameters
 PAYLOAD = 1460
+PER = PerTable(1.0, ((0.5,) * 12,))
 MPDU = 4 + 26 + 8 + 20 + 8 + PAYLOAD + 4  # delimiter, QoS header, LLC, IP, UDP, FCS
 
 PLAY = """
@@ -61,6 +64,29 @@ def test_saturation_is_as_by_hand(bench, options: dict[str, Any], expected: floa
     assert not air["refused_frames"] and not air["lost_messages"]
     assert not receiver["addressed"]["udp"].keys() - {"OK"}
     assert sender["categories"]["BE"]["aifsn"] == AIFSN
+
+
+@pytest.mark.parametrize(
+    ("options", "sinr_db", "lost"),
+    [
+        ({"mode": "n", "mcs": 7}, 19.5, 0.1234),
+        ({"mode": "ac", "mcs": 9, "width": 80}, 25.0, 0.1248),
+        ({"mode": "n", "mcs": 7}, 23.0, 0.0),
+    ],
+)
+def test_mpdus_are_lost_by_their_mcs(bench, options: dict[str, Any], sinr_db: float, lost: float) -> None:  # type: ignore[no-untyped-def]
+    """The share is that of the link simulations, of 1458 bytes. A PPDU's power is spread over channels of 20 MHz."""
+    from emulation.plan import plan
+    from emulation.specification import specify
+
+    power_mdbm = plan(specify("string", {"stations": 2, "spacing": 20.0, **options}))["air"]["power_mdbm"][0][1]
+    spread_db = 10 * log10(options.get("width", 20) / 20)
+    options = {**options, "reception": "sinr", "noise_dbm": power_mdbm / 1000 - spread_db - sinr_db}
+    _, (_, receiver), _, _, _ = play(bench, options)
+    outcomes = receiver["addressed"]["udp"]
+    expected = 1 - (1 - lost) ** (MPDU / 1458)
+    assert outcomes.keys() <= {"OK", "NOISE"} and sum(outcomes.values()) > 5000
+    assert outcomes.get("NOISE", 0) / sum(outcomes.values()) == pytest.approx(expected, abs=0.015)
 
 
 def test_linux_shows_what_it_shows_of_hardware(bench) -> None:  # type: ignore[no-untyped-def]
@@ -224,7 +250,7 @@ def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
         ({"width": 40}, "width: give a mode, too"),
         ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n has EDCA"),
-        ({"mode": "n", "reception": "sinr"}, "it needs reception capture"),
+        ({"mode": "n", "reception": "sinr", "per": PER}, "wmediumd's tables have no MCS"),
         ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),
     ],
 )

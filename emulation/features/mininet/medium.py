@@ -152,14 +152,13 @@ class Medium:
         freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
         receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
         limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
-        radio: dict[str, Any] = {"rate": rate_of(mode), "rate_control": "minstrel", "reception": "sinr"}
+        radio: dict[str, Any] = {"rate": rate_of(mode), "rate_control": "minstrel"}
         if self.is_later():
             first = self.latest()
             freq = freq_of(first.name, first.mode, first.channel)
-            radio = {**settings_of(first.mode, first.width), "reception": "capture"}
-            note(f"mode={mode!r}: a frame is received or not, at any MCS alike; error rates of MCS are not there yet")
+            radio = settings_of(first.mode, first.width)
         return {
-            **radio, "freq": freq, "beacon_tu": 100,
+            **radio, "reception": "sinr", "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
             "host_delay_us": HOST_DELAY_US, "noise_dbm": self.noise_dbm, **self.propagation(freq),
             **({} if self.by_links else {"thresholds": limits}),

@@ -112,3 +112,23 @@ def test_an_aggregate_is_one_record(bench) -> None:  # type: ignore[no-untyped-d
     lane = json.loads((folder / "lane.json").read_text())
     assert read.tx.size == sum(sum(s["counters"]["tx"].values()) for s in lane["air"]["stations"])
     assert (read.tx["kind"] == Kind.ACK).any()
+
+
+def test_timeline_and_film_show_aggregates(bench) -> None:  # type: ignore[no-untyped-def]
+    """The parts of a PPDU fill its time; block ACKs acknowledge what came; a film has one frame for each PPDU."""
+    from analysis.taps.aired import read
+    from emulation.features.film import frames
+    from emulation.play.view import timeline_of
+
+    folder = played(bench, "hidden")
+    of = timeline_of(folder).frames
+    ppdu = np.arange(of.place.size) - of.place
+    assert (np.bincount(ppdu, of.part_took, ppdu.size)[of.place == 0] == of.took[of.place == 0]).all()
+    assert (np.diff(of.part)[of.more[:-1] > 0] == of.part_took[:-1][of.more[:-1] > 0]).all()
+    answers = np.flatnonzero(of.acked)
+    came = np.bincount(ppdu, of.outcome == 0, ppdu.size)[ppdu[of.before[answers]]]
+    assert answers.size and (of.acked[answers] == came).all() and (came < of.more[ppdu[of.before[answers]]] + 1).any()
+    plan = shapes.read_plan(folder)
+    shown = frames(read(folder / "air.pcapng.gz", plan), shapes.read_lane(folder, plan)["started_ns"])
+    assert shown.mpdus.sum() == of.place.size and shown.mpdus.size == (of.place == 0).sum()
+    assert shown.lost.sum() == (of.outcome != 0).sum() and ((shown.lost > 0) & (shown.lost < shown.mpdus)).any()

@@ -19,6 +19,7 @@ from analysis.taps import aired
 from analysis.taps.aired import NONE
 from analysis.taps.phy import Medium, radios
 from analysis.traces import capture, pcapng
+from analysis.traces.modes import LEGACY, Modes
 from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome, Reason, is_response
 
 FLAGS = ("F", "S", "R", "P", "A", "U")  # of TCP, lowest bit first
@@ -61,6 +62,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         "frame": np.arange(1, air.kind.size + 1),
         "time_ns": start,
         "duration_ns": (air.end_ns - air.start_ns).astype(np.int32),
+        "ppdu_frame": np.arange(1, air.kind.size + 1) - (shown.packet_id - shown.ppdu),
         "kind": air.kind.astype(np.int8),
         "sender": station[air.station],
         "receiver": station[air.receiver],
@@ -74,6 +76,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         "contended_ns": waits(air, said.queued, before, medium, shown),
         "length_bytes": air.length.astype(np.int32),
         "rate_kbps": (100 * shown.rate).astype(np.int32),
+        "mcs": np.where(shown.mode != LEGACY, Modes.of(shown.mode).mcs, -1).astype(np.int8),
         "freq_mhz": shown.freq.astype(np.int32),
         "retry": second & RETRY != 0,
         "duration_field_us": np.where(duration < 0x8000, duration, 0).astype(np.int32),

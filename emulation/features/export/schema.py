@@ -204,7 +204,8 @@ FRAMES = Table("frames", "One row for each transmission, in order of time.", (
     *KEYS,
     Column("frame", INTEGER, "its number in the run's `air.pcapng.gz`, as Wireshark shows it, from 1"),
     Column("time_ns", INTEGER, "its start, since the run's start"),
-    Column("duration_ns", INTEGER, "its duration"),
+    Column("duration_ns", INTEGER, "its duration; of an aggregate the whole"),
+    Column("ppdu_frame", INTEGER, "the first frame of its PPDU; itself if it is not in an aggregate"),
     Column("kind", NAME, "`rts`, `cts`, `ack` (the MAC's), `tcp_data`, `tcp_ack`, `routing`, `management`, `other`, "
            "`encrypted`, `udp`"),
     Column("sender", NAME, "the sending station; missing if unknown"),
@@ -221,6 +222,7 @@ FRAMES = Table("frames", "One row for each transmission, in order of time.", (
     Column("contended_ns", OPTIONAL, "time that its station contended for it; missing: it did not, as for answers"),
     Column("length_bytes", INTEGER, "of the frame, with its FCS"),
     Column("rate_kbps", INTEGER, "its rate"),
+    Column("mcs", OPTIONAL, "for each number of streams; missing at a legacy rate"),
     Column("freq_mhz", INTEGER, "of the channel"),
     Column("retry", FLAG, "the Retry bit"),
     Column("duration_field_us", INTEGER, "time for which it sets the NAV; 0 if the field means something else"),

@@ -87,7 +87,8 @@ class Air:
 
     def _count(self, found: Records, tx: Any, rx: Any) -> None:
         self.counters["sent"] += found.tx.size
-        np.add.at(self.sent_ns, found.tx["station"], found.tx["duration_ns"].astype(np.int64))
+        first = found.tx["place"] == 0  # of its PPDU, whose duration it has
+        np.add.at(self.sent_ns, found.tx["station"][first], found.tx["duration_ns"][first].astype(np.int64))
         if tx.size and rx.size:
             spoilt = rx[np.isin(rx["outcome"], COLLIDED)]
             kinds = tx["kind"][np.searchsorted(tx["id"], spoilt["id"]).clip(max=tx.size - 1)]

@@ -63,10 +63,15 @@ def commands(said: str) -> set[str]:
     return set(re.findall(r"^  ([a-z]\S+)  ", said.partition("\nRun:\n")[2].partition("\nExamples:")[0], re.M))
 
 
+@pytest.fixture(scope="module")
+def listed() -> set[str]:
+    """The commands of the whole tree."""
+    return commands(run(CHECKOUT, "-m", "emulation", "--help"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_the_road_does_without(name: str, tmp_path: Path) -> None:
-    listed = commands(run(CHECKOUT, "-m", "emulation", "--help"))
+def test_the_road_does_without(listed: set[str], name: str, tmp_path: Path) -> None:
     own = {path.stem for path in (CHECKOUT / "emulation/features" / name / "commands").glob("[a-z]*")}
     assert own <= listed
     in_need = [other for other, of in BETWEEN if of == name]

@@ -107,7 +107,7 @@ class Medium:
         if len({intf.freq > 3 for intf in self.leading()}) > 1:
             self.refuse_several(modes)
         if self.by_links:
-            raise Misuse(f"wmediumd_mode=error_prob: mode {first.mode!r} has no error rates yet: write mode='g' or 'a'")
+            raise Misuse(f"wmediumd_mode=error_prob: it is for modes a, b and g, not {first.mode!r}")
         for intf in self.radios():
             if intf.params.get("mode") and not self.fits(intf, first):
                 note(f"{intf.name}: mode={intf.mode!r}: it follows its access point and uses mode {first.mode}")
@@ -157,8 +157,9 @@ class Medium:
             first = self.latest()
             freq = freq_of(first.name, first.mode, first.channel)
             radio = settings_of(first.mode, first.width)
+        fixed = radio.get("mode") == "ax"  # its MCS is fixed, and too high for most distances
         return {
-            **radio, "reception": "sinr", "freq": freq, "beacon_tu": 100,
+            **radio, "reception": "capture" if fixed else "sinr", "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
             "host_delay_us": HOST_DELAY_US, "noise_dbm": self.noise_dbm, **self.propagation(freq),
             **({} if self.by_links else {"thresholds": limits}),

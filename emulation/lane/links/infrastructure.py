@@ -103,12 +103,14 @@ class Link(links.Link):
         security = _one_of(Security, "security", settings.get("security", Security.OPEN))
         passphrase, client, roam = (settings.get(name) for name in ("passphrase", "client", "roam_dbm"))
         if (security is Security.OPEN) != (passphrase is None):
-            raise ValueError(f"passphrase: with security {security} there is {'none' if passphrase else 'to be one'}")
+            raise ValueError(
+                f"passphrase: security {security} {'has none; leave it out' if passphrase else 'needs one'}"
+            )
         check_passphrase(passphrase)
         if client is not None:
             client = _one_of(Client, "client", client)
             if client is Client.KERNEL and security is not Security.OPEN:
-                raise ValueError(f"client: with security {security} it is {Client.WPA_SUPPLICANT}")
+                raise ValueError(f"client: security {security} needs {Client.WPA_SUPPLICANT}; leave out client")
         if roam is not None and (isinstance(roam, bool) or not isinstance(roam, int | float) or not -120 <= roam <= 0):
             raise ValueError(f"roam_dbm: must be from -120 to 0, not {roam!r}")
         return {"security": security, "passphrase": passphrase, "client": client, "roam_dbm": roam}

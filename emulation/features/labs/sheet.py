@@ -28,8 +28,8 @@ SEEDS = range(1, 10_000)
 EMPTY, EMPTY_TEXT = '""', '"""\n"""'
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 HEAD = """# {title}: the answers of {student}.
-# Fill in what is between the quotes, without units: "1234.5"; of a choice its letter, or all that hold: "ac".
-# A line left empty is no answer yet. Then:
+# Write each answer between the quotes, without units: "1234.5". For a choice, write its letter, or all that are true:
+# "ac". An empty answer is not judged. Then:
 #     ./dcflab lab check {lab} {folder}
 lab = {quoted_lab}
 student = {quoted_student}

@@ -101,9 +101,10 @@ def of_lab(name: str) -> click.Command:
         if as_json:
             click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.own_numbers(who)}))
             return
-        click.echo(f"{folder}/{begin.WRITTEN} is yours to read: its commands have your numbers, seed {who.seed}")
+        click.echo(f"{folder}/{begin.WRITTEN} is your handout: its commands have your numbers, seed {who.seed}")
         click.echo(
-            f"{answers} is yours to fill in, then: ./dcflab lab check {shlex.quote(name)} {shlex.quote(str(folder))}"
+            f"{answers} is your sheet; fill it in and run "
+            f"./dcflab lab check {shlex.quote(name)} {shlex.quote(str(folder))}"
         )
 
     params = [

@@ -17,7 +17,7 @@ from emulation.features.check import new
 def new_module(name: str, kind: str) -> None:
     """Start a module: a folder NAME with a commented C file and its Kbuild."""
     file = new.make(name, kind, Path())
-    click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
+    click.echo(f"{file}: edit it where it says CHANGE. Then:\n    ./dcflab module check {file.parent}")
 
 
 COMMAND = new_module

@@ -75,7 +75,7 @@ def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
     assert dcflab(here, "module", "new", "mine").returncode == 0
     begun = {"build": "tmp/.dcflab-check-*/*/build.log", "workout": "here/run/workout-*/console.log",
              "compare": "here/run/compare-*/3-*/console.log"}  # fmt: skip
-    only = [] if when != "compare" else ["--only", "compare"]
+    only = ["--only", when] if when != "build" else []
     with started(here, "module", "check", "mine", *only) as check:
         wait_for(lambda: list(here.parent.glob(begun[when])), limit_s=120)
         check.send_signal(signal.SIGINT)

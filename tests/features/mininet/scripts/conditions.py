@@ -17,9 +17,9 @@ def topology():
     net.build()
     sta1.time, sta1.throughput = [0.0, 10.0], [1.0, 5.0]
     ReplayingBandwidth(net)
-    for _ in range(2):
-        rate = net.iperf([sta1, h1], seconds=4)[0]
-        print("rate", round(float(rate.split()[0])), rate.split()[1])
+    for limit in sta1.throughput:
+        said, unit, *_ = net.iperf([sta1, h1], seconds=4)[0].split()
+        print("rate", limit, 0.8 < float(said) / (limit * 1e3 if unit[0] == "K" else limit) <= 1)
         sleep(6)
     sta1.time, sta1.bw, sta1.loss, sta1.latency = [0.0, 10.0], [9.0, 9.0], [0.0, 100.0], [25.0, 0.0]
     ReplayingNetworkConditions(net)

@@ -32,6 +32,12 @@ struct list_head { struct list_head *next, *prev; };
 #define list_for_each_entry_safe(at, after, head, member)					\
 	for (at = container_of((head)->next, __typeof__(*at), member);				\
 	     after = container_of(at->member.next, __typeof__(*at), member), &at->member != (head); at = after)
+#define list_for_each_entry_reverse(at, head, member)						\
+	for (at = container_of((head)->prev, __typeof__(*at), member); &at->member != (head);	\
+	     at = container_of(at->member.prev, __typeof__(*at), member))
+#define list_first_entry_or_null(head, type, member)						\
+	((head)->next == (head) ? NULL : container_of((head)->next, type, member))
+#define max(a, b) ((a) > (b) ? (a) : (b))
 #define pr_err(...) do { } while (0)
 #define smp_mb() __sync_synchronize()
 #define GFP_ATOMIC 0
@@ -66,12 +72,17 @@ static void *kzalloc(size_t size, int flags)
 
 #define kfree free
 
+static void list_add(struct list_head *new, struct list_head *head)
+{
+	new->prev = head;
+	new->next = head->next;
+	head->next->prev = new;
+	head->next = new;
+}
+
 static void list_add_tail(struct list_head *new, struct list_head *head)
 {
-	new->prev = head->prev;
-	new->next = head;
-	head->prev->next = new;
-	head->prev = new;
+	list_add(new, head->prev);
 }
 
 static void list_del(struct list_head *entry)
@@ -164,6 +175,12 @@ void vdev_give(struct air *air, int q, u16 head, u32 len)
 	free(bytes);
 }
 
+u64 air_host_delay(struct air *air, u16 station)
+{
+	(void)air, (void)station;
+	return draw(500 * US);
+}
+
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len)
 {
 	(void)edge, (void)head, (void)head_len, (void)body, (void)body_len;
@@ -207,6 +224,7 @@ static void send_frame(void)
 static void run(struct air *air, u64 now)
 {
 	dcf_run(air->dcf, now);
+	hwsim_arrive(air, now);
 	hwsim_give(air);
 	hwsim_take(air, now);
 	/* Who leaves frames where they are comes back. */
@@ -228,6 +246,7 @@ int main(int argc, char **argv)
 	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	answered = calloc(operations + 1, 1);
 	air.backlog.next = air.backlog.prev = &air.backlog;
+	air.arriving.next = air.arriving.prev = &air.arriving;
 	air.dcf = calloc(1, dcf_size(STATIONS));
 	assert(dcf_check(&config) == DCF_SOUND);
 	dcf_init(air.dcf, &config, &ops, &air);
@@ -248,7 +267,8 @@ int main(int argc, char **argv)
 		run(&air, now += draw(3) ? draw(2000 * US) : draw(100 * US));
 	}
 	failing = 0;
-	while (now += 1000 * US, ring[QUEUE_TX].taken != ring[QUEUE_TX].in || dcf_next(air.dcf) != DCF_NEVER || air.waiting) {
+	while (now += 1000 * US, ring[QUEUE_TX].taken != ring[QUEUE_TX].in || dcf_next(air.dcf) != DCF_NEVER || air.waiting ||
+	       hwsim_next(&air) != DCF_NEVER) {
 		while ((u16)(ring[QUEUE_RX].in - ring[QUEUE_RX].out) < MOST / 2)
 			give_buffer(&air);
 		run(&air, now);

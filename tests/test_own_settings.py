@@ -97,6 +97,7 @@ def test_an_mcs_is_held_where_all_radios_know_it():
         (({"mode": "n"}, {"channel": 40}), {}, "sta1: channel: its link is at 5180 MHz, and this one at 5200"),
         (({"mode": "be"}, {}), {}, "mode: 802.11be is not modelled; there are: abg, a, b, g, n, ac, ax"),
         (({}, {"mode": "n"}), {"mode": "abg"}, "sta1: mode: n is not among the network's legacy rates"),
+        (({"mode": "ax", "mcs": 1}, {"ofdma": True}), {}, "sta1: ofdma is not modelled: a PPDU of 802.11ax is for one"),
         (({"width": 80}, {}), {}, "ap1: width: give a mode, too: n, ac or ax"),
     ],
 )

@@ -320,6 +320,8 @@ static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif 
 {
 	struct driver *d = driver_of(hw);
 
+	info->tx_retries = READ_ONCE((*(struct peer **)sta->drv_priv)->retries);
+	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
 	if (!d->fixed || !modes_is_he(d->air->modes, d->fixed) || !sta->deflink.he_cap.has_he)
 		return;
 	modes_to_he(d->air->modes, d->fixed, &info->txrate);

@@ -25,6 +25,7 @@
 struct peer {
 	struct ieee80211_sta *sta; /* NULL: it is gone */
 	u32 uses;
+	u32 retries; /* of MPDUs to it */
 	u16 station; /* of the core */
 	struct session *session[IEEE80211_NUM_TIDS];
 	struct {

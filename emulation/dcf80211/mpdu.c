@@ -247,6 +247,8 @@ static void pass_done(struct driver *d, struct mpdu *m)
 		info->flags |= IEEE80211_TX_STAT_NOACK_TRANSMITTED;
 	else if (m->session && m->session->lost == m) /* one block-ACK request covers all of them */
 		info->flags |= IEEE80211_TX_STAT_AMPDU_NO_BACK;
+	if (m->peer && m->frame.tries)
+		m->peer->retries += m->frame.tries - 1;
 	if (sta && !m->session) {
 		tid = ieee80211_is_data_qos(hdr->frame_control) ? ieee80211_get_tid(hdr) : 0;
 		ieee80211_sta_register_airtime(sta, tid, airtime_us(d, m), 0);

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from emulation.lane.errors import Misuse
 from emulation.specification import explain
+from emulation.specification.modes import ABSENT
 from topologies.files import loading
 
 Found = TypeVar("Found")
@@ -36,4 +37,6 @@ def as_misuse(what: str) -> Iterator[None]:
 def check_names(what: str, settings: Mapping[str, Any], valid: Collection[str]) -> None:
     """Check the names of settings. Raises Misuse, naming those that exist, if one is unknown."""
     if strange := next((name for name in settings if name not in valid), None):
+        if strange in ABSENT:
+            raise Misuse(f"{what}: {strange} is not modelled: {ABSENT[strange]}")
         raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(valid)}")

@@ -36,10 +36,13 @@ class Profile(NamedTuple):
 # mt76 of the same, drivers/net/wireless/mediatek/mt76: AQL and airtime fairness (mac80211.c), a window of 256
 # (mt7915/init.c), 15 attempts (mt76_connac_mac.c), 4 us (mt7915/init.c). Its firmware makes aggregates as long as the
 # standard allows, of a ring that only AQL limits.
+# ath10k of the same, drivers/net/wireless/ath/ath10k: AQL, airtime fairness and 8 us between MPDUs (mac.c), 64 MPDUs in
+# an aggregate (htt.h), and the most retries that it lets one set (core.h): its firmware's number is not in the source.
 # Beside 802.11b, mac80211 asks for CTS-to-self (use_cts_prot). mt76 also heeds HT Protection, by RTS and CTS
 # (mt76x02_mac.c, mt7915/mcu.c), and ath9k does not (xmit.c).
 PROFILES = {
     "ath9k": Profile(2, 31, 64, 32, 65_535, 4_000, 6, aql=False, fairness=True, protection=False),
+    "ath10k": Profile(8, 31, 64, 64, 1_048_575, 5_484, 6, aql=True, fairness=True, protection=False),
     "mt76": Profile(8, 15, 256, 256, 6_500_631, 5_484, 5, aql=True, fairness=True, protection=True),
     "none": Profile(2, 7, 0, 0, 65_535, 5_484, 0, aql=False, fairness=True, protection=False),
 }

@@ -42,6 +42,19 @@ BLOCKS = {40: (36, 44, 52, 60, 149, 157), 80: (36, 52, 149), 160: (36,)}
 RADAR = frozenset(range(52, 145))  # channels that want a search for radar first, which is not modelled
 
 
+# What people may ask for by name, and is not modelled
+ABSENT = {
+    "ofdma": "a PPDU of 802.11ax is for one station (HE SU)",
+    "mu_mimo": "a PPDU is for one station",
+    "puncturing": "a PPDU has all channels of its width",
+    "dfs": "channels that want a search for radar are not there",
+    "power_save": "stations are always awake",
+    "twt": "stations are always awake",
+    "stbc": "each stream has its own data",
+    "beamforming": "a power is that of the table, whatever the streams",
+}
+
+
 def _words(numbers: Collection[float], last: str = "or") -> str:
     *most, end = (f"{number:g}" for number in numbers)
     return f"{', '.join(most)} {last} {end}" if most else end

@@ -48,7 +48,7 @@ class Radio(Section):
     guard: Annotated[float, one_of((0.4, 0.8, 1.6, 3.2), "us")] = Field(
         0.8, description="with mode: guard interval in us; with mcs auto the shortest"
     )
-    aggregation: Literal["ath9k", "mt76", "none"] = Field(
+    aggregation: Literal["ath9k", "ath10k", "mt76", "none"] = Field(
         "ath9k", description="with mode: the driver whose rules for aggregates are used; none: no aggregation"
     )
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")

@@ -102,6 +102,8 @@ def test_linux_shows_what_it_shows_of_hardware(bench) -> None:  # type: ignore[n
     airtime_us = int(read["airtime"].split("TX: ")[1].split()[0])
     assert airtime_us == pytest.approx(sender["airtime_ns"]["tcp_data"] / 1000, rel=0.01)
     assert dump.count("65.0 MBit/s MCS 7") == 2
+    retries = int(dump.split("tx retries:")[1].split()[0])  # of MPDUs, of all attempts in rc_stats
+    assert 10 < retries < 0.2 * attempts
 
 
 def test_minstrel_ht_climbs(bench) -> None:  # type: ignore[no-untyped-def]

@@ -90,6 +90,8 @@ def check_freq(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> N
 def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int:
     """Return how wide a channel is, in MHz. Legacy modes have 20 MHz, whatever `ht_cap` says. Raises Misuse."""
     given = {word: said[word] for word in WIDTH if said.get(word)}
+    for word, value in given.items():
+        check_words(call, word, str(value))
     widths = [int(width) for word in given.values() for width in WIDER.findall(str(word))]
     width = max([20, *widths])
     if MODES[mode].name == OLDER:
@@ -107,6 +109,15 @@ def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int
     if why := refused or modes.refuse_channel(name, freq, width):
         raise Misuse(f"{call}: {'; '.join(f'{word}={value!r}' for word, value in given.items())}: {why}")
     return width
+
+
+def check_words(call: str, word: str, value: str) -> None:
+    """Check hostapd's words for what a radio can do, as [HT40+]. Raises Misuse."""
+    for each in re.findall(r"\[([^]]+)\]", value):
+        if each.startswith("MU-"):
+            raise Misuse(f"{call}: {word}: [{each}]: MU-MIMO is not there: {modes.ABSENT['mu_mimo']}")
+        if not each.startswith(("HT", "VHT", "SHORT-GI")):
+            note(f"{word}: [{each}] has no effect: radios are all alike (docs/ht.md)")
 
 
 def settings_of(mode: str, width: int) -> dict[str, Any]:

@@ -469,6 +469,7 @@ def test_a_refusal_names_the_line(stage):
             WIDE.format("'ac', band=160"),
             "band=160: 160 MHz around channel 36 take channels 36 to 64, and from 52 on they",
         ),
+        (WIDE.format("'ac', vht_capab='[VHT80][MU-BEAMFORMER]'"), "vht_capab: [MU-BEAMFORMER]: MU-MIMO is not there"),
         (WIDE.format("'ac', band=30"), "band=30: channels are 20, 40, 80 or 160 MHz wide"),
         (WIDE.format("'ac'); net.addAccessPoint('ap2'); net.medium.mode("), "all radios of a network share one PHY"),
         ("net.addStation('sta2', channel=13)", "sta2: channel 13: in mode g there are: 1, 2"),

@@ -195,6 +195,9 @@ struct driver_traits {
 
 /* driver.c */
 #ifdef DCF80211_HT
+/* With the module. */
+int driver_load(void);
+void driver_unload(void);
 int driver_open(struct air *air);
 void driver_close(struct air *air);
 /* Make a radio, which belongs to this socket. */
@@ -203,6 +206,15 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 /* Remove the radios of a socket; @net NULL: all. */
 void driver_release(struct air *air, const struct net *net, u32 portid);
 #else
+static inline int driver_load(void)
+{
+	return 0;
+}
+
+static inline void driver_unload(void)
+{
+}
+
 static inline int driver_open(struct air *air)
 {
 	return -EOPNOTSUPP;

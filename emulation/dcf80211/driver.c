@@ -438,6 +438,20 @@ static int fix_mode(struct driver *d)
 	return 0;
 }
 
+/* The parent of all radios: ethtool, which Open vSwitch asks, follows it. */
+static struct device *parent;
+
+int driver_load(void)
+{
+	parent = root_device_register("dcf80211");
+	return PTR_ERR_OR_ZERO(parent);
+}
+
+void driver_unload(void)
+{
+	root_device_unregister(parent);
+}
+
 static void driver_free(struct driver *d)
 {
 	caps_free(d);
@@ -475,6 +489,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 	hrtimer_setup(&d->beacon, driver_beacon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	radio_perm_addr(addr, air->radio[station].addr);
 	describe_radio(d, addr);
+	SET_IEEE80211_DEV(hw, parent);
 	wiphy_net_set(hw->wiphy, net);
 	err = fix_mode(d) ?: caps_set(d);
 	if (!err) {

@@ -6,12 +6,20 @@
 
 static int __init dcf80211_load(void)
 {
-	return control_register();
+	int err = driver_load();
+
+	if (err)
+		return err;
+	err = control_register();
+	if (err)
+		driver_unload();
+	return err;
 }
 
 static void __exit dcf80211_unload(void)
 {
 	control_unregister();
+	driver_unload();
 }
 
 module_init(dcf80211_load);

@@ -53,9 +53,10 @@ class Switch:
         said = ["--", "--may-exist", "add-br", self.name, "--", "set", "bridge", self.name]
         said += [f"{name}={value}" for name, value in columns.items()]
         for place, port in enumerate(self.ports, 1):
-            said += ["--", "--may-exist", "add-port", self.name, port]
+            said += ["--", "--may-exist", "add-port", self.name, port, "--", "set", "port", port, f"qos=@{self.name}"]
             said += ["--", "set", "interface", port, f"ofport_request={numbers.get(port, place)}"]
-        return said
+        # By default Open vSwitch removes the qdiscs of its ports.
+        return [*said, *(["--", f"--id=@{self.name}", "create", "qos", "type=linux-noop"] if self.ports else [])]
 
     def start(self, *more: str) -> None:
         """Make the bridge, with more words for ovs-vsctl. Raises OSError."""

@@ -65,7 +65,8 @@ def files(pattern: str, package: str) -> Need:
 
 # Programs that some networks call, and people and their scripts. A run that calls a missing one is refused.
 REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring their own rules
-BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", "ovs-vswitchd", "iw", "ip", "ping")))
+OPENFLOW = ("ovs-vswitchd", "ovs-testcontroller")
+BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", *OPENFLOW, "iw", "ip", "ping")))
 
 SMALL = {
     "iperf3",
@@ -116,6 +117,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         files("/usr/include/stdio.h", "libc6-dev"),
         program("tshark"),
         program("chromium"),  # plays films
+        program("osken-manager"),  # a controller
         program("ns", "ns2"),  # the air's rules of ns-2 are tested against it
         program("sparse"),
         *STOCK,

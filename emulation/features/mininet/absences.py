@@ -8,25 +8,24 @@ from typing import Any
 
 from emulation.features.mininet.interface import Intf
 from emulation.features.mininet.refusals import refuse
-from emulation.features.mininet.roles import Controller
 
 LOW_POWER = "802.15.4 is not there: the air is 802.11's"
 NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"
-NO_OPENFLOW = "switches and access points are bridges, without OpenFlow"
+NO_P4 = "switches and access points are Open vSwitch's, with OpenFlow"
 NO_HARDWARE = "the air is emulated, all of it: write mesh or adhoc"
 MININET = {"examples": "copy the example beside the script"}
 MN_WIFI = {
     "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not there", "wwan": "WWAN is not there", "sumo": NO_SUMO,
-    "energy": "nothing uses up a battery", "bmv2": NO_OPENFLOW, "examples": "copy the example beside the script",
+    "energy": "nothing uses up a battery", "bmv2": NO_P4, "examples": "copy the example beside the script",
     "plot": "plotGraph() of the network draws", "module": "the lab has its own radios",
     "frequency": "channels are those of mode", "data": "the lab's air has its own error tables",
 }  # fmt: skip
 NODES = {
-    "IVSSwitch": NO_OPENFLOW, "Ryu": NO_OPENFLOW, "NOX": NO_OPENFLOW, "OVSSwitchONOS": NO_OPENFLOW,
+    "IVSSwitch": NO_P4, "NOX": "Controller('c0', command='…', cargs='…') runs any program", "OVSSwitchONOS": NO_P4,
     "Docker": "nodes are namespaces", "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
     "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not there", "physicalAP": NO_HARDWARE,
     "Aircraft": "addStation with a position in three numbers", "Satellite": "addStation with mobility()",
-    "P4Switch": NO_OPENFLOW, "P4AP": NO_OPENFLOW, "P4Host": NO_OPENFLOW,
+    "P4Switch": NO_P4, "P4AP": NO_P4, "P4Host": NO_P4,
 }  # fmt: skip
 LINKS = {
     "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE, "WifiDirectLink": "Wi-Fi Direct is not there",
@@ -45,13 +44,6 @@ INSTEAD = {  # by module and missing name: what to do instead
     "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
     "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.vanet": VANET,
 }  # fmt: skip
-
-
-class RemoteController(Controller):
-    """Raises Misuse when a network uses it."""
-
-    def __init__(self, name: str, **params: Any) -> None:
-        refuse(f"{name}: RemoteController", f"{NO_OPENFLOW}, and nothing outside the lane can be reached: Controller")
 
 
 class HardwareIntf(Intf):

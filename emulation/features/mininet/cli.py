@@ -205,9 +205,16 @@ class CLI(prompt.Shell):
 
     do_x = do_gterm = do_xterm
 
-    def do_dpctl(self, _: str) -> None:
-        """dpctl: there is no OpenFlow: switches and access points bridge."""
-        raise ValueError("dpctl: switches and access points are bridges here, without OpenFlow: NODE bridge fdb")
+    def do_dpctl(self, line: str) -> None:
+        """dpctl COMMAND: run ovs-ofctl with each switch and access point.
+
+        dpctl dump-flows
+        dpctl add-flow in_port=1,actions=output:2
+        """
+        if not (words := line.split()):
+            raise ValueError("dpctl: a command of ovs-ofctl, as dump-flows")
+        for node in (*self.mininet.switches, *self.mininet.aps):
+            output(f"*** {node.name} {'-' * 72}\n{node.dpctl(*words)}")
 
 
 def lines_of(call: str, file: str) -> list[str]:

@@ -12,22 +12,22 @@ from emulation.features.mininet.node import FREE, Node
 from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 
-BRIDGE = "switches and access points are learning bridges here"
+DATAPATH = "the kernel's datapath of Open vSwitch forwards"
+OF_SWITCH = ("dpid", "failMode", "protocols", "stp", "inband", "listenPort")
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
-NO_FLOWS = f"{BRIDGE}, without OpenFlow"
 OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "ieee80211w", *WIDTH)  # of a network, for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
-NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
-             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "autoSetPositions", "set_socket_ip",
-             "set_socket_port", *OF_ALL)  # fmt: skip
+NET_TAKEN = ("ipBase", "listenPort", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof",
+             "ac_method", "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "autoSetPositions",
+             "set_socket_ip", "set_socket_port", *OF_ALL)  # fmt: skip
 OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
     **dict.fromkeys(("config4addr", "configure4addr"), "addLink(ap1, ap2, cls=_4address) makes such a link"),
     **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
-    "waitConnected": "nobody has to be waited for", "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE,
+    "waitConnected": "nobody has to be waited for", "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
     "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
     "set_tc_params": "the air says what arrives", "iot_module": "the lab has its own radios",
@@ -43,21 +43,19 @@ NET_REFUSED = {
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
-    "switch": ("mac", "dpid", "position"),
-    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", "authmode", "vssids", "_4addr",
-           *OF_RADIO),
+    "switch": ("mac", "position", *OF_SWITCH),
+    "ap": ("mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
+           "_4addr", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "wlans", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 NODE_NOTED = {
-    "failMode": BRIDGE,
-    "datapath": BRIDGE, "protocols": NO_FLOWS, "opts": NO_FLOWS, "dpopts": NO_FLOWS,
-    "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE, "inband": NO_FLOWS, "reconnectms": NO_FLOWS,
-    "batch": BRIDGE, "verbose": "",
+    "datapath": DATAPATH, "opts": DATAPATH, "dpopts": DATAPATH, "inNamespace": OWN_SPACE,
+    "reconnectms": "it is 1000", "batch": "switches start one after the other", "verbose": "",
 }  # fmt: skip
 NODE_REFUSED = {
-    "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
+    "wps_state": "WPS is not there",
     "nvif": "a radio has one interface: add an access point for each name",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
     "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
@@ -132,5 +130,4 @@ def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any
 
 def check_node(name: str, kind: str, params: dict[str, Any]) -> None:
     """Check the keywords of a node of this kind. Raises Misuse."""
-    said = {word: value for word, value in params.items() if (word, value) != ("failMode", "standalone")}
-    check(name, said, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED)
+    check(name, params, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED)

@@ -16,6 +16,7 @@ import topologies
 from emulation.features.mininet.access import MASTER, give
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.modes import freq_of
+from emulation.features.mininet.roles import Bridge
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wlan
 from emulation.lane.motion import Way
@@ -59,8 +60,11 @@ class Lab(Net):
         if node.kind in ("station", "ap"):
             medium = self.mininet.medium
             settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.mode_of(node)}
+        if isinstance(node, Bridge):
+            settings |= node.bridge()
         made = adders[node.kind](node.name, **settings)
         if early := node.early:  # it has a namespace already
+            made.apart = early.apart
             made.namespace, made.home, made.route, made.cleanup = (
                 early.namespace,
                 early.home,
@@ -114,7 +118,7 @@ class Lab(Net):
             if self.mininet.uses_ip6:
                 planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
             if planned["bridge"]:
-                planned["bridge"]["name"] = node.name
+                planned["bridge"] = node.planned()
             order = sorted(self.order[node.name], key=lambda intf: not isinstance(intf, WIntf))  # radios come first
             for intf, interface in zip(order, planned["interfaces"], strict=True):
                 before = str(interface["ip"] or "").partition("/")[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.link import Link
 from emulation.features.mininet.node import Node
+from emulation.features.mininet.roles import Bridge
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import wired as ends
 from emulation.lane.links import wired
@@ -28,11 +29,13 @@ def open_node(lab: Lab, node: Node) -> None:
     node.lane = made = lab[node.name]  # type: ignore[assignment]
     made.plan = {
         "name": node.name, "kind": node.kind, "position": list(node.position), "sysctl": {}, "interfaces": [],
-        "bridge": {"kind": "linux", "name": node.name, "stp": False} if node.kind == "switch" else None,
+        "bridge": node.planned() if isinstance(node, Bridge) else None,
     }  # fmt: skip
     made.private = node.private()
     made.open()
     lab.cleanup.callback(made.close)
+    if made.switch:
+        made.switch.start()
 
 
 def open_wire(lab: Lab, link: Link) -> None:
@@ -56,3 +59,5 @@ def open_wire(lab: Lab, link: Link) -> None:
             node.interfaces.append(end)
             made.take(end)
             end.configure()
+            if node.switch:
+                node.switch.start()

@@ -8,11 +8,10 @@ from typing import Any
 
 from emulation.features.mininet import topo
 from emulation.features.mininet.cli import CLI
+from emulation.features.mininet.controllers import Controller, RemoteController, Ryu
 from emulation.features.mininet.link import Link, TCLink, WirelessLink, wmediumd
 from emulation.features.mininet.log import setLogLevel
 from emulation.features.mininet.net import Mininet
-from emulation.features.mininet.refusals import refuse
-from emulation.features.mininet.roles import Controller
 from emulation.features.mininet.util import buildTopo, custom, splitArgs
 from emulation.features.mininet.wifi import Mininet_wifi
 from emulation.lane.errors import Misuse
@@ -23,6 +22,9 @@ WIRED: dict[str, Callable[..., topo.Topo]] = {
 }  # fmt: skip
 WIRELESS: dict[str, Callable[..., topo.Topo]] = {
     "minimal": topo.MinimalWirelessTopo, "single": topo.SingleAPTopo, "linear": topo.LinearWirelessTopo,
+}  # fmt: skip
+CONTROLLERS: dict[str, type[Controller] | None] = {
+    "default": Controller, "ref": Controller, "ovsc": Controller, "remote": RemoteController, "ryu": Ryu, "none": None,
 }  # fmt: skip
 LINKS: dict[str, type[Link]] = {
     "default": Link, "tc": TCLink, "ovs": Link, "wtc": WirelessLink, "wmediumd": wmediumd, "wireless": WirelessLink,
@@ -38,14 +40,21 @@ def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, 
     topos = {**(WIRELESS if wifi else WIRED), **names.get("topos", {})}
     if (name := splitArgs(kind)[0]) not in topos:
         raise Misuse(f"mn: there is no topo {name!r}; there are: {', '.join(topos)}")
-    if controller and controller.startswith("remote"):
-        refuse("controller remote", "switches and access points are bridges, without OpenFlow")
+    which, apps, told = splitArgs(controller or "default")
+    if which not in CONTROLLERS:
+        raise Misuse(f"mn: there is no controller {which!r}; there are: {', '.join(CONTROLLERS)}")
+    made = CONTROLLERS[which]
+
+    def controls(name: str) -> Controller:
+        assert made
+        return made(name, *apps, **told)
+
     how, args, params = splitArgs(link or ("wireless" if wifi else "default"))
     if how not in LINKS or args:
         raise Misuse(f"mn: there is no link {link!r}; there are: {', '.join(LINKS)}")
     cls = custom(LINKS[how], **params) if params else LINKS[how]
     common: dict[str, Any] = {"topo": buildTopo(topos, kind), "link": cls, "autoSetMacs": mac, "autoStaticArp": arp,
-                              "controller": Controller, "build": False, **said}  # fmt: skip
+                              "controller": made and controls, "build": False, **said}  # fmt: skip
     return Mininet_wifi(**common) if wifi else Mininet(**common)
 
 

@@ -8,12 +8,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.association import AssociationControl
+from emulation.features.mininet.controllers import Controller, RemoteController
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.lab import Lab
 from emulation.features.mininet.late import open_node, open_wire
@@ -24,15 +25,16 @@ from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
-from emulation.features.mininet.roles import NAT, Controller, Switch
+from emulation.features.mininet.roles import NAT, OpenFlow, Switch
 from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.prompt.inside.traffic import play
-from emulation.lane import guest
+from emulation.lane import guest, programs
 from emulation.lane.errors import Misuse
+from emulation.plan.bridges import SECURE, refuse_loop
 from traffic.loop import Loop
 from traffic.ping import ping
 
-STANDALONE = "switches and access points are learning bridges by themselves; nobody controls them"
+LISTEN = 6654  # the first port of switches
 PING_S = 1.0  # how long to wait for an answer
 UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("", 0.0)}
 
@@ -72,7 +74,7 @@ class Mininet:
         self.controlled = False  # whether the lab chooses access points
         if method := params.get("ac_method"):
             self.setAssociationCtrl(method)
-        self.next_ip = 1
+        self.next_ip, self.listening = 1, 0
         base, _, prefix = str(params.get("ipBase") or "10.0.0.0/8").partition("/")
         self.ip_base, self.prefix = base, int(prefix or 8)
 
@@ -148,11 +150,17 @@ class Mininet:
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:
         node = self.add(name, cls or self.classes.get("switch"), Switch, params)
+        self.listen(node)
         self.switches.append(node)
         return node
 
+    def listen(self, node: Node) -> None:
+        """Give a switch a port, at which `ovs-ofctl … tcp:127.0.0.1:6654` finds it."""
+        node.params.setdefault("listenPort", int(self.params.get("listenPort") or LISTEN) + self.listening)
+        self.listening += 1
+
     def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:
-        """Add a controller, which does nothing: bridges work by themselves. RemoteController raises Misuse."""
+        """Add a controller, which `start` starts."""
         if not isinstance(name, str):
             name, controller = "c0", name
         found = controller or self.classes.get("controller") or Controller
@@ -163,7 +171,6 @@ class Mininet:
         else:
             cls, fixed = kinds.class_of(name, found, Controller)
             node = cls(name, **{**fixed, **params})
-        note(f"controller {node.name}: {STANDALONE}")
         node.net = self
         self.nameToNode[node.name] = node
         self.controllers.append(node)
@@ -319,6 +326,19 @@ class Mininet:
         """Return whether stations may change their access point."""
         return self.mobility_plan.wanted or self.controlled
 
+    @cached_property
+    def has_openflow(self) -> bool:
+        """Return whether Open vSwitch is installed. Raises Misuse if it is not, and the script cannot do without it."""
+        if programs.there("ovs-vswitchd"):
+            return True
+        lacking = programs.lacking("ovs-vswitchd")
+        for node in (*self.controllers, *self.switches, *self.aps):
+            needs = isinstance(node, OpenFlow) and (node.protocols or node.params.get("failMode") == SECURE)
+            if needs or isinstance(node, RemoteController):
+                raise Misuse(f"{node.name}: {lacking}")
+        note(f"{lacking}; until then switches and access points are the kernel's bridges, without OpenFlow")
+        return False
+
     def buildFromTopo(self, topo: Any = None) -> None:
         """Add the nodes and links of a Topo."""
         from emulation.features.mininet.topo import build_from
@@ -358,14 +378,17 @@ class Mininet:
             self.staticArp()
 
     def prepare(self) -> None:
-        """Decide what depends on all calls."""
+        """Decide what depends on all calls. Raises Misuse."""
+        if any(each.learns for each in self.controllers):
+            ends = [(made.intf1.node, made.intf2.node) for made in self.wires() if made.intf2]
+            refuse_loop((a.name, b.name) for a, b in ends if a.is_learning and b.is_learning)
         if self.params.get("autoSetMacs"):
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():
                     intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
 
     def start(self) -> None:
-        """Build the network if needed, and start its controllers and switches, which work already."""
+        """Build the network if needed, and start its controllers and switches."""
         self.build()
         for node in (*self.controllers, *self.switches, *self.aps):
             if node in self.controllers:
@@ -380,7 +403,7 @@ class Mininet:
         if "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
             self.prompt()
         lab, self.lab = self.lab, None
-        for node in self.all_nodes():
+        for node in self.values():
             node.terminate()
         lab.stop()
         for watcher in self.watchers:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.log import info
-from emulation.features.mininet.refusals import UnknownParameter, missing, note, refuse
+from emulation.features.mininet.refusals import UnknownParameter, missing, note
 from emulation.features.mininet.shell import Shell
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
@@ -26,7 +26,6 @@ Position = tuple[float, float, float]
 PRIVATE = "/run/private"
 TXPOWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
 FREE = "computing takes no time in a lane"
-OVS = ("ovs-", "dpctl ")  # programs without effect here
 
 
 def place(what: str, position: Any) -> Position:
@@ -50,6 +49,8 @@ class Node:
     """A node, by default a host."""
 
     kind, port_base = "host", 0  # the kind in `emulation.net`; the number of its first wired interface
+    apart = True  # whether it has a network namespace of its own
+    is_learning = False  # whether it is a bridge without a spanning tree
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
         self.name, self.params, self.inNamespace = name, Params(params), inNamespace
@@ -189,6 +190,7 @@ class Node:
             raise Misuse(f"{self.name}.{what}: {named} does not exist yet; call it after net.build()")
         if not self.early:
             self.early = lane.Node(self.name)
+            self.early.apart = self.apart
             self.early.make()
             self.early.private = self.private()
             guest.at_end.callback(self.early.close)
@@ -207,10 +209,6 @@ class Node:
             raise Misuse(f"{self.name}: {self.lastCmd!r} is still running; call waitOutput() first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         command = " ".join(map(str, words))
-        if command.startswith(OVS):
-            refuse(
-                f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
-            )
         there = self.running(f"cmd({command!r})")
         if self.shell and self.shell.process.poll() is not None:  # after the command `exit`
             self.terminate()

@@ -18,6 +18,8 @@ UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
     "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening",
 }
+SWITCHES = "Switch OVSSwitch=Switch OVSKernelSwitch=Switch UserSwitch=Switch OVSBridge LinuxBridge"
+CONTROLLERS = "Controller DefaultController=Controller OVSController=Controller NullController RemoteController Ryu"
 # By their module: names, by our module. THEIRS=OURS if the names differ.
 MODULES: dict[str, dict[str, str]] = {
     "mininet": {},
@@ -31,12 +33,11 @@ MODULES: dict[str, dict[str, str]] = {
     "mininet.moduledeps": {"terms": "pathCheck"},
     "mininet.net": {"net": "Mininet"},
     "mininet.node": {
-        "absences": "RemoteController",
+        "controllers": CONTROLLERS,
         "node": "CPULimitedHost Host Node",
-        "roles": "Controller DefaultController=Controller OVSController=Controller NullController=Controller "
-        "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch LinuxBridge=Switch UserSwitch=Switch",
+        "roles": SWITCHES,
     },
-    "mininet.nodelib": {"roles": "LinuxBridge=Switch NAT"},
+    "mininet.nodelib": {"roles": "LinuxBridge NAT"},
     "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11"},
     "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
     "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
@@ -55,10 +56,9 @@ MODULES: dict[str, dict[str, str]] = {
     "mn_wifi.mobility": {},
     "mn_wifi.net": {"wifi": "Mininet_wifi"},
     "mn_wifi.node": {
-        "absences": "RemoteController",
+        "controllers": CONTROLLERS,
         "node": "Host Node",
-        "roles": "AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP=AP UserAP=AP Car Controller Station Node_wifi=Station "
-        "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch UserSwitch=Switch",
+        "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station Node_wifi=Station",
     },
     "mn_wifi.propagationModels": {},
     "mn_wifi.replaying": {

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Roles of nodes besides hosts: stations, cars, access points, switches, controllers."""
+"""Roles of nodes besides hosts: stations, cars, access points, switches."""
 
 from __future__ import annotations
 
+import re
+import select
 from typing import Any
 
+from emulation.features.mininet.controllers import LEARNING
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, refuse
 from emulation.features.mininet.retune import become
+from emulation.lane import programs
 from emulation.lane.errors import Misuse
+from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, STP, plan_bridge
+
+CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
+UNCONTROLLED = (
+    "{} has no controller, and forwards by its flows alone: add a controller, flows, or failMode='standalone'"
+)
 
 
 class Wireless(Node):
@@ -81,14 +91,25 @@ class Car(Station):
 
 
 class Bridge(Node):
-    """Methods of switches and access points: a kernel bridge with the node's name."""
+    """Methods of switches and access points that are the kernel's bridge, with the node's name."""
 
     port_base, stopped = 1, False
-    dpid: str | None = None
 
     def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
         """Set the address of the bridge, because interfaces in a bridge do not answer."""
         self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
+
+    @property
+    def is_learning(self) -> bool:  # type: ignore[override]
+        return not self.params.get("stp")
+
+    def bridge(self) -> dict[str, Any]:
+        """Return the settings of its bridge in `emulation.net`."""
+        return {STP: bool(self.params.get("stp"))}
+
+    def planned(self) -> dict[str, Any]:
+        """Return `bridge` of the plan."""
+        return {**plan_bridge(self.name, self.bridge()), "name": self.name}
 
     def stop(self, deleteIntfs: bool = False) -> None:
         """Stop bridging, until `start`."""
@@ -108,27 +129,151 @@ class Bridge(Node):
             self.must("ip", "link", "set", self.name, "up")
             self.stopped = False
 
-
-class Switch(Bridge):
-    """A bridge between wires."""
-
-    kind = "switch"
-
     def dpctl(self, *args: str) -> str:
-        refuse(f"{self.name}.dpctl", "switches and access points are bridges here, without OpenFlow")
+        refuse(f"{self.name}.dpctl", "it is the kernel's bridge, without OpenFlow: write cls=OVSSwitch")
 
     def connected(self) -> bool:
         return True
 
 
-class AP(Wireless, Bridge):
-    """An access point: hostapd, and a bridge between its clients and its wires."""
+class LinuxBridge(Bridge):
+    """A switch that is the kernel's bridge."""
 
-    kind = "ap"
-    dpctl, connected = Switch.dpctl, Switch.connected
+    kind = "switch"
+
+
+class OpenFlow(Bridge):
+    """Methods of switches and access points that are Open vSwitch, if it is installed, with the node's name."""
+
+    mode, leading = SECURE, "0"  # by default without a controller; the first digit of its datapath ID
+
+    @property
+    def apart(self) -> bool:  # type: ignore[override]
+        links = [made for made in self.net.links if made.role == "wds"]
+        return not self.net.has_openflow or any(self in (made.intf1.node, made.intf2.node) for made in links)
+
+    @property
+    def dpid(self) -> str:
+        """The datapath ID: the one said, or that of the number in its name."""
+        said = str(self.params.get("dpid") or "").replace(":", "")
+        found = re.search(r"\d+", self.name)
+        number = said or (f"{int(found[0]):x}" if found else "")
+        if not re.fullmatch("[0-9a-fA-F]{1,16}", number):
+            raise Misuse(f"{self.name}: dpid={said!r}: its name has no number, so give up to 16 hexadecimal digits")
+        return number.zfill(16) if said else self.leading + number.zfill(15)
+
+    @property
+    def protocols(self) -> str:
+        """The versions of OpenFlow, as OpenFlow10,OpenFlow13; empty: Open vSwitch's own choice."""
+        said = self.params.get("protocols") or ""
+        return said if isinstance(said, str) else ",".join(said)
+
+    def bridge(self) -> dict[str, Any]:
+        if self.apart:
+            if self.net.has_openflow:
+                note(f"{self.name}: with a link of four addresses it is the kernel's bridge, without OpenFlow")
+            return super().bridge()
+        mode = self.params.get("failMode") or self.mode
+        if any(each.learns for each in self.net.controllers) and not programs.there(LEARNING):
+            note(f"{programs.lacking(LEARNING)}; until then switches learn by themselves")
+            mode = STANDALONE
+        return {**super().bridge(), BRIDGE: OVS, FAIL_MODE: mode}
+
+    def planned(self) -> dict[str, Any]:
+        plan = super().planned()
+        if not self.apart:
+            plan["ports"] = {intf.name: port for port, intf in self.intfs.items()}
+            plan["columns"] |= {
+                "other_config:datapath-id": self.dpid,
+                "other_config:disable-in-band": "false" if self.params.get("inband") else "true",
+                **({"protocols": self.protocols} if self.protocols else {}),
+            }
+            if plan["columns"]["fail_mode"] == SECURE and not self.net.controllers and len(self.intfs) > 1:
+                note(UNCONTROLLED.format(self.name))
+        return plan
+
+    def start(self, controllers: Any = None) -> None:
+        """Make the bridge unless it is there, and connect it to controllers; wait for them."""
+        if self.apart or not (self.lane and self.lane.switch):
+            return super().start(controllers)
+        controllers = self.net.controllers if controllers is None else controllers
+        chosen = [] if self.mode == STANDALONE else [each for each in controllers if not each.nobody]
+        targets = [each.target for each in chosen]
+        if self.params.get("listenPort"):
+            targets.append(f"ptcp:{self.params['listenPort']}")
+        words = list[str]()
+        for number, target in enumerate(targets):
+            words += ["--", f"--id=@c{number}", "create", "controller", f'target="{target}"', "max_backoff=1000"]
+        known = ",".join(f"@c{number}" for number in range(len(targets)))
+        self.lane.switch.start(*words, "--", "set", "bridge", self.name, f"controller=[{known}]")
+        select.select([], [], [], CONNECTED_S)
+
+    def stop(self, deleteIntfs: bool = False) -> None:
+        """Remove the bridge, until `start`."""
+        if self.lane and self.lane.switch:
+            self.lane.switch.stop()
+        else:
+            super().stop(deleteIntfs)
+
+    def dpctl(self, *args: str) -> str:
+        """Run ovs-ofctl with this switch, and return its output: dpctl("dump-flows")."""
+        if self.apart:
+            return super().dpctl(*args)
+        version = ("-O", self.protocols) if self.protocols else ()
+        return self.cmd("ovs-ofctl", *version, args[0], self.name, *args[1:])
+
+    def cmd(self, *args: Any, **kwargs: Any) -> str:
+        """Run a command. After one of Open vSwitch's the daemon, which is not done yet, gets time for what it asks."""
+        said = super().cmd(*args, **kwargs)
+        if "ovs-" in self.lastCmd:
+            select.select([], [], [], SETTLED_S)
+        return said
+
+    def vsctl(self, *args: str) -> str:
+        return self.cmd("ovs-vsctl", *args)
+
+    def connected(self) -> bool:
+        """Return whether a controller is connected, as the database knows it some seconds later."""
+        return self.apart or "is_connected: true" in self.pexec("ovs-vsctl", "show")[0]
+
+    def attach(self, intf: Any) -> None:
+        if self.apart:
+            super().attach(intf)
+        else:
+            self.must("ovs-vsctl", "--may-exist", "add-port", self.name, str(intf))
+
+    def detach(self, intf: Any) -> None:
+        if self.apart:
+            super().detach(intf)
+        else:
+            self.must("ovs-vsctl", "del-port", self.name, str(intf))
+
+
+class Switch(OpenFlow):
+    """A switch between wires."""
+
+    kind = "switch"
+
+
+class OVSBridge(Switch):
+    """A switch that learns addresses by itself, without a controller."""
+
+    mode = STANDALONE
+
+
+class AP(Wireless, OpenFlow):
+    """An access point: hostapd, and a switch between its clients and its wires."""
+
+    kind, leading = "ap", "1"
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
         become(self.wintf(intf), "managed", params)
+
+
+class OVSBridgeAP(AP):
+    """An access point that learns addresses by itself, without a controller."""
+
+    mode = STANDALONE
 
 
 class NAT(Host):
@@ -141,27 +286,3 @@ class NAT(Host):
         return super().config(**params)
 
     configDefault = config
-
-
-class Controller(Node):
-    """A controller, which does nothing: there is no OpenFlow, and switches bridge by themselves."""
-
-    kind = "controller"
-
-    def __init__(self, name: str, **params: Any) -> None:
-        super().__init__(name, **params)
-        self.ip, self.port = params.get("ip", "127.0.0.1"), params.get("port", 6653)
-
-    def IP(self, intf: Any = None) -> str | None:
-        return str(self.ip)
-
-    def cmd(self, *args: Any, verbose: bool = False, **_: Any) -> str:
-        """Run a command outside the nodes' namespaces, as Mininet's controllers do."""
-        from emulation.features.mininet.util import quietRun
-
-        return quietRun(" ".join(map(str, args)), shell=True)
-
-    def checkListening(self) -> None: ...
-
-    def isAvailable(self) -> bool:
-        return True

@@ -7,6 +7,7 @@ from typing import Any
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
+from emulation.features.mininet.controllers import Controller
 from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
@@ -14,7 +15,7 @@ from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import check, numeric
-from emulation.features.mininet.roles import AP, Car, Controller, Station, Switch
+from emulation.features.mininet.roles import AP, Car, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
 from emulation.lane.errors import Misuse
 from topologies.network import Waypoint
@@ -78,6 +79,7 @@ class Mininet_wifi(Mininet):
         for number, ssid in enumerate(self.further(node), 1):
             node.wintf().more.append(Virtual(node.wintf(), number, ssid))
         node.wintfs |= dict(enumerate(node.wintf().more, len(node.wintfs)))
+        self.listen(node)
         self.aps.append(node)
         return node
 

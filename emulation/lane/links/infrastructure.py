@@ -179,8 +179,12 @@ class Link(links.Link):
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
             said = program.said[-1][1] if program.said else "nothing"
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
-        if node.switch:
-            node.switch.add(interface.name)
+        if switch := node.switch:
+            switch.ports += self.ports(interface)
+
+    def ports(self, interface: Interface) -> list[str]:
+        """Return the names of an access point's networks' interfaces."""
+        return [interface.name]
 
     def more(self, interface: Interface) -> Iterable[str]:
         """Return further lines for hostapd's file."""

@@ -74,6 +74,10 @@ class Link(infrastructure.Link):
             found += "".join(f"{line}\n" for line in self.more(interface)) + own
         return found
 
+    def ports(self, interface: Interface) -> list[str]:
+        further = enumerate(self.of(interface).get("more", ()), 1)
+        return [interface.name, *(f"{interface.name}-{number}" for number, _ in further)]
+
     def keys(self, interface: Interface) -> str:
         mine = self.of(interface)
         if mine["security"] != EAP:

@@ -18,7 +18,7 @@ NEEDED = {
     "iperf3": ("iperf3",),
     "babel": ("babeld",),
     "infrastructure": ("hostapd", "wpa_supplicant"),
-    "ovs": ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl"),
+    "ovs": ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl"),
 }  # by the kind of a part of the plan
 
 

@@ -1,7 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests that play scripts boot lanes."""
 
+from pathlib import Path
+
 import pytest
+
+from analysis.results.result import Script
+from emulation.lanes import Listener, virtual
+from emulation.play.lab import Lab
+from emulation.play.script import play_script
+from emulation.setup import prepare
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+@pytest.fixture(scope="session")
+def lab():
+    """The lab of the lane; a test that uses it boots lanes."""
+    made = prepare()
+    return Lab(made.kernel.linux, made.modules)
+
+
+class Stage:
+    def __init__(self, lab, folder):
+        self.lab, self.folder = lab, folder / "run"
+
+    def play(self, name, *arguments, typed=(), kept=False):
+        """Run a script of the folder, or these lines, and return its output; with `kept`, also the run."""
+        path = SCRIPTS / f"{name}.py"
+        if "\n" in name:
+            path = self.folder.with_name("mine.py")
+            path.write_text(name)
+        self.folder.mkdir()
+        lines, answers = [], iter(typed)
+        listener = Listener(line=lines.append, ask=lambda prompt: next(answers, None))
+        if kept:
+            script = Script(path=str(path), arguments=arguments, seeds=[1])
+            self.found = play_script(self.lab, script, self.folder, listener)
+            if self.found.error:
+                raise self.found.error
+            assert self.found.status == 0, lines
+        else:
+            command = ["script", str(path), *arguments]
+            done = virtual.run(self.lab.kernel, self.lab.modules, self.folder, command, listener=listener)
+            assert done.status == 0, lines
+        return lines
+
+
+@pytest.fixture
+def stage(lab, tmp_path):
+    return Stage(lab, tmp_path)
 
 
 def pytest_collection_modifyitems(items):

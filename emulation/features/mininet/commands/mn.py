@@ -12,7 +12,7 @@ from analysis.results.result import Script
 from emulation.cli.command import Command, Option, lane, out, seeds
 from emulation.cli.script import play_in
 from emulation.cli.terminal import at_terminal
-from emulation.features.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
+from emulation.features.mininet.mn import CONTROLLERS, LINKS, TESTS, WIRED, WIRELESS
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
 from emulation.play.script import SCRIPT_COPY
@@ -31,7 +31,7 @@ WORDS = [
     Option(["--custom", "own"], type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
            help="a file that defines topos = {'name': Class}"),
     Option(["--link"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(LINKS)}: tc,bw=10,delay=2ms"),
-    Option(["--controller"], metavar="KIND", help="accepted and ignored: switches and access points are bridges"),
+    Option(["--controller"], metavar="KIND[,ARGS]", help=f"{'|'.join(CONTROLLERS)}: ryu,my_app.py"),
     Option(["--mac"], is_flag=True, help="set the MAC addresses to 00:00:00:00:00:01 and following"),
     Option(["--arp"], is_flag=True, help="set all ARP entries in advance"),
     Option(["--ipbase", "ipBase"], metavar="ADDRESS/N", help="the base of the IP addresses  [default: 10.0.0.0/8]"),
@@ -45,7 +45,7 @@ NOTHING = [
     for flag in ("--position", "--innamespace", "--nolistenport", "--wait")
 ]  # without effect here
 OTHERWISE = {
-    "--switch": "switches are bridges", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
+    "--switch": "switches are Open vSwitch", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
     "--station": "stations are namespaces", "--nat": "a lane has no network outside",
     "--pre": "write a script (docs/mininet-wifi.md)", "--post": "write a script (docs/mininet-wifi.md)",
     "--listenport": "switches listen to nobody", "--cluster": "a lane is one machine",

@@ -11,8 +11,12 @@ def topology(method):
     net = Mininet_wifi(ac_method=method)
     for i in range(4):
         net.addStation(f"sta{i + 1}", position=f"{(35, 45, 60, 62)[i]},50,0")
-    net.addAccessPoint("ap1", ssid="ssid-ap1", mode="g", channel="1", position="30,50,0", range=60)
-    net.addAccessPoint("ap2", ssid="ssid-ap2", mode="g", channel="6", position="80,50,0", range=60)
+    net.addAccessPoint(
+        "ap1", ssid="ssid-ap1", mode="g", channel="1", position="30,50,0", range=60, failMode="standalone"
+    )
+    net.addAccessPoint(
+        "ap2", ssid="ssid-ap2", mode="g", channel="6", position="80,50,0", range=60, failMode="standalone"
+    )
     ap1, ap2 = net.get("ap1", "ap2")
     net.configureNodes()
     net.addLink(ap1, ap2)

@@ -11,7 +11,7 @@ from mn_wifi.replaying import ReplayingBandwidth, ReplayingNetworkConditions, Re
 def topology():
     net = Mininet_wifi()
     sta1 = net.addStation("sta1", position="10,0,0")
-    ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", position="0,0,0")
+    ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", position="0,0,0", failMode="standalone")
     h1 = net.addHost("h1")
     net.addLink(ap1, h1)
     net.build()

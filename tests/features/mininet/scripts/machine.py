@@ -40,6 +40,7 @@ def topology():
     with contextlib.suppress(Exception):
         net.addStation("sta3", colour="red")
     print("there", hasattr(h1, "nothing"))
+    net.addController("c1")
     net.start()
     h1.setCPUFrac(0.5)
     print("protected", "MFP:\t\tyes" in sta1.cmd("iw dev sta1-wlan0 station dump"))

@@ -2,12 +2,13 @@
 """Stations of mode g and of mode b at an access point of mode g, and one of mode g at one of mode b."""
 
 from mn_wifi.net import Mininet_wifi
+from mn_wifi.node import OVSBridgeAP
 
 WPA2 = {"encrypt": "wpa2", "passwd": "123456789a"}
 
 
 def topology():
-    net = Mininet_wifi()
+    net = Mininet_wifi(accessPoint=OVSBridgeAP)
     ap1 = net.addAccessPoint("ap1", ssid="new", mode="g", channel="1", position="50,50,0")
     ap2 = net.addAccessPoint("ap2", ssid="old", mode="b", channel="6", position="70,50,0", **WPA2)
     sta1 = net.addStation("sta1", mode="g", position="45,50,0")

@@ -7,7 +7,9 @@ from mn_wifi.net import Mininet_wifi
 def topology():
     net = Mininet_wifi(encrypt="wpa2", passwd="12345678")
     stas = [net.addStation(f"sta{i}", ssid=ssid) for i, ssid in enumerate(("x", "y", "z"), 1)]
-    ap1 = net.addAccessPoint("ap1", ssid="x", vssids=["y,z"], mode="g", channel="1", position="5,0,0")
+    ap1 = net.addAccessPoint(
+        "ap1", ssid="x", vssids=["y,z"], mode="g", channel="1", position="5,0,0", failMode="standalone"
+    )
     h1 = net.addHost("h1")
     net.addLink(ap1, h1)
     net.start()

@@ -31,6 +31,7 @@ def topology():
     net.addLink(h1, s1, bw=10, delay="5ms")
     net.addLink(h2, s2)
     h2.cmd("export WHO=h2; sysctl -w net.ipv4.ip_forward=1")  # it is there, and its interfaces are not yet
+    net.addController("c0")
     net.start()
     print("before", h2.cmd("cat /proc/sys/net/ipv4/ip_forward; echo $WHO").split())
     print(r0.intfNames(), s1.intfNames(), h1.intfNames())

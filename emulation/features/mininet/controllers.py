@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Controllers of OpenFlow: programs in the lane's first namespace, in which the switches of Open vSwitch are, too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shlex
+import signal
+import socket
+import time
+from typing import Any
+
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.refusals import note
+from emulation.lane import programs
+from emulation.lane.errors import Misuse
+from emulation.lane.node import LOOPBACK
+
+LOCAL = "127.0.0.1"
+LEARNING = "ovs-testcontroller"  # makes switches learn addresses
+OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
+READY_S, STARTING_S, LOOK_S = 30.0, 2.0, 0.05  # in lane time
+NOBODY = (
+    "{0}: no controller answers at {1}:{2}, so switches in failMode 'secure' have no flows; nothing outside reaches a "
+    "lane: start it in the script before the switches, as {0}.cmd('osken-manager my.py &')"
+)
+
+
+class Controller(Node):
+    """A program that controls switches, by default Open vSwitch's own, by which they learn addresses."""
+
+    kind = "controller"
+    apart, nobody = False, False
+
+    def __init__(self, name: str, command: str = "", cargs: str = "ptcp:%d", cdir: str | None = None,
+                 ip: str = LOCAL, port: int | None = None, protocol: str = "tcp", **params: Any) -> None:  # fmt: skip
+        super().__init__(name, **params)
+        usual = command in ("", "controller", "ovs-controller")  # Mininet's names of one that learns
+        self.command, self.cargs, self.cdir = LEARNING if usual else command, cargs, cdir
+        self.ip, self.port, self.protocol = ip, port or OPENFLOW_PORTS[0], protocol
+
+    @property
+    def learns(self) -> bool:
+        """Whether its switches forward as bridges do."""
+        return self.command == LEARNING
+
+    @property
+    def target(self) -> str:
+        return f"{self.protocol}:{LOCAL if self.ip == 'localhost' else self.ip}:{self.port}"
+
+    def IP(self, intf: Any = None) -> str | None:
+        return str(self.ip)
+
+    def start(self, controllers: Any = None) -> None:
+        """Start the program, and wait until it listens. Raises Misuse if it is not there, or ends."""
+        if self.isListening() or (self.learns and not self.net.has_openflow):
+            return
+        if not programs.there(program := shlex.split(self.command)[0]):
+            if self.learns:
+                return  # its switches learn by themselves
+            raise Misuse(f"{self.name}: {programs.lacking(program)}")
+        cargs = self.cargs % self.port if "%" in self.cargs else self.cargs
+        if self.learns and not any(node.params.get("protocols") for node in self.net.values()):
+            cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
+        if self.learns:
+            cargs = f"--normal {cargs}"  # flows that follow a station to another access point
+        log = f"/tmp/{self.name}.log"
+        self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")
+        deadline = time.monotonic() + READY_S
+        while not self.isListening():
+            if time.monotonic() > deadline or not os.path.exists(f"/proc/{self.lastPid}/exe"):
+                said = programs.last_line(log)
+                raise Misuse(f"{self.name}: {self.command} {cargs} does not listen at port {self.port}: {said}")
+            select.select([], [], [], LOOK_S)
+
+    def stop(self, deleteIntfs: bool = False) -> None:
+        self.terminate()
+
+    def terminate(self) -> None:
+        """End its programs, with the shell that started them."""
+        if self.shell:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.shell.process.pid, signal.SIGKILL)
+        super().terminate()
+
+    def isListening(self, ip: str = "", port: int = 0) -> bool:
+        """Return whether a program accepts connections at its address."""
+        with socket.socket() as made, contextlib.suppress(OSError):
+            made.connect((ip or self.ip, port or self.port))
+            return True
+        return False
+
+    def checkListening(self) -> None: ...
+
+    def isAvailable(self) -> bool:
+        return True
+
+
+class RemoteController(Controller):
+    """A controller that the script starts, in the lane: nothing outside reaches into it."""
+
+    learns = False
+
+    def __init__(self, name: str, ip: str = LOCAL, port: int | None = None, **params: Any) -> None:
+        super().__init__(name, ip=ip, port=port, **params)
+        self.said = port
+
+    def start(self, controllers: Any = None) -> None:
+        """Look for the program. Its address becomes one of the first namespace, unless a node has it."""
+        there = {intf.IP() for node in self.net.all_nodes() for intf in node.intfList()}
+        if self.ip != "localhost" and not self.ip.startswith("127.") and self.ip not in there:
+            with contextlib.suppress(OSError):  # it has this address already
+                self.running("start()").route.add_address(LOOPBACK, f"{self.ip}/32")
+        ports = (self.said,) if self.said else OPENFLOW_PORTS
+        deadline = time.monotonic() + STARTING_S  # it may be about to start
+        while not (found := [port for port in ports if self.isListening(port=port)]) and time.monotonic() < deadline:
+            select.select([], [], [], LOOK_S)
+        self.port = (found or ports)[0]
+        if not found:
+            note(NOBODY.format(self.name, self.ip, self.port))
+
+
+class Ryu(Controller):
+    """Ryu, or os-ken, its successor, with applications."""
+
+    def __init__(self, name: str, *apps: str, **params: Any) -> None:
+        program = "ryu-manager" if programs.there("ryu-manager") else "osken-manager"
+        cargs = " ".join(("--ofp-tcp-listen-port %d", *apps))
+        super().__init__(name, command=program, cargs=cargs, **params)
+
+
+class NullController(Controller):
+    """No controller."""
+
+    learns, nobody = False, True
+
+    def start(self, controllers: Any = None) -> None: ...

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scripts with OpenFlow: flows, controllers, and what is said where there are none."""
+
+import re
+import sys
+
+import pytest
+
+from emulation.features.mininet import controllers, packages
+from emulation.lane import programs
+from emulation.lane.errors import Misuse
+from emulation.lanes import LaneError
+
+
+def results(lines):
+    """Return the lines of the scripts' own output."""
+    words = ("apart", "together", "lost", "metered", "mirrored", "stopped", "started", "True", "at ")
+    return [line for line in lines if line.startswith(words)]
+
+
+def test_stations_that_are_kept_apart_reach_each_other_by_flows(stage):
+    lines = stage.play("isolated_flows", typed=["dpctl add-flow actions=drop", "sh ovs-ofctl dump-flows ap1"])
+    assert results(lines) == ["together, lost 0.0", "apart, lost 100.0"]
+    assert any("actions=drop" in line for line in lines)
+
+
+def test_a_slice_a_group_a_meter_and_a_mirror(stage):
+    nothing, pair, group, metered, *rest = results(stage.play("tables"))
+    assert [float(line.split()[1]) for line in (nothing, pair, group)] == pytest.approx([100, 1000 / 12, 800 / 12])
+    assert 950 < float(re.findall(r"[\d.]+", metered)[0]) < 1050  # kb/s, of 5 Mb/s
+    assert rest == ["mirrored 10", "stopped 100.0", "started 0.0", "True"]
+
+
+def test_a_controller_of_osken_steers_a_handover(stage, tmp_path):
+    """One seed gives one trace, also with such a program; and it may be at an address that is not the lane's."""
+    lines = stage.play("steered", "192.168.7.7")
+    sent, received = re.search(r"(\d+) packets transmitted, (\d+) received", "".join(lines)).groups()
+    assert sent == "200" and int(received) > 180
+    assert results(lines) == ["at ap2-wlan1 lost 0.0"]
+    assert any(line.startswith("1 moves") for line in lines) and not any("no controller" in line for line in lines)
+    (tmp_path / "again").mkdir()
+    assert type(stage)(stage.lab, tmp_path / "again").play("steered", "192.168.7.7") == lines
+
+
+LOOP = """
+from mininet.net import Mininet
+from mininet.node import OVSSwitch, RemoteController
+net = Mininet(controller={controller})
+s1, s2, s3 = (net.addSwitch('s%d' % i{switch}) for i in (1, 2, 3))
+h1, h2 = net.addHost('h1'), net.addHost('h2')
+for a, b in ((s1, s2), (s2, s3), (s3, s1), (h1, s1), (h2, s2)):
+    net.addLink(a, b)
+net.addController('c0')
+net.start()
+from time import sleep
+sleep(60)
+print('lost', net.ping([h1, h2]))
+net.stop()
+"""
+
+
+def test_a_loop_of_switches_that_learn_is_refused(stage):
+    with pytest.raises(LaneError, match="s3 - s2 - s1 - s3: a loop of bridges"):
+        stage.play(LOOP.format(controller="None", switch=", failMode='standalone'"))
+
+
+def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):
+    lines = stage.play(LOOP.format(controller="RemoteController", switch=", failMode='standalone', stp=True"))
+    assert results(lines) == ["lost 0.0"]
+    assert any("c0: no controller answers at 127.0.0.1:6653" in line for line in lines)
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A machine without Open vSwitch."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    packages.install()
+    monkeypatch.setattr(programs, "there", lambda program: None)
+
+
+BEGIN = "from mininet.net import Mininet\nfrom mininet.node import *\nnet = Mininet(controller=Controller)\n"
+
+
+@pytest.mark.parametrize("call", ["addSwitch('s1', failMode='secure')", "addController('s1', RemoteController)"])
+def test_what_needs_open_vswitch_says_its_package(call, bare):
+    there = {}
+    exec(f"{BEGIN}net.{call}", there)
+    with pytest.raises(Misuse, match="s1: there is no ovs-vswitchd on this machine: install the package openvs"):
+        there["net"].has_openflow  # noqa: B018
+
+
+def test_what_does_without_open_vswitch_runs(bare, capsys):
+    there = {}
+    exec(BEGIN + "s1, c0 = net.addSwitch('s1'), net.addController('c0')", there)
+    assert there["s1"].apart and there["s1"].bridge() == {"stp": False}
+    assert "the kernel's bridges, without OpenFlow" in capsys.readouterr().out
+
+
+def test_a_switch_has_its_numbers_datapath_id(bare):
+    there = {}
+    exec(BEGIN + "s = [net.addSwitch(name, dpid=dpid) for name, dpid in (('s12', None), ('core', '00:0a:1'))]", there)
+    assert [each.dpid for each in there["s"]] == ["000000000000000c", "00000000000000a1"]
+    assert controllers.Ryu("c0", "my.py").cargs == "--ofp-tcp-listen-port %d my.py"

@@ -169,7 +169,7 @@ def claimed_cpu() -> Iterator[int]:
                     continue
                 yield cpu
                 return
-    raise LaneError(Reason.NOT_STARTED, "too many lanes on this machine")
+    raise LaneError(Reason.NOT_STARTED, "too many lanes run on this machine; end some and try again")
 
 
 def memory_folder(memory_mb: int) -> str:

@@ -14,7 +14,9 @@ from emulation.features.mininet.refusals import check, refuse
 from emulation.lane.errors import Misuse
 from emulation.lane.links import adhoc, wlan
 from emulation.lane.links.infrastructure import Client
-from emulation.specification.modes import centre
+from emulation.plan.ht import FORMATS as ht_modes
+from emulation.specification.modes import centre, channel_number, refuse_link
+from emulation.specification.radio import OLDER
 
 PEERS: dict[str, type[link.Link]] = {"adhoc": link.adhoc, "mesh": link.mesh, "ocb": link.ITSLink}
 TYPES = {"adhoc": "ibss", "mesh": "mesh", "ocb": "ocb", MANAGED: "managed"}
@@ -45,6 +47,19 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
             retune(intf, role)
 
 
+def check_mode(intf: WIntf, role: str, freq: int) -> None:
+    """Check that the radio, as it was made, has the mode, band and width of its new link. Raises Misuse."""
+    lab, name = intf.node.net.lab, MODES[intf.mode].name
+    ht = intf.lane.plan.get("ht")  # type: ignore[union-attr]
+    made = OLDER if not ht else next(mode for mode, word in ht_modes.items() if word == ht["format"])
+    ranks = list(ht_modes)
+    fits = ranks.index(made) >= ranks.index(name) if OLDER not in (made, name) else intf.mode == lab.mode
+    if not fits or (ht and intf.width > ht["width_mhz"]) or (freq > 3000) != (lab.spec.radio.freq > 3000):
+        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {lab.mode!r}: say both before it")
+    if refused := refuse_link(name, role, 5 if freq > 3000 else 2, channel_number(freq), intf.width):
+        raise Misuse(f"{intf.name}: {refused}")
+
+
 def retune(intf: WIntf, role: str) -> None:
     """Leave the radio's network and join the other. Raises Misuse or OSError."""
     lane: Any = intf.lane
@@ -53,12 +68,10 @@ def retune(intf: WIntf, role: str) -> None:
         who = "hostapd" if busy.get("master") else "wpa_supplicant"
         raise Misuse(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
     freq = freq_of(intf.name, intf.mode, intf.channel)
-    mode, ht = intf.node.net.lab.mode, lane.plan.get("ht")
-    wide = {"width_mhz": intf.width, "centre_mhz": centre(freq, intf.width)}
-    if MODES[intf.mode] != MODES[mode] or (ht and wide["width_mhz"] > ht["width_mhz"]):
-        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
-    if ht:
-        ht |= wide
+    if role != MANAGED:
+        check_mode(intf, role, freq)
+        if ht := lane.plan.get("ht"):
+            ht |= {"width_mhz": intf.width, "centre_mhz": centre(freq, intf.width)}
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
         wlan.leave(lane)
         busy["client"] = wlan.IDLE

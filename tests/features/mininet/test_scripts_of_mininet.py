@@ -583,3 +583,24 @@ def test_modes_of_80211n_and_later(stage, mode, cap, rate, least_mbps):
     (down,), (old,) = (after(lines, word) for word in ("down", "old"))
     assert float(down.split()[0]) > least_mbps and 10 < float(old.split()[0]) < 30
     assert after(lines, "\trx bitrate:") == [rate, "54.0 MBit/s"]
+
+
+def test_a_station_joins_a_cell_of_80211n_later(stage):
+    """And leaves it. A mode that the network does not have is refused."""
+    lines = stage.play(
+        BEGIN + "from mn_wifi.link import adhoc, mesh\nsta2, sta3 = net.addStation('sta2'), net.addStation('sta3')\n"
+        "net.addLink(sta2, cls=adhoc, ssid='cell', mode='n2', channel=5)\n"
+        "net.addLink(sta3, cls=mesh, mode='ax2', channel=5)\nnet.build()\n"
+        "sta1.setAdhocMode(ssid='cell', mode='n2', channel=5)\nnet.ping([sta1, sta2])\n"
+        "print('lost', net.ping([sta1, sta2]))\nprint(sta2.cmd('iw dev sta2-wlan0 station dump'))\n"
+        "for mode, channel in (('g', 5), ('n', 36), ('ax2', 5)):\n    try:\n"
+        "        sta1.setAdhocMode(ssid='cell', mode=mode, channel=channel)\n"
+        "    except ValueError as error:\n        print('no', error)\n"
+        "sta1.setManagedMode()\nprint('gone', net.ping([sta1, sta2]))\nnet.stop()\n"
+    )
+    assert after(lines, "lost") == ["0.0"] and after(lines, "gone") == ["100.0"]
+    assert any("MCS" in line for line in after(lines, "\trx bitrate:"))
+    said = after(lines, "no sta1-wlan0:")
+    assert [word in each for word, each in zip(("mode 'g'", "mode 'n'", "an independent BSS"), said, strict=True)] == [
+        True
+    ] * 3

@@ -82,7 +82,8 @@ def test_mpdus_are_lost_by_their_mcs(bench, options: dict[str, Any], sinr_db: fl
     power_mdbm = plan(specify("string", {"stations": 2, "spacing": 20.0, **options}))["air"]["power_mdbm"][0][1]
     spread_db = 10 * log10(options.get("width", 20) / 20)
     options = {**options, "reception": "sinr", "noise_dbm": power_mdbm / 1000 - spread_db - sinr_db}
-    _, (_, receiver), _, _, _ = play(bench, options)
+    udp = {"kind": "udp", "rate_kbps": 150_000, "datagram_bytes": PAYLOAD}
+    _, (_, receiver), _, _, _ = play(bench, options, udp)
     outcomes = receiver["addressed"]["udp"]
     expected = 1 - (1 - lost) ** (MPDU / 1458)
     assert outcomes.keys() <= {"OK", "NOISE"} and sum(outcomes.values()) > 5000
@@ -251,7 +252,7 @@ def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
         ({"mode": "ax", "mcs": 11, "guard": 0.4}, "the guard interval of 802.11ax is 0.8, 1.6 or 3.2 us"),
         ({"width": 40}, "width: give a mode, too"),
         ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
-        ({"mode": "n", "edca": "off"}, "802.11n has EDCA"),
+        ({"mode": "n", "edca": "off"}, "802.11n always has EDCA"),
         ({"mode": "n", "reception": "sinr", "per": PER}, "wmediumd's tables have no MCS"),
         ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),
     ],

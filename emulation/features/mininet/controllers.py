@@ -9,6 +9,7 @@ import select
 import shlex
 import signal
 import socket
+import tempfile
 import time
 from typing import Any
 
@@ -66,7 +67,7 @@ class Controller(Node):
             cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
         if self.learns:
             cargs = f"--normal {cargs}"  # flows that follow a station to another access point
-        log = f"/tmp/{self.name}.log"
+        log = f"{tempfile.gettempdir()}/{self.name}.log"
         self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")
         deadline = time.monotonic() + READY_S
         while not self.isListening():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from emulation.lane.errors import Misuse
-from emulation.lane.motion import Way, legs
+from emulation.lane.motion import Trajectory, split_long_legs
 from emulation.plan import distance, plan
 from emulation.specification import specify
 from emulation.specification.propagation import MODELS, Propagation, model
@@ -134,8 +134,8 @@ def test_ways_that_the_air_cannot_follow_are_refused(way, said):
 def test_a_slow_leg_has_stops_in_between_and_goes_the_same_way():
     """The air takes legs of up to 71 minutes."""
     way = [(0, 0, 0, 0), (10_000_000_000, 1000, -77, 3), (90_000_000_000, 1000, -77, 3)]
-    found = legs(way)
+    found = split_long_legs(way)
     assert len(found) == 7 and found[-1] == way[-1]
     for at in range(0, 100_000_000_000, 999_999_937):
-        apart = zip(Way(way).at(at * 1000), Way(found).at(at * 1000), strict=True)
+        apart = zip(Trajectory(way).at(at * 1000), Trajectory(found).at(at * 1000), strict=True)
         assert max(abs(a - b) for a, b in apart) <= 0.001

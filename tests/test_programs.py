@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from emulation.lane.programs import called
+from emulation.lane.programs import programs_called
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from emulation.lane.programs import called
     ],
 )
 def test_what_a_line_calls(command: str, programs: list[str]) -> None:
-    assert called(command) == programs
+    assert programs_called(command) == programs

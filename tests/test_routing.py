@@ -182,7 +182,7 @@ def test_frozen_routes_are_of_least_etx_then_of_fewest_hops(seed: int) -> None:
     for via, a, b in itertools.product(range(count), repeat=3):
         there, on = best[a][via], best[via][b]
         best[a][b] = min(best[a][b], (there[0] + on[0], there[1] + on[1]))
-    routes = etx_frozen.frozen(links, [])
+    routes = etx_frozen.least_etx_routes(links, [])
     for a, b in itertools.product(range(count), repeat=2):
         if a == b or best[a][b][0] == np.inf:
             assert (a, b) not in routes

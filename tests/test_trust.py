@@ -18,7 +18,7 @@ from analysis.results.result import Result
 from emulation.cli import own
 from emulation.cli.main import cli
 from emulation.lane.errors import Failure, Misuse
-from emulation.lane.measurement import ASKED
+from emulation.lane.measurement import REQUEST_FILE
 from emulation.play import trust
 from emulation.play.replay import replay, tasks_of
 from emulation.play.script import specification_of
@@ -124,14 +124,14 @@ def test_a_lane_has_no_file_read_here(stranger: Stranger, named: dict[str, Any])
 @pytest.mark.parametrize("named", NAMED[:4], ids=json.dumps)
 def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: dict[str, Any]) -> None:
     told = {"network": {}, "kernel": {}, **filled(named, stranger)}
-    with pytest.raises(Failure, match=rf"{ASKED}.*named by a file of somebody else"):
+    with pytest.raises(Failure, match=rf"{REQUEST_FILE}.*named by a file of somebody else"):
         specification_of(stranger.folder, {"specification": told}, [])
     assert not stranger.ran.exists()
 
 
 @pytest.mark.parametrize("told", [None, [], 7, {}, {"specification": []}, {"specification": {"kernel": 1}}], ids=str)
 def test_what_is_no_specification_is_said(tmp_path: Path, told: Any) -> None:
-    with pytest.raises(Failure, match=ASKED):
+    with pytest.raises(Failure, match=REQUEST_FILE):
         specification_of(tmp_path, told, [])
 
 

@@ -25,18 +25,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Self
 
-    from emulation.lane.motion import Way
+    from emulation.lane.motion import Trajectory
 
 RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
 EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # propagation delay of 1/8 mm, in 2^-16 ns
 POINT, WAYPOINT = 16, 24  # sizes in bytes
-LONGEST = 60_000  # size of an attribute, in bytes
-SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # per access category
+LONGEST_ATTRIBUTE = 60_000  # size of an attribute, in bytes
+CATEGORY_COUNTERS = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # per access category
 LOOK = struct.Struct("=QQHHHBx")
-ARRIVES = struct.Struct("=QiI")  # attowatts, thousandths of a dBm, ns
+LINK_ENTRY = struct.Struct("=QiI")  # attowatts, thousandths of a dBm, ns
 NO_BACKOFF = 0xFFFF  # no backoff is running
 LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
-OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # settings that a station can override
+OVERRIDABLE = (
+    "short_retry",
+    "long_retry",
+    "rx_threshold_mdbm",
+    "cs_threshold_mdbm",
+)  # settings that a station can override
 STATUS = (
     "lost_records",
     "refused_frames",
@@ -49,12 +54,12 @@ STATUS = (
 )
 
 
-def quantile(counts: Sequence[int], share: float) -> int:
+def quantile(counts: Sequence[int], fraction: float) -> int:
     """Return a quantile of delays that are counted in bins, as dcf80211.yaml defines them for `late`.
 
     The result is the lower bound of its bin, in ns, or 0 if there are no delays.
     """
-    due, seen = share * sum(counts), 0
+    due, seen = fraction * sum(counts), 0
     for number, count in enumerate(counts):
         seen += count
         if count and seen >= due:
@@ -120,8 +125,8 @@ def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
 
     Yield the index of each part's first entry, and the part. There is at least one part.
     """
-    for at in range(0, max(len(entries), 1), LONGEST // size * size):
-        yield at // size, entries[at : at + LONGEST // size * size]
+    for at in range(0, max(len(entries), 1), LONGEST_ATTRIBUTE // size * size):
+        yield at // size, entries[at : at + LONGEST_ATTRIBUTE // size * size]
 
 
 def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
@@ -137,7 +142,7 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the radios of a plan as the air's stations, in the order of the plan.
 
-    Each has `name`, `address`, `edca`, `freq`, and the settings in OWN, which default to the air's.
+    Each has `name`, `address`, `edca`, `freq`, and the settings in OVERRIDABLE, which default to the air's.
     """
     freq, air = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}, plan["air"]
     return [
@@ -146,7 +151,7 @@ def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
             "address": interface["address"],
             "edca": interface["edca"],
             "freq": freq[interface["link"]],
-            **{what: interface.get(what, air[what]) for what in OWN},
+            **{what: interface.get(what, air[what]) for what in OVERRIDABLE},
         }
         for node in plan["nodes"]
         for interface in node["interfaces"]
@@ -165,7 +170,7 @@ class Air:
         Generic.families.pop(FAMILY, None)  # the id changes when the module is loaded again
         self.netlink = Generic()
         self.names: list[str] = []
-        self.has: dict[int, Mapping[str, Any]] = {}  # the settings of each station
+        self.station_settings: dict[int, Mapping[str, Any]] = {}  # the settings of each station
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
         self.by_distance = False  # whether stations move
 
@@ -230,30 +235,30 @@ class Air:
                     (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
                 ], f"error table {curve}")  # fmt: skip
 
-    def set_station(self, index: int, has: Mapping[str, Any]) -> None:
+    def set_station(self, index: int, settings: Mapping[str, Any]) -> None:
         """Set a station's settings: an entry of `stations_of`, completed from a plan's `air`."""
-        radio = hardware_address(has["address"])  # hwsim identifies a radio by its PERM_ADDR
+        radio = hardware_address(settings["address"])  # hwsim identifies a radio by its PERM_ADDR
         self._ask(Command.STATION, [
-            (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(has["freq"])),
-            (A.SHORT_RETRY, _u8(has["short_retry"])), (A.LONG_RETRY, _u8(has["long_retry"])),
-            (A.RX_THRESHOLD_AW, _u64(attowatts(has["rx_threshold_mdbm"]))),
-            (A.CS_THRESHOLD_AW, _u64(attowatts(has["cs_threshold_mdbm"]))),
-            (A.QUEUE, _u16(has["queue"])), (A.PROMISCUOUS, _u8(has["promiscuous"])),
-        ], f"station {has['name']}")  # fmt: skip
-        self.has[index] = has
+            (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(settings["freq"])),
+            (A.SHORT_RETRY, _u8(settings["short_retry"])), (A.LONG_RETRY, _u8(settings["long_retry"])),
+            (A.RX_THRESHOLD_AW, _u64(attowatts(settings["rx_threshold_mdbm"]))),
+            (A.CS_THRESHOLD_AW, _u64(attowatts(settings["cs_threshold_mdbm"]))),
+            (A.QUEUE, _u16(settings["queue"])), (A.PROMISCUOUS, _u8(settings["promiscuous"])),
+        ], f"station {settings['name']}")  # fmt: skip
+        self.station_settings[index] = settings
 
-    def set_own(self, name: str, own: Mapping[str, int]) -> None:
-        """Override settings of OWN for the stations of a node, from now on."""
+    def override_settings(self, name: str, overrides: Mapping[str, int]) -> None:
+        """Override settings in OVERRIDABLE of the stations of a node, from now on."""
         for index in (index for index, station in enumerate(self.names) if station == name):
-            self.set_station(index, {**self.has[index], **own})
+            self.set_station(index, {**self.station_settings[index], **overrides})
 
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         """Set the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
         for index, powers in power_mdbm.items():
-            row, delays = bytearray(ARRIVES.size * len(powers)), delay_ns[index]  # zeros: nothing arrives
+            row, delays = bytearray(LINK_ENTRY.size * len(powers)), delay_ns[index]  # zeros: nothing arrives
             for to, power in enumerate(powers):
                 if power is not None:
-                    ARRIVES.pack_into(row, ARRIVES.size * to, attowatts(power), power, delays[to])
+                    LINK_ENTRY.pack_into(row, LINK_ENTRY.size * to, attowatts(power), power, delays[to])
             what = f"powers of {self.names[index]}"
             self._ask(Command.LINKS, [(A.STATION, _u16(index)), (A.LINKS, bytes(row))], what)
             self.power_mdbm[index] = powers
@@ -270,21 +275,22 @@ class Air:
                 (A.WEAKER_MDB, struct.pack("=i", weaker)),
             ], f"reach of {self.names[index]}")  # fmt: skip
 
-    def set_way(self, name: str, way: Way) -> None:
+    def set_trajectory(self, name: str, trajectory: Trajectory) -> None:
         """Set the waypoints of a node's stations, from now on."""
-        found = b"".join(struct.pack("=Q3iI", *stop, 0) for stop in way.stops)
+        found = b"".join(struct.pack("=Q3iI", *waypoint, 0) for waypoint in trajectory.waypoints)
         self.by_distance = True
         for index in (index for index, station in enumerate(self.names) if station == name):
             for offset, part in _parts(found, WAYPOINT):
                 self._ask(Command.WAYPOINTS, [
-                    (A.STATION, _u16(index)), (A.TIME_NS, _u64(way.since_ns)), (A.OFFSET, offset), (A.WAYPOINTS, part),
+                    (A.STATION, _u16(index)), (A.TIME_NS, _u64(trajectory.since_ns)),
+                    (A.OFFSET, offset), (A.WAYPOINTS, part),
                 ], f"waypoints of {name}")  # fmt: skip
 
-    def heard(self, index: int) -> Sequence[int | None]:
+    def received_powers(self, index: int) -> Sequence[int | None]:
         """Return the power at each station of a frame that this station would send now; None: nothing arrives."""
         if not self.by_distance:
             return self.power_mdbm[index]
-        links = self._ask(Command.HEARD, [(A.STATION, _u16(index))], "who hears whom")[A.LINKS]
+        links = self._ask(Command.HEARD, [(A.STATION, _u16(index))], "received powers")[A.LINKS]
         return [mdbm if aw else None for aw, mdbm, _ in struct.iter_unpack("=QiI", links)]
 
     def start(self) -> int:
@@ -331,12 +337,12 @@ def _categories(row: dict[int, bytes]) -> dict[str, Any]:
     if A.SHARES not in row:
         return {}
     contention = struct.iter_unpack("=HHHBx", row[A.CONTENTION])
-    shares = struct.iter_unpack(f"={len(SHARE)}Q", row[A.SHARES])
+    counts = struct.iter_unpack(f"={len(CATEGORY_COUNTERS)}Q", row[A.SHARES])
     return {
         "categories": {
             category: {"aifsn": aifsn, "cw_min": cw_min, "cw_max": cw_max, "txop_us": 32 * txop}
-            | dict(zip(SHARE, share, strict=True))
-            for category, (cw_min, cw_max, txop, aifsn), share in zip(CATEGORIES, contention, shares, strict=True)
+            | dict(zip(CATEGORY_COUNTERS, values, strict=True))
+            for category, (cw_min, cw_max, txop, aifsn), values in zip(CATEGORIES, contention, counts, strict=True)
         }
     }
 

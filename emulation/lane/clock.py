@@ -14,7 +14,7 @@ import time
 from traffic.loop import set_timer, timer
 
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL; emulation/kernel/meaning/seeded-randomness.patch redefines it
+RESTART_RANDOM = 0x5206  # RNDCLEARPOOL; emulation/kernel/meaning/seeded-randomness.patch redefines it
 STEAL = 8  # column of the first line of /proc/stat
 SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
 
@@ -37,21 +37,21 @@ def settle() -> None:
 
     Wait until all earlier activity is over, and restart the seed's random numbers. Without effect in real time.
     """
-    if let_all_end():
+    if wait_until_settled():
         with open("/dev/urandom") as file:
-            fcntl.ioctl(file, BEGIN_RANDOM)
+            fcntl.ioctl(file, RESTART_RANDOM)
 
 
-def let_all_end() -> bool:
+def wait_until_settled() -> bool:
     """Wait for a multiple of SETTLED_NS, so that earlier activity ends. Return False, at once, in real time."""
     with open(CLOCK) as file:
         if file.read() != "time-travel-clock\n":
             return False
-    wait_for_whole(SETTLED_NS)
+    wait_for_multiple(SETTLED_NS)
     return True
 
 
-def wait_for_whole(step_ns: int = STEP_NS) -> None:
+def wait_for_multiple(step_ns: int = STEP_NS) -> None:
     """Wait until the clock shows a multiple of `step_ns` nanoseconds. A timer does it, because sleeping has slack."""
     clock = timer()
     try:

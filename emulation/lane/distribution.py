@@ -50,16 +50,16 @@ class Distribution:
 
     def __init__(self, net: Network) -> None:
         self.child = 0
-        points = [each for each in net.interfaces() if net.link_of(each).is_ap(each)]
-        if len(points) > 1:
+        aps = [each for each in net.interfaces() if net.link_of(each).is_ap(each)]
+        if len(aps) > 1:
             with contextlib.ExitStack() as sockets:
                 ports: list[Port] = []
-                for node in dict.fromkeys(point.node for point in points if point.node.join_bridge):
+                for node in dict.fromkeys(ap.node for ap in aps if ap.node.join_bridge):
                     with node:
                         nl80211 = sockets.enter_context(Generic())
                         for port in node.interfaces:
-                            others = [one.index for one in points if one.node is node and one is not port]
-                            ports.append((sockets.enter_context(updates(port.name)), nl80211, others))
+                            others = [one.index for one in aps if one.node is node and one is not port]
+                            ports.append((sockets.enter_context(update_socket(port.name)), nl80211, others))
                 self.child = os.fork()
                 if self.child == 0:
                     serve(ports)
@@ -71,7 +71,7 @@ class Distribution:
             self.child = 0
 
 
-def updates(port: str) -> socket.socket:
+def update_socket(port: str) -> socket.socket:
     """Return a socket that receives the layer-2 updates that come in at an interface of this namespace."""
     made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK, 0)
     code = ctypes.create_string_buffer(b"".join(INSTRUCTION.pack(*each) for each in FILTER))
@@ -102,11 +102,11 @@ def serve(ports: Sequence[Port]) -> None:
         os._exit(1)
 
 
-def drop(updated: socket.socket, nl80211: Generic, others: Sequence[int]) -> None:
-    """Drop the stations of a port's updates from the access points at the other ports. hostapd is told by the kernel;
-    nothing is sent to the station, which would not hear it."""
+def drop(port_socket: socket.socket, nl80211: Generic, others: Sequence[int]) -> None:
+    """Drop the stations of a port's updates from the access points at the other ports. The kernel informs hostapd;
+    nothing is sent to the station, which would not receive it."""
     with contextlib.suppress(BlockingIOError):
-        while frame := updated.recv(64):
+        while frame := port_socket.recv(64):
             for index in others:
                 with contextlib.suppress(NetlinkError):  # the station is not there, or the access point is off
                     nl80211.command("nl80211", DEL_STATION, [(IFINDEX, index), (MAC, frame[SOURCE])])

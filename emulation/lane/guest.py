@@ -45,17 +45,17 @@ case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";
 exit 1
 """
 OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three
-SHARP_S = 0.02  # after two ticks, the kernel's timers have high resolution
+TIMERS_READY_S = 0.02  # after two ticks, the kernel's timers have high resolution
 console, reports = "/dev/tty1", -1
 packages: list[str] = []  # folders of the user's packages
-at_end = contextlib.ExitStack()  # what to do when the script has ended
+at_program_end = contextlib.ExitStack()  # what to do when the script has ended
 
 
-def nothing() -> None:
+def publish_nothing() -> None:
     """Do nothing: the default of `publish`, where the host sees the run folder directly."""
 
 
-publish: Callable[[], None] = nothing  # makes the current content of the run folder visible to the host
+publish: Callable[[], None] = publish_nothing  # makes the current content of the run folder visible to the host
 
 
 def report(**what: object) -> None:
@@ -82,28 +82,28 @@ def mount_system() -> None:
 def mount_all(boot: dict[str, Any]) -> None:
     """Mount the system, and all that boot.json names at fixed paths; `needed` folders keep their own paths."""
     mount_system()
-    show_where_it_lies(boot["needed"])
-    show(boot["kernel"], KERNEL)
+    mount_at_own_paths(boot["needed"])
+    mount_host_folder(boot["kernel"], KERNEL)
     for name, (source, _) in boot["modules"].items():
-        show(source, f"{MODULES}/{name}")
+        mount_host_folder(source, f"{MODULES}/{name}")
     for number, source in enumerate(boot["plugins"]):
-        show(source, f"{PLUGINS}/{number}")
+        mount_host_folder(source, f"{PLUGINS}/{number}")
     if "copy" in boot:
-        show(boot["copy"], COPY)
-    show(boot["folder"], RUN, 0)
+        mount_host_folder(boot["copy"], COPY)
+    mount_host_folder(boot["folder"], RUN, 0)
     with open(MODPROBE, "w", opener=lambda path, flags: os.open(path, flags, 0o755)) as file:
         file.write(ON_DEMAND.format(sys.executable, CHECKOUT))
     with open("/proc/sys/kernel/modprobe", "w") as file:
         file.write(MODPROBE)
 
 
-def show(source: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
+def mount_host_folder(source: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
     """Mount a folder of the host, read-only by default."""
     os.makedirs(place, exist_ok=True)
     syscalls.mount("hostfs", place, flags=flags, data=source)
 
 
-def show_where_it_lies(needed: dict[str, str]) -> None:
+def mount_at_own_paths(needed: dict[str, str]) -> None:
     """Mount folders at their own paths, if the root file system does not show them.
 
     A folder is hidden below a path that this lane mounts over, such as /run, or below one that the kernel's process
@@ -116,15 +116,15 @@ def show_where_it_lies(needed: dict[str, str]) -> None:
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError:
-            above = folder
-            while not os.path.exists(above):
-                above = os.path.dirname(above)
-            syscalls.mount("tmpfs", above)
-            covered.append(above)
+            parent = folder
+            while not os.path.exists(parent):
+                parent = os.path.dirname(parent)
+            syscalls.mount("tmpfs", parent)
+            covered.append(parent)
         with contextlib.suppress(PermissionError):  # a folder that an ordinary user cannot enter
-            show(source, folder)
-    for above in covered:
-        syscalls.mount("tmpfs", above, flags=syscalls.MS_REMOUNT | syscalls.MS_RDONLY)
+            mount_host_folder(source, folder)
+    for parent in covered:
+        syscalls.mount("tmpfs", parent, flags=syscalls.MS_REMOUNT | syscalls.MS_RDONLY)
 
 
 def module_file(name: str, file: str) -> str:
@@ -150,10 +150,10 @@ def plan() -> int:
             result = net.run(plan["seconds"], lambda done, air_s: report(progress=done, air_s=air_s))
         write(ok=True, error=None, **result)
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        report(error=said, errno=getattr(error, "errno", None))
+        message = getattr(error, "strerror", None) or str(error)
+        report(error=message, errno=getattr(error, "errno", None))
         with contextlib.suppress(OSError):
-            write(ok=False, error=said)
+            write(ok=False, error=message)
         return 1
     return 0
 
@@ -179,7 +179,7 @@ def script(path: str, *arguments: str) -> int:
         part.install()
     Misuse.raised = []
     try:
-        with at_end:
+        with at_program_end:
             runpy.run_path(path, run_name="__main__")
     finally:
         for place, error in caught_in(os.path.dirname(path), Misuse.raised):
@@ -249,11 +249,11 @@ def program(boot: dict[str, Any]) -> int:
         from emulation.lane.plugins import extend
 
         extend(f"{PLUGINS}/{number}" for number, _ in enumerate(boot["plugins"]))
-    verb, *arguments = boot["command"]
-    return VERBS[verb](*arguments)
+    name, *arguments = boot["command"]
+    return COMMANDS[name](*arguments)
 
 
-VERBS: dict[str, Callable[..., int]] = {"plan": plan, "script": script, "shell": shell}
+COMMANDS: dict[str, Callable[..., int]] = {"plan": plan, "script": script, "shell": shell}
 
 
 def status_of(run: Callable[[], int]) -> int:
@@ -278,8 +278,8 @@ def status_of(run: Callable[[], int]) -> int:
             report(error=places[-1] + str(error) if places else str(error), misuse=True)
             return 2
         print(*traceback.format_list(own), *traceback.format_exception_only(error), sep="", file=sys.stderr)
-        said = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
-        report(error=said, errno=getattr(error, "errno", None))
+        message = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
+        report(error=message, errno=getattr(error, "errno", None))
     finally:
         sys.stdout.flush()
     return 1
@@ -296,13 +296,13 @@ def in_child(run: Callable[[], int]) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def serve(boot: dict[str, Any], told: str) -> None:
-    """Carry out boot.json and write reports to the file `told`. Publish the results at the end.
+def serve(boot: dict[str, Any], reports_file: str) -> None:
+    """Carry out boot.json and write reports to `reports_file`. Publish the results at the end.
 
     A plan runs in this process: in a child, each page that it writes to would be copied.
     """
     global reports
-    reports = os.open(told, os.O_WRONLY | os.O_NOCTTY)
+    reports = os.open(reports_file, os.O_WRONLY | os.O_NOCTTY)
     syscalls.allow_open_files(OPEN_FILES)
     report(boot="done")
     run = functools.partial(status_of, functools.partial(program, boot))
@@ -316,6 +316,6 @@ def main() -> None:
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     mount_all(boot)
-    time.sleep(SHARP_S)
+    time.sleep(TIMERS_READY_S)
     serve(boot, "/dev/tty2")
     syscalls.power_off()

@@ -31,13 +31,13 @@ controlled = False  # whether hostapd_cli can reach hostapd: in scripts, as the 
 
 
 class Program:
-    """A running program. `said` has all lines of its output so far, as (CLOCK_MONOTONIC in ns, line)."""
+    """A running program. `lines` has its output so far, as (CLOCK_MONOTONIC in ns, line)."""
 
     def __init__(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> None:
         from subprocess import DEVNULL, PIPE, STDOUT
 
         self.node, self.name = node, program
-        self.said: list[tuple[int, str]] = []
+        self.lines: list[tuple[int, str]] = []
         file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # one for each radio
         with open(file, "w") as config:
             config.write(settings)
@@ -46,18 +46,18 @@ class Program:
         assert self.process.stdout
         self.output = self.process.stdout.fileno()
         os.set_blocking(self.output, False)
-        self.rest = b""
+        self.incomplete = b""
 
     def read(self) -> None:
         """Read its output. Raises OSError if the program has ended."""
         try:
             while data := os.read(self.output, 1 << 16):
-                *lines, self.rest = (self.rest + data).split(b"\n")
-                self.said += [(time.monotonic_ns(), line.decode(errors="replace")) for line in lines]
+                *lines, self.incomplete = (self.incomplete + data).split(b"\n")
+                self.lines += [(time.monotonic_ns(), line.decode(errors="replace")) for line in lines]
         except BlockingIOError:
             return
-        last = "; ".join(line for _, line in self.said[-LAST_LINES:])
-        raise programs.ended(self.node.name, self.name, self.process.wait(), last)
+        last = "; ".join(line for _, line in self.lines[-LAST_LINES:])
+        raise programs.ended_error(self.node.name, self.name, self.process.wait(), last)
 
     def stop(self) -> None:
         self.process.kill()
@@ -76,22 +76,22 @@ class Programs:
         self.running.append(Program(node, program, settings, arguments))
         return self.running[-1]
 
-    def wait(self, one: Program, found: Callable[[str], Any], seconds: float) -> Any:
-        """Wait until `found` returns a true value for a new line of this program, and return that value.
+    def wait(self, program: Program, match: Callable[[str], Any], seconds: float) -> Any:
+        """Wait until `match` returns a true value for a new line of this program, and return that value.
 
         Return None after `seconds`. Raises OSError if a program of the link has ended.
         """
-        deadline, seen = time.monotonic() + seconds, len(one.said)
+        deadline, seen = time.monotonic() + seconds, len(program.lines)
         poll = select.poll()
         for each in self.running:
             poll.register(each.output, select.POLLIN)
         while True:
             for each in self.running:
                 each.read()
-            while seen < len(one.said):
+            while seen < len(program.lines):
                 seen += 1
-                if answer := found(one.said[seen - 1][1]):
-                    return answer
+                if result := match(program.lines[seen - 1][1]):
+                    return result
             if (left := deadline - time.monotonic()) <= 0:
                 return None
             poll.poll(left * 1000)

@@ -33,22 +33,22 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         syscalls.die_with_parent(signal.SIGKILL)
-        be_first(boot, terminal, f"/proc/self/fd/{reports}")
+        run_first_process(boot, terminal, f"/proc/self/fd/{reports}")
         os._exit(0)
     assert parent == os.getpid()
     os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
 
 
-def be_first(boot: dict[str, Any], terminal: str, reports: str) -> None:
+def run_first_process(boot: dict[str, Any], terminal: str, reports: str) -> None:
     syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWNET)
     syscalls.mount("", "/", flags=PRIVATE)
-    show(boot)
+    mount_folders(boot)
     os.environ.update(boot["environment"])
     guest.console = terminal
     guest.serve(boot, reports)
 
 
-def show(boot: dict[str, Any]) -> None:
+def mount_folders(boot: dict[str, Any]) -> None:
     """Mount what programs expect, and what boot.json names. The sources are opened first, as they may be below /run."""
     places = {guest.CHECKOUT: boot["checkout"], guest.RUN: boot["folder"]}
     places |= {f"{guest.MODULES}/{name}": folder for name, (folder, _) in boot["modules"].items()}

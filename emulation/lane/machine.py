@@ -30,11 +30,22 @@ SEED_BYTES = 32
 RADIOS = {"mac80211_hwsim": "radios=0"}
 HOST, RESULTS = "/host", "/run/lab/results"
 TRANSPORT = "virtio_mmio", "virtio_pci", "9pnet_virtio", "9p"
-TOLD = "trans=virtio,version=9p2000.L,msize=524288"
-SEEN = f"{TOLD},cache=loose"  # the host changes nothing meanwhile
-AT_HAND = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")  # read in advance
-SHARP_S, WAIT_S, PATIENCE = 1e-9, 0.1, 100
-COPIED = 1 << 20  # block size in bytes
+MOUNT_OPTIONS = "trans=virtio,version=9p2000.L,msize=524288"
+READ_OPTIONS = f"{MOUNT_OPTIONS},cache=loose"  # the host changes nothing meanwhile
+READ_AHEAD = (
+    "dash",
+    "ip",
+    "iw",
+    "tc",
+    "ping",
+    "iperf3",
+    "sleep",
+    "cat",
+    "hostapd",
+    "wpa_supplicant",
+)  # read before a run
+HIGH_RESOLUTION_S, WAIT_S, ATTEMPTS = 1e-9, 0.1, 100
+BLOCK = 1 << 20  # bytes to copy at a time
 
 
 def load(name: str) -> None:
@@ -44,9 +55,9 @@ def load(name: str) -> None:
         needs = {path: needed.split() for path, _, needed in (line.partition(":") for line in file)}
     for path in needs:
         if os.path.basename(path) == f"{name}.ko":
-            for each in (*reversed(needs[path]), path):
-                module = os.path.basename(each).removesuffix(".ko")
-                syscalls.load_module(f"{top}/{each}", RADIOS.get(module, ""))
+            for dependency in (*reversed(needs[path]), path):
+                module = os.path.basename(dependency).removesuffix(".ko")
+                syscalls.load_module(f"{top}/{dependency}", RADIOS.get(module, ""))
 
 
 def enter_host(folders: dict[str, str]) -> None:
@@ -58,18 +69,18 @@ def enter_host(folders: dict[str, str]) -> None:
         load(name)
     (root, *tags), (_, *places) = folders.keys(), folders.values()
     os.mkdir(HOST)
-    syscalls.mount("9p", HOST, root, syscalls.MS_RDONLY, SEEN)
+    syscalls.mount("9p", HOST, root, syscalls.MS_RDONLY, READ_OPTIONS)
     for folder in ("/proc", "/sys", "/dev", "/run"):
         syscalls.mount("", HOST + folder, folder, syscalls.MS_BIND | syscalls.MS_REC)
     syscalls.mount("tmpfs", HOST + "/tmp")
     for tag, place in zip(tags, places, strict=True):
         if place.startswith("/run/"):
             os.makedirs(place, exist_ok=True)
-            syscalls.mount("9p", HOST + place, tag, syscalls.MS_RDONLY, SEEN)
+            syscalls.mount("9p", HOST + place, tag, syscalls.MS_RDONLY, READ_OPTIONS)
     os.chroot(HOST)
     os.chdir("/")
     sys.path_importer_cache.clear()  # the files at these paths have changed
-    for name in AT_HAND:
+    for name in READ_AHEAD:
         for file in filter(os.path.isfile, (f"/usr/{folder}/{name}" for folder in ("bin", "sbin"))):
             with open(file, "rb") as program:
                 program.read()
@@ -92,12 +103,12 @@ def raw(line: str) -> None:
     os.close(descriptor)
 
 
-def leave_results() -> None:
+def copy_results() -> None:
     """Copy the content of the run folder to the host. Raises OSError."""
     for name in TRANSPORT:
         load(name)
     os.makedirs(RESULTS, exist_ok=True)
-    syscalls.mount("9p", RESULTS, "results", data=TOLD)
+    syscalls.mount("9p", RESULTS, "results", data=MOUNT_OPTIONS)
     for folder, _, files in os.walk(guest.RUN):
         target = RESULTS + folder.removeprefix(guest.RUN)
         os.makedirs(target, exist_ok=True)
@@ -107,22 +118,22 @@ def leave_results() -> None:
 
 
 def copy(source: str, target: str) -> None:
-    with open(source, "rb", buffering=0) as whence, open(target, "wb", buffering=0) as where:
-        while data := whence.read(COPIED):
-            where.write(data)
+    with open(source, "rb", buffering=0) as reader, open(target, "wb", buffering=0) as writer:
+        while data := reader.read(BLOCK):
+            writer.write(data)
 
 
 def settle(boot: dict[str, Any]) -> None:
     """Load the modules of a network, and wait until the kernel's timers have high resolution."""
-    guest.console, guest.publish = PROGRAM, leave_results
+    guest.console, guest.publish = PROGRAM, copy_results
     seed_randomness(boot["seed"])
     for name in ("mac80211_hwsim", *boot["load"]):
         load(name)
     raw(REPORTS)
     if boot["host"]:
         enter_host(boot["host"])
-    for _ in range(PATIENCE):
-        if time.clock_getres(time.CLOCK_MONOTONIC) <= SHARP_S:
+    for _ in range(ATTEMPTS):
+        if time.clock_getres(time.CLOCK_MONOTONIC) <= HIGH_RESOLUTION_S:
             break
         time.sleep(WAIT_S)
 

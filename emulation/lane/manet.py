@@ -76,7 +76,7 @@ class Control(Generic):
 
     def entries(self) -> list[dict[str, Any]]:
         """Return the node's table entries: routes, links, neighbours, requests (docs/internals.md)."""
-        return [entry(each) for each in self._ask(Command.ENTRIES, flags=DUMP, what="entries")]
+        return [parse_entry(each) for each in self._ask(Command.ENTRIES, flags=DUMP, what="entries")]
 
     def counters(self) -> dict[str, Any]:
         """Return the counters; zeros are omitted."""
@@ -99,7 +99,7 @@ class Control(Generic):
         }
 
 
-def entry(found: Mapping[int, bytes]) -> dict[str, Any]:
+def parse_entry(found: Mapping[int, bytes]) -> dict[str, Any]:
     """Parse a table entry."""
     until, path = number(found[A.UNTIL_NS]), found.get(A.PATH, b"")
     return {
@@ -133,11 +133,11 @@ class Interface:
         with node:
             self.control = Control(self.index)
 
-    def start(self, ip: str, told: dict[str, routing.Metrics]) -> None:
-        """Bring the interface up. `told` has the metrics for TCP of its routes, by destination."""
+    def start(self, ip: str, metrics: dict[str, routing.Metrics]) -> None:
+        """Bring the interface up. `metrics` has those of its routes for TCP, by destination."""
         self.node.route.set_link(self.index, up=True)
         self.node.route.add_address(self.index, ip)
-        routing.add_metrics(self.node, self.index, told)
+        routing.add_metrics(self.node, self.index, metrics)
 
     def close(self) -> None:
         self.control.close()
@@ -167,14 +167,14 @@ def plan(
         raise ValueError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
     for name, value in parameters.items():
         if name not in PARAMETERS[protocol]:
-            there = ", ".join(["preset", *PARAMETERS[protocol]])
-            raise ValueError(f"{protocol}: there is no parameter {name!r}; there are: {there}")
+            names = ", ".join(["preset", *PARAMETERS[protocol]])
+            raise ValueError(f"{protocol}: there is no parameter {name!r}; there are: {names}")
         least, most, _ = PARAMETERS[protocol][name]
         if not (str(value).isdecimal() and least <= int(value) <= most):
             raise ValueError(f"{protocol}: {name} must be a whole number from {least} to {most}, not {value!r}")
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
-    told = routing.metrics_of_nodes(ips, demands)
-    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(told, reach, strict=True)]
+    metrics = routing.metrics_of_nodes(ips, demands)
+    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(metrics, reach, strict=True)]
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
@@ -214,7 +214,7 @@ class Routing(routing.Routing):
             interface.close()
 
 
-def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
+def command_output(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
     """Return the output of the prompt's verb `manet`. Raises ValueError, or NetlinkError if the kernel refuses."""
     interfaces = getattr(net.routing, "interfaces", None)
     if not interfaces:
@@ -224,16 +224,16 @@ def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
             if not value.isdecimal():
                 raise ValueError(f"manet: {parameter} must be a whole number, not {value!r}")
             interfaces[name].control.set(parameter, int(value))
-    who = {node.IP(): node.name for node in net.nodes.values()}
-    found = {name: interfaces[name].control for name in names}
+    names_by_ip = {node.IP(): node.name for node in net.nodes.values()}
+    controls = {name: interfaces[name].control for name in names}
     if as_json:
-        told = {name: {"entries": c.entries(), "counters": c.counters(), "parameters": c.parameters()}
-                for name, c in found.items()}  # fmt: skip
-        return json.dumps(told)
+        values = {name: {"entries": c.entries(), "counters": c.counters(), "parameters": c.parameters()}
+                for name, c in controls.items()}  # fmt: skip
+        return json.dumps(values)
     lines = []
-    for name, control in found.items():
+    for name, control in controls.items():
         lines.append(f"{name}:")
-        lines += [f"    {line(entry, who)}" for entry in control.entries()]
+        lines += [f"    {format_entry(entry, names_by_ip)}" for entry in control.entries()]
         counters = control.counters()
         sent = ", ".join(f"{n} {kind}" for kind, n in counters["sent"].items())
         lost = ", ".join(f"{n} {why}" for why, n in counters["dropped"].items())
@@ -241,11 +241,11 @@ def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def line(entry: Mapping[str, Any], who: Mapping[str, str]) -> str:
-    """Format a table entry for people; `who` maps addresses to names."""
+def format_entry(entry: Mapping[str, Any], names_by_ip: Mapping[str, str]) -> str:
+    """Format a table entry for people; `names_by_ip` maps addresses to names."""
 
     def name(ip: str) -> str:
-        return who.get(ip, ip)
+        return names_by_ip.get(ip, ip)
 
     parts = [f"{entry['kind'].replace('_', ' '):12} {name(entry['to'])}"]
     if entry["from"] != "0.0.0.0":

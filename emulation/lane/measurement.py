@@ -12,7 +12,7 @@ import select
 import time
 
 from emulation.lane import clock, recorders
-from emulation.lane.clock import wait_for_whole
+from emulation.lane.clock import wait_for_multiple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from traffic.loop import Loop
 
-SERVING_NS = 3_600_000_000_000  # per call; the value does not matter
-ASKED = "asked.json"  # written for a script's run: its `name` and `specification`
+LOOP_NS = 3_600_000_000_000  # per call; the value does not matter
+REQUEST_FILE = "asked.json"  # written for a script's run: its `name` and `specification`
 
 
 class Measurement:
@@ -63,7 +63,7 @@ class Measurement:
 
     def start(self) -> None:
         """Start at the next multiple of 0.1 s."""
-        wait_for_whole()
+        wait_for_multiple()
         self.stolen_s = -clock.stolen_s()
         self.started_ns = self.net.air.start() if self.net.air else time.monotonic_ns()
 
@@ -97,51 +97,51 @@ class Service:
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.end = loop, os.eventfd(0, os.EFD_CLOEXEC)
-        self.failed: OSError | None = None
+        self.error: OSError | None = None
 
     def __enter__(self) -> Self:
-        self.loop.watch(self.end, select.EPOLLIN, self._over)
-        self._go_on()
+        self.loop.watch(self.end, select.EPOLLIN, self._end_thread)
+        self._resume()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._halt()
+        self._pause()
         self.loop.forget(self.end)
         os.close(self.end)
-        if self.failed:
-            raise self.failed
+        if self.error:
+            raise self.error
 
     @contextlib.contextmanager
-    def halted(self) -> Iterator[None]:
-        self._halt()
+    def paused(self) -> Iterator[None]:
+        self._pause()
         try:
             yield
         finally:
-            self._go_on()
+            self._resume()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         import threading
 
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
-    def _halt(self) -> None:
+    def _pause(self) -> None:
         os.eventfd_write(self.end, 1)
         self.thread.join()
 
-    def _over(self) -> None:
+    def _end_thread(self) -> None:
         os.eventfd_read(self.end)
-        raise _OverError
+        raise _EndOfThreadError
 
     def _serve(self) -> None:
         try:
             while True:
-                self.loop.run(time.monotonic_ns() + SERVING_NS)
-        except _OverError:
+                self.loop.run(time.monotonic_ns() + LOOP_NS)
+        except _EndOfThreadError:
             pass
         except OSError as error:  # no room for a trace, for example
-            self.failed = error
+            self.error = error
 
 
-class _OverError(Exception):
+class _EndOfThreadError(Exception):
     """Ends the thread."""

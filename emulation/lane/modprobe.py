@@ -25,9 +25,9 @@ def load(wanted: str) -> bool:
     """Load the module of this name or alias, and those it depends on. Return whether there is one. Raises OSError."""
     for path in sorted(glob.glob(f"{KERNEL}/net/*/*.ko")):
         with open(path, "rb") as file:
-            told = INFO.findall(file.read())
-        if (b"name", wanted.encode()) in told or (b"alias", wanted.encode()) in told:
-            for needed in dict(told).get(b"depends", b"").decode().split(","):
+            info = INFO.findall(file.read())
+        if (b"name", wanted.encode()) in info or (b"alias", wanted.encode()) in info:
+            for needed in dict(info).get(b"depends", b"").decode().split(","):
                 load(needed)
             syscalls.load_module(path)
             return True

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The motion of nodes.
 
-A way is a list of waypoints, in microseconds and millimetres. Between two waypoints a node moves straight, at constant
-speed. The air has the same ways and computes received powers from them (`dcf80211/core/motion.c`). This file computes
-positions for everything else.
+A trajectory is a list of waypoints, in microseconds and millimetres. Between two waypoints a node moves straight, at
+constant speed. The air has the same trajectories and computes received powers from them (`dcf80211/core/motion.c`).
+This file computes positions for everything else.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 Position = tuple[float, float, float]  # in metres
-Stop = tuple[int, int, int, int]  # time in µs, and mm along each axis
+AirWaypoint = tuple[int, int, int, int]  # time in µs, and mm along each axis
 
 FASTEST, FASTEST_SLACK_MM = 1000, 2  # in m/s; tolerance for rounding
 LONGEST_US = 1 << 31  # of a leg: the air's arithmetic allows less than twice that
 
 
-class Way:
+class Trajectory:
     """A node's positions over time. The times of `stops` count from `since_ns`."""
 
-    def __init__(self, stops: Sequence[Stop], since_ns: int = 0) -> None:
-        self.stops, self.since_ns = stops, since_ns
+    def __init__(self, waypoints: Sequence[AirWaypoint], since_ns: int = 0) -> None:
+        self.waypoints, self.since_ns = waypoints, since_ns
 
     def at(self, now_ns: int) -> Position:
-        """Return the position in metres; before the first stop, the first one; after the last, the last one."""
+        """Return the position in metres; before the first waypoint, the first one; after the last, the last one."""
         us = (now_ns - self.since_ns) / 1000
-        after = bisect.bisect_right(self.stops, us, key=lambda stop: stop[0])
+        after = bisect.bisect_right(self.waypoints, us, key=lambda waypoint: waypoint[0])
         (before_us, *here), (after_us, *there) = (
-            self.stops[max(after - 1, 0)],
-            self.stops[min(after, len(self.stops) - 1)],
+            self.waypoints[max(after - 1, 0)],
+            self.waypoints[min(after, len(self.waypoints) - 1)],
         )
         part = min(max((us - before_us) / ((after_us - before_us) or 1), 0.0), 1.0)
         x, y, z = ((a + (b - a) * part) / 1000 for a, b in zip(here, there, strict=True))
         return x, y, z
 
 
-def standing(position: Position) -> Way:
-    return Way([(0, *millimetres(position))])
+def at_rest(position: Position) -> Trajectory:
+    return Trajectory([(0, *millimetres(position))])
 
 
 def millimetres(position: Sequence[float]) -> tuple[int, int, int]:
@@ -57,10 +57,10 @@ def millimetres(position: Sequence[float]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def legs(stops: Sequence[Stop]) -> list[Stop]:
-    """Return the same way with additional stops, so that no leg is too long for the air."""
-    found = list(stops[:1])
-    for at, x, y, z in stops[1:]:
+def split_long_legs(waypoints: Sequence[AirWaypoint]) -> list[AirWaypoint]:
+    """Return the same trajectory with additional waypoints, so that no leg is too long for the air."""
+    found = list(waypoints[:1])
+    for at, x, y, z in waypoints[1:]:
         before, *here = found[-1]
         parts = 1 if [x, y, z] == here else -(-(at - before) // LONGEST_US)
         for part in range(1, parts + 1):
@@ -69,10 +69,12 @@ def legs(stops: Sequence[Stop]) -> list[Stop]:
     return found
 
 
-def going(here: Position, to: Position, speed: float, since_ns: int) -> Way:
-    """Return the way from one position to another at `speed` m/s, starting at `since_ns`."""
+def straight_line(here: Position, to: Position, speed: float, since_ns: int) -> Trajectory:
+    """Return the straight line from one position to another at `speed` m/s, starting at `since_ns`."""
     begin, end = millimetres(here), millimetres(to)
-    return Way(legs([(0, *begin), (max(math.ceil(math.dist(begin, end) * 1000 / speed), 1), *end)]), since_ns)
+    return Trajectory(
+        split_long_legs([(0, *begin), (max(math.ceil(math.dist(begin, end) * 1000 / speed), 1), *end)]), since_ns
+    )
 
 
 class Motion:
@@ -80,7 +82,7 @@ class Motion:
 
     def __init__(self, net: Network) -> None:
         self.net = net
-        self.known = False  # whether the air has the power by distance, and all ways
+        self.air_has_trajectories = False  # whether the air has the power by distance, and all trajectories
         self.moves: list[dict[str, Any]] = []  # made by a script
         self.last: dict[str, dict[str, Any]] = {}  # the latest of each node
         self.changes: list[dict[str, Any]] = []  # all changes sent to the air
@@ -92,26 +94,26 @@ class Motion:
             return
         self.last.clear()
         self.moves.clear()
-        for name, stops in plan["waypoints"].items():
-            self.net.nodes[name].way = Way([(at, x, y, z) for at, x, y, z in stops], began_ns)
+        for name, waypoints in plan["waypoints"].items():
+            self.net.nodes[name].trajectory = Trajectory([(at, x, y, z) for at, x, y, z in waypoints], began_ns)
         if plan["table"]:
-            self._tell(plan["table"])
+            self._send_all(plan["table"])
         for step in plan["steps"]:
             loop.at(began_ns + round(step["at_s"] * 1e9), partial(self.step, step))
 
-    def by_distance(self, table: dict[str, Any]) -> None:
-        """Send the power by distance and all ways to the air, for a script."""
+    def use_distances(self, table: dict[str, Any]) -> None:
+        """Send the power by distance and all trajectories to the air, for a script."""
         self._change(table=table)
         for node in self._on_air():
-            self._change(node=node.name, since_ns=node.way.since_ns, stops=node.way.stops)
-        self._tell(table)
+            self._change(node=node.name, since_ns=node.trajectory.since_ns, stops=node.trajectory.waypoints)
+        self._send_all(table)
 
-    def _tell(self, table: dict[str, Any]) -> None:
+    def _send_all(self, table: dict[str, Any]) -> None:
         if air := self.net.air:
             air.set_table(table)
             for node in self._on_air():
-                air.set_way(node.name, node.way)
-            self.known = True
+                air.set_trajectory(node.name, node.trajectory)
+            self.air_has_trajectories = True
 
     def _on_air(self) -> list[Node]:
         return [node for node in self.net.nodes.values() if node.on_air]
@@ -128,30 +130,30 @@ class Motion:
             self._change(node=node.name, power_mdbm=both[0], delay_ns=both[1])
         self.net.air.set_powers(dict(enumerate(power_mdbm)), dict(enumerate(delay_ns)))
 
-    def own(self, node: Node, own: dict[str, int]) -> None:
+    def override_settings(self, node: Node, own: dict[str, int]) -> None:
         """Set a radio's own retry limits or thresholds for a script."""
         if self.net.air:
             self._change(node=node.name, own=own)
-            self.net.air.set_own(node.name, own)
+            self.net.air.override_settings(node.name, own)
 
     def step(self, step: dict[str, Any]) -> None:
         if self.net.air:
             self.net.air.set_powers(_rows(step["power_mdbm"]), _rows(step["delay_ns"]))
 
-    def go(self, node: Node, way: Way, speed: float | None) -> None:
-        """Move a node along a way for a script, from now on; without a speed it arrives at once."""
-        _, *to = way.stops[-1]
+    def move(self, node: Node, trajectory: Trajectory, speed: float | None) -> None:
+        """Move a node along a trajectory for a script, from now on; without a speed it arrives at once."""
+        _, *to = trajectory.waypoints[-1]
         move = {"node": node.name, "at_ns": time.monotonic_ns(), "from": list(node.position)}
         self.last[node.name] = {**move, "to": [mm / 1000 for mm in to], "speed": speed}
         self.moves.append(self.last[node.name])
-        self.steer(node, way)
+        self.set_trajectory(node, trajectory)
 
-    def steer(self, node: Node, way: Way) -> None:
-        """Give a node a new way, and send it to the air."""
-        node.way = way
-        if self.known and self.net.air and node.on_air:
-            self._change(node=node.name, since_ns=way.since_ns, stops=way.stops)
-            self.net.air.set_way(node.name, way)
+    def set_trajectory(self, node: Node, trajectory: Trajectory) -> None:
+        """Give a node a new trajectory, and send it to the air."""
+        node.trajectory = trajectory
+        if self.air_has_trajectories and self.net.air and node.on_air:
+            self._change(node=node.name, since_ns=trajectory.since_ns, stops=trajectory.waypoints)
+            self.net.air.set_trajectory(node.name, trajectory)
 
     def report(self, started_ns: int) -> list[dict[str, Any]]:
         """Return the moves of scripts: `moves` of lane.json (docs/interfaces.md, section 2)."""

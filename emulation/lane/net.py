@@ -32,7 +32,7 @@ import importlib
 import os
 
 from emulation.lane import interfaces, links, routing
-from emulation.lane.clock import is_real, let_all_end, settle
+from emulation.lane.clock import is_real, settle, wait_until_settled
 from emulation.lane.distribution import Distribution
 from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
@@ -55,20 +55,20 @@ if TYPE_CHECKING:
     Progress = Callable[[float, float], None]
 
 
-def unheard(done: float, air_s: float) -> None:
+def ignore_progress(done: float, air_s: float) -> None:
     """Ignore progress."""
 
 
 BY_PLAN = "kernel, by plan"  # where a setting of the plan that no user chose is noted
-PRESENT = 0.9  # of a lane's memory, at least; the kernel takes the rest
+USABLE_FRACTION = 0.9  # of a lane's memory, at least; the kernel takes the rest
 PARAMETERS = "/sys/module/{}/parameters/{}"
 TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; missing in a network namespace of another kernel
 
 
-def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
+def set_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
     """Set TCP's memory as planned, and return the settings. Raises Misuse if the lane has too little memory."""
     has_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    if has_mb < memory["lane_mb"] * PRESENT:
+    if has_mb < memory["lane_mb"] * USABLE_FRACTION:
         raise Misuse(
             f"this network takes {memory['needed_mb']} MB, and its lane has {has_mb}: a lane for a script or a prompt "
             "is made before its network is known; run a topology, or use fewer flows or fewer stations in range"
@@ -149,11 +149,11 @@ class Net:
         radios = [interface for interface in self.interfaces() if interface.on_air]
         if not (mine := [at for at, radio in enumerate(radios) if radio.node is node]):
             return []
-        least: int = self.air.has[mine[0]]["rx_threshold_mdbm"]
+        least: int = self.air.station_settings[mine[0]]["rx_threshold_mdbm"]
         powers: dict[str, int] = {}
         for number, radio in enumerate(radios):
             if radio.node is not node:
-                there = self.air.heard(number)
+                there = self.air.received_powers(number)
                 strongest = max((power for at in mine if (power := there[at]) is not None), default=least - 1)
                 if strongest >= least:
                     powers[radio.node.name] = max(strongest, powers.get(radio.node.name, strongest))
@@ -170,7 +170,7 @@ class Net:
                 module, _, parameter = name.partition(".")
                 self.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
             if memory := plan.get("memory"):
-                self.settings += have_memory(memory)
+                self.settings += set_memory(memory)
             stack.callback(setattr, self, "air", None)
             on_air = any(interface.on_air for interface in self.interfaces())
             if on_air and plan.get("medium"):
@@ -231,7 +231,7 @@ class Net:
         """Call a function `seconds` after the start of the next run. An exception in it ends the run."""
         self.calls.append((seconds, call))
 
-    def run(self, seconds: float, progress: Progress = unheard) -> dict[str, Any]:
+    def run(self, seconds: float, progress: Progress = ignore_progress) -> dict[str, Any]:
         """Run the plan's applications for `seconds` of lane time, and return the content of lane.json.
 
         `progress` gets the fraction done and the elapsed lane time in seconds, 100 times or every few seconds. Raises
@@ -239,7 +239,7 @@ class Net:
         """
         plan = self.build()
         if self.runs:
-            let_all_end()  # of the previous run
+            wait_until_settled()  # of the previous run
         self.runs += 1
         with (
             Loop() as loop,

@@ -14,7 +14,7 @@ import sys
 import time
 
 from emulation.lane import syscalls
-from emulation.lane.motion import standing
+from emulation.lane.motion import at_rest
 from emulation.lane.netlink import NetlinkError, text
 from emulation.lane.rtnetlink import IFLA_BR_MCAST_SNOOPING, IFLA_BR_STP_STATE, ROOT, TCA_KIND, TCA_OPTIONS, Route
 
@@ -44,13 +44,13 @@ class Node:
     route: Route  # from `open` to `close`
 
     def __init__(self, name: str, position: Position = (0.0, 0.0, 0.0), kind: str = "station") -> None:
-        self.name, self.kind, self.way = name, kind, standing(position)
+        self.name, self.kind, self.trajectory = name, kind, at_rest(position)
         self.plan: dict[str, Any] = {}  # this node's part of the plan; set before `open`
         self.interfaces: list[Interface] = []
         self.path = f"{NAMESPACES}/{self.name}"
         self.settings: list[dict[str, object]] = []
         self.daemons: list[Daemon] = []
-        self.namespace = self.home = -1
+        self.namespace = self.original_namespace = -1
         self.apart = True  # whether the namespace is its own; a switch of Open vSwitch is in the first one
         self.switch: Switch | None = None  # of Open vSwitch
         self.join_bridge: Callable[[Interface], None] | None = None  # makes an interface a port, if it is a bridge
@@ -85,7 +85,7 @@ class Node:
     @property
     def position(self) -> Position:
         """Return its current position, in metres."""
-        return self.way.at(time.monotonic_ns())
+        return self.trajectory.at(time.monotonic_ns())
 
     def make(self) -> None:
         """Make the namespace under its name. Raises OSError if the name exists, or if this user lacks the rights."""
@@ -93,8 +93,8 @@ class Node:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
             stack.callback(os.unlink, self.path)
-            self.home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-            stack.callback(os.close, self.home)
+            self.original_namespace = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, self.original_namespace)
             try:
                 if self.apart:
                     syscalls.new_network_namespace()
@@ -104,15 +104,15 @@ class Node:
                 stack.callback(os.close, self.namespace)
                 self.route = stack.enter_context(Route())
             finally:
-                syscalls.enter_network_namespace(self.home)
-            stack.callback(self.end_programs)
+                syscalls.enter_network_namespace(self.original_namespace)
+            stack.callback(self.stop_daemons)
             self.route.set_link(LOOPBACK, up=True)
             self.cleanup = stack.pop_all()
 
     def open(self) -> None:
         """Make the namespace, unless it exists, and set it up. Raises OSError, after removing it, if that fails."""
         self.settings.clear()
-        self.way = standing(self.plan["position"])
+        self.trajectory = at_rest(self.plan["position"])
         if self.namespace < 0:
             self.apart = (self.plan["bridge"] or {}).get("kind") != "ovs"
             self.make()
@@ -151,7 +151,7 @@ class Node:
         return self
 
     def __exit__(self, *_: object) -> None:
-        syscalls.enter_network_namespace(self.home)
+        syscalls.enter_network_namespace(self.original_namespace)
 
     def sysctl(self, name: str, value: str) -> None:
         """Set a variable of this namespace, in which this thread must be. Raises OSError if the kernel does not keep
@@ -182,21 +182,21 @@ class Node:
         for place, folder in self.private.items():
             syscalls.mount("", place, folder, syscalls.MS_BIND)
 
-    def keep(self, command: Sequence[str], said: Callable[[], str], **options: Any) -> Daemon:
+    def start_daemon(self, command: Sequence[str], last_output: Callable[[], str], **options: Any) -> Daemon:
         """Start a program that runs as long as the node exists; an interrupt at a prompt does not reach it.
 
-        `said` returns its last output for the error message if it ends early.
+        `last_output` returns its last output for the error message if it ends early.
         """
         from subprocess import DEVNULL
 
         from emulation.lane.programs import Daemon
 
         process = self.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, process_group=0, **options)
-        self.daemons.append(Daemon(self.name, os.path.basename(command[0]), process, said))
+        self.daemons.append(Daemon(self.name, os.path.basename(command[0]), process, last_output))
         return self.daemons[-1]
 
-    def end_programs(self) -> None:
-        """End the programs that `keep` started."""
+    def stop_daemons(self) -> None:
+        """End the programs that `start_daemon` started."""
         while self.daemons:
             self.daemons.pop().stop()
 
@@ -210,15 +210,19 @@ class Node:
         from emulation.lane import programs
 
         with self.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
-            said = process.communicate()[0].decode(errors="replace")
-        missing = programs.not_found(said)
+            output = process.communicate()[0].decode(errors="replace")
+        missing = programs.not_found(output)
         if isinstance(command, str) and ">" in command:
-            missing += [name for name in programs.called(command) if not programs.there(name) and not self.has(name)]
-        for lacking in programs.once(missing):
-            print(f"*** {self.name}: {lacking}", file=sys.stderr, flush=True)
-        return said
+            missing += [
+                name
+                for name in programs.programs_called(command)
+                if not programs.path_of(name) and not self.has_command(name)
+            ]
+        for message in programs.new_messages(missing):
+            print(f"*** {self.name}: {message}", file=sys.stderr, flush=True)
+        return output
 
-    def has(self, command: str) -> bool:
+    def has_command(self, command: str) -> bool:
         """Return whether a shell in the node has a command: a built-in, or a program."""
         from subprocess import DEVNULL
 
@@ -293,8 +297,8 @@ class Interface:
         kept = packer.unpack(made[TCA_OPTIONS]) if wanted else {}
         for name, value in wanted.items():
             if kept[name] != value:
-                said = f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}"
-                raise NetlinkError(errno.EINVAL, said)
+                message = f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}"
+                raise NetlinkError(errno.EINVAL, message)
             node.note(f"{kind} {name}", kept[name], None)
         if below:
             self.set_qdisc(below, index, HANDLE | 1)

@@ -30,7 +30,7 @@ SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
 FOLDER = "/run/openvswitch"  # where the programs look by themselves
 DATABASE = f"{FOLDER}/db.sock"
-READY_S, LOOK_S = 10.0, 0.01  # in lane time
+READY_S, CHECK_S = 10.0, 0.01  # in lane time
 ENVIRONMENT = {"OVS_RUNDIR": FOLDER, "OVS_LOGDIR": FOLDER, "OVS_DBDIR": FOLDER, "PATH": PATH}
 
 
@@ -89,7 +89,7 @@ def run_daemons(node: Node) -> None:
         server.check()
         if time.monotonic() > deadline:
             raise OSError(errno.ETIMEDOUT, f"{node.name}: ovsdb-server has not started after {READY_S:g} s")
-        select.select([], [], [], LOOK_S)
+        select.select([], [], [], CHECK_S)
     _call(node, "ovs-vsctl", "--no-wait", "init")
     daemon = _keep(node, "ovs-vswitchd", f"unix:{DATABASE}")
     node.cleanup.callback(_end, node, daemon)
@@ -105,7 +105,7 @@ def _end(node: Node, daemon: Daemon) -> None:
 def _keep(node: Node, program: str, *arguments: str) -> Daemon:
     log = f"{FOLDER}/{program}.log"
     command = [program, *arguments, "--no-chdir", "--pidfile", f"--log-file={log}"]
-    return node.keep(command, partial(last_line, log), env={**os.environ, **ENVIRONMENT}, preexec_fn=_own_tmp)
+    return node.start_daemon(command, partial(last_line, log), env={**os.environ, **ENVIRONMENT}, preexec_fn=_own_tmp)
 
 
 def _call(node: Node, program: str, *arguments: str) -> None:

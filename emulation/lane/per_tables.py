@@ -16,9 +16,9 @@ from emulation.lane.errors import Misuse
 
 RATES = 12
 NOISE_DBM = -91.0  # wmediumd's
-HEADLINE = f"a power in dBm and {RATES} packet error rates"
+ROW = f"a power in dBm and {RATES} packet error rates"
 FEWEST, MOST_ROWS = 1, 1000
-LONGEST = 1_000_000  # size of a file, in bytes
+LARGEST_FILE = 1_000_000  # size of a file, in bytes
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ def read(path: str) -> Table:
     if not os.path.exists(path) and os.path.exists(f"{path}ax"):
         path += "ax"
     with open(path, "rb") as file:
-        content = file.read(LONGEST + 1)
-    if len(content) > LONGEST:
-        raise Misuse(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise Misuse(f"{path}:1: larger than {LARGEST_FILE // 1_000_000} MB")
     return parse(content.decode(errors="replace"), path)
 
 
@@ -61,9 +61,9 @@ def parse(text: str, name: str = "table") -> Table:
         try:
             dbm, *errors = map(float, fields)
         except ValueError:
-            raise Misuse(f"{where}: {HEADLINE} are numbers, not {line.strip()[:60]!r}") from None
+            raise Misuse(f"{where}: {ROW} are numbers, not {line.strip()[:60]!r}") from None
         if len(errors) != RATES:
-            raise Misuse(f"{where}: a row is {HEADLINE}, not {len(errors)}")
+            raise Misuse(f"{where}: a row is {ROW}, not {len(errors)}")
         if not all(0 <= error <= 1 for error in errors):
             raise Misuse(f"{where}: a packet error rate is between 0 and 1")
         if not -200 <= dbm <= 100 or dbm != int(dbm):
@@ -75,5 +75,5 @@ def parse(text: str, name: str = "table") -> Table:
         if len(rows) > MOST_ROWS:
             raise Misuse(f"{where}: more than {MOST_ROWS} rows")
     if len(rows) < FEWEST:
-        raise Misuse(f"{name}:1: there is no row: {HEADLINE}")
+        raise Misuse(f"{name}:1: there is no row: {ROW}")
     return Table(first, tuple(rows))

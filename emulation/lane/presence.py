@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-GREETINGS, GREETING_NS = 10, 100_000_000  # number of probes, and their distance
+PROBES, PROBE_INTERVAL_NS = 10, 100_000_000  # number of probes, and their distance
 
 
 class Presence:
@@ -39,10 +39,10 @@ class Presence:
         A span is its first and last second since `began_ns`; None: to the end of the run. Raises NetlinkError.
         """
         self.loop = loop
-        for name, mine in spans.items():
+        for name, on_spans in spans.items():
             node = self.net.nodes[name]
-            self.switch(node, on=bool(mine) and mine[0][0] <= 0)
-            for begin, end in mine:
+            self.switch(node, on=bool(on_spans) and on_spans[0][0] <= 0)
+            for begin, end in on_spans:
                 loop.at(began_ns + round(begin * 1e9), partial(self.switch, node, True))
                 if end is not None:
                     loop.at(began_ns + round(end * 1e9), partial(self.switch, node, False))
@@ -59,7 +59,7 @@ class Presence:
                 link.leave(interface)
         if on and self.net.routing:
             self.net.routing.restore(node)
-            self.greet(node, GREETINGS)
+            self.greet(node, PROBES)
 
     def greet(self, node: Node, times: int) -> None:
         """Let a node that is back probe for its neighbours."""
@@ -68,7 +68,7 @@ class Presence:
         for interface, link in self._links(node):
             link.greet(interface)
         if self.loop and times > 1:
-            self.loop.at(time.monotonic_ns() + GREETING_NS, partial(self.greet, node, times - 1))
+            self.loop.at(time.monotonic_ns() + PROBE_INTERVAL_NS, partial(self.greet, node, times - 1))
 
     def _links(self, node: Node) -> list[tuple[Any, Any]]:
         return [(each, self.net.link_of(each)) for each in node.interfaces]

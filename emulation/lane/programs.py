@@ -37,7 +37,7 @@ PACKAGES = {
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
 NOT_THERE = 127  # the exit status of that shell
 KEYWORDS = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}  # a command follows
-TOLD: set[str] = set()  # missing programs that were reported
+REPORTED: set[str] = set()  # missing programs
 PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -46,7 +46,7 @@ def package(program: str) -> str:
     return PACKAGES.get(program, program)
 
 
-def there(program: str) -> str | None:
+def path_of(program: str) -> str | None:
     """Return the path of a program, or None."""
     import shutil
 
@@ -55,34 +55,34 @@ def there(program: str) -> str | None:
 
 def find(program: str, of: str = "") -> str:
     """Return the path of a program. Raises OSError, naming its package, if it is not there."""
-    if not (found := there(program)):
-        raise OSError(errno.ENOENT, lacking(program, of))
+    if not (found := path_of(program)):
+        raise OSError(errno.ENOENT, missing_message(program, of))
     return found
 
 
-def lacking(program: str, of: str = "") -> str:
+def missing_message(program: str, of: str = "") -> str:
     """Return the error message for a program that is not there."""
     return f"there is no {program} on this machine: install the package {of or package(program)}"
 
 
-def once(missing: Iterable[str]) -> Iterator[str]:
-    """Yield that message for each of these programs, once per program."""
+def new_messages(missing: Iterable[str]) -> Iterator[str]:
+    """Yield `missing_message` for each of these programs, once per program."""
     for program in missing:
-        if program not in TOLD:
-            TOLD.add(program)
-            yield lacking(program)
+        if program not in REPORTED:
+            REPORTED.add(program)
+            yield missing_message(program)
 
 
-def not_found(said: str) -> list[str]:
+def not_found(output: str) -> list[str]:
     """Return the commands that a shell did not find, by its output."""
-    if "not found" not in said:
+    if "not found" not in output:
         return []
     import re
 
-    return re.findall(NOT_FOUND, said, re.MULTILINE)
+    return re.findall(NOT_FOUND, output, re.MULTILINE)
 
 
-def called(command: str) -> list[str]:
+def programs_called(command: str) -> list[str]:
     """Return the programs that a line for a shell calls by plain names. Nothing for lines that need more of a parser:
     several lines, functions, `case`."""
     import re
@@ -109,7 +109,7 @@ def called(command: str) -> list[str]:
     return found
 
 
-def of_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def needed_by(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the programs that a plan's network itself needs, each with its user. Applications name their own."""
     if plan["routing"]["kind"] == "babel":
         yield "babeld", "routing babel"
@@ -125,10 +125,10 @@ def of_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "wpa_supplicant", "clients that look for their access point, or need a passphrase"
 
 
-def ended(where: str, program: str, status: int, said: str) -> OSError:
+def ended_error(where: str, program: str, status: int, output: str) -> OSError:
     """Return the OSError to raise when a program has ended early."""
     how = f"killed by signal {-status}" if status < 0 else f"with status {status}"
-    return OSError(errno.ECHILD, f"{where}: {program} has ended, {how}. Its last words: {said or 'nothing'}")
+    return OSError(errno.ECHILD, f"{where}: {program} has ended, {how}. Its last output: {output or 'nothing'}")
 
 
 def last_line(log: str) -> str:
@@ -138,16 +138,18 @@ def last_line(log: str) -> str:
 
 
 class Daemon:
-    """A program that a node keeps running. `said` returns its last output."""
+    """A program that runs as long as its node exists. `last_output` returns the last line of its log."""
 
-    def __init__(self, where: str, program: str, process: subprocess.Popen[bytes], said: Callable[[], str]) -> None:
-        self.where, self.program, self.process, self.said = where, program, process, said
+    def __init__(
+        self, where: str, program: str, process: subprocess.Popen[bytes], last_output: Callable[[], str]
+    ) -> None:
+        self.where, self.program, self.process, self.last_output = where, program, process, last_output
         self.descriptor = -1
 
     def check(self) -> None:
         """Check that the program runs. Raises OSError if it has ended."""
         if self.process.poll() is not None:
-            raise ended(self.where, self.program, self.process.returncode, self.said())
+            raise ended_error(self.where, self.program, self.process.returncode, self.last_output())
 
     def watch(self, loop: Loop) -> None:
         """Watch the program in a loop, which raises OSError if it ends."""

@@ -142,10 +142,10 @@ class Route(Netlink):
         if metric:
             values.append((RTA_PRIORITY, metric))
         if metrics:
-            told: list[tuple[int, Value]] = [(METRICS[name], value) for name, value in metrics.items()]
+            nested: list[tuple[int, Value]] = [(METRICS[name], value) for name, value in metrics.items()]
             if "rto_min" in metrics:  # TCP uses it only if it is locked: tcp_rto_min() in include/net/tcp.h
-                told.append((RTAX_LOCK, 1 << METRICS["rto_min"]))
-            values.append((RTA_METRICS, told))
+                nested.append((RTAX_LOCK, 1 << METRICS["rto_min"]))
+            values.append((RTA_METRICS, nested))
         scope = ON_LINK if via is None else UNIVERSE
         head = ROUTE.pack(family, int(prefix or len(ip) * 8), 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, scope, UNICAST, 0)
         self.request(RTM_NEWROUTE, head + build(values), CREATE | EXCLUSIVE, f"route to {to}")

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 PARAMETERS = "/sys/module/{}/parameters/{}"
 LONGEST_S = 86_400.0  # duration of a flow without an end
-MOST_NS = 100_000_000  # of a step to the end of a frame or an exchange
-COARSE_NS = 1_000_000  # step if no event is in sight
+LONGEST_STEP_NS = 100_000_000  # of a step to the end of a frame or an exchange
+COARSE_STEP_NS = 1_000_000  # step if no event is in sight
 STEPS = ("slot", "frame", "exchange")
-SENDS = DOINGS.index("send")
+SENDING = DOINGS.index("send")
 EXCHANGING = tuple(DOINGS.index(doing) for doing in ("send", "sifs", "wait_cts", "wait_ack"))
 
 
@@ -51,7 +51,7 @@ class Flow:
         made = applications.find(plan["kind"])
         self.application = made(mine, nodes[plan["source"]], nodes[plan["destination"]], self.part, stage.net.folder)
         self.report: dict[str, Any] = {}  # set by `stop`
-        self.found: dict[str, Any] = {}  # the latest sample
+        self.last_sample: dict[str, Any] = {}
 
     @property
     def running(self) -> bool:
@@ -65,10 +65,10 @@ class Flow:
         """End the flow and store its report; without effect if it is over."""
         if self.part.over:
             return
-        self.look()
-        said = self.application.finish()
-        outcome, why = judge(bool(self.application.started_ns), {**applications.UNSAID, "delivered_bytes": 1, **said})
-        self.report = {"name": self.plan["name"], **applications.UNSAID, **said, "outcome": outcome.value, "why": why}
+        self.latest()
+        report = self.application.finish()
+        outcome, why = judge(bool(self.application.started_ns), {**applications.UNSAID, "delivered_bytes": 1, **report})
+        self.report = {"name": self.plan["name"], **applications.UNSAID, **report, "outcome": outcome.value, "why": why}
         self.close()
 
     def close(self) -> None:
@@ -76,15 +76,15 @@ class Flow:
             self.part.over = True
             self.application.close()
 
-    def look(self) -> dict[str, Any]:
+    def latest(self) -> dict[str, Any]:
         """Return the current sample, as defined in `traffic.samples`."""
         if self.running:
-            self.found = self.application.sample()
-        return self.found
+            self.last_sample = self.application.sample()
+        return self.last_sample
 
     def state(self) -> dict[str, Any]:
         names = ("source", "destination", "kind", "congestion")
-        return {**{name: self.plan[name] for name in names}, "running": self.running, **self.look()}
+        return {**{name: self.plan[name] for name in names}, "running": self.running, **self.latest()}
 
 
 class Stage:
@@ -113,7 +113,7 @@ class Stage:
         if ns > self.now_ns:  # a timer for the current time expires a nanosecond later
             self.loop.run(self.began_ns + ns)
 
-    def breathe(self) -> None:
+    def pass_one_ns(self) -> None:
         """Let the least possible time pass.
 
         The kernel advances a program that reads the clock repeatedly without waiting (exact-clock.patch), and counts
@@ -127,17 +127,17 @@ class Stage:
             raise ValueError(f"step: there is no step {to}; there are: {', '.join(STEPS)}")
         if to == "slot":
             return self.until(self.now_ns + self.net.plan["air"]["slot_ns"])
-        last_ns, blind_ns, begun = self.now_ns + MOST_NS, int(self.net.plan["air"]["slot_ns"]), False
+        last_ns, blind_ns, begun = self.now_ns + LONGEST_STEP_NS, int(self.net.plan["air"]["slot_ns"]), False
         while self.now_ns < last_ns:
             looks = [look for look in self.looks() if look["until_ns"] > self.began_ns + self.now_ns]
-            sent = [look["until_ns"] for look in looks if look["doing"] == SENDS]
+            sent = [look["until_ns"] for look in looks if look["doing"] == SENDING]
             next_ns = min(look["until_ns"] for look in looks) - self.began_ns if looks else self.now_ns + blind_ns
             if to == "frame" and sent and min(sent) - self.began_ns == next_ns:  # no frame can begin and end before
                 return self.until(next_ns)
             on = any(look["doing"] in EXCHANGING for look in looks)
             if to == "exchange" and begun and not on:
                 return None
-            begun, blind_ns = begun or on, min(2 * blind_ns, COARSE_NS) if not looks else blind_ns
+            begun, blind_ns = begun or on, min(2 * blind_ns, COARSE_STEP_NS) if not looks else blind_ns
             self.until(min(next_ns, last_ns))
         return None
 
@@ -151,7 +151,7 @@ class Stage:
         Raises ValueError or OSError.
         """
         if name:
-            self._parameters(find_tcp(name))
+            self._set_parameters(find_tcp(name))
         kind = f"bulk,tcp={name}" if name else None
         plan = self.net.flow_between(source, destination, kind, len(self.flows))
         plan |= {"name": f"flow{len(self.flows) + 1}", "start_s": self.now_ns / 1e9, "stop_s": None}
@@ -184,16 +184,16 @@ class Stage:
             raise ValueError(f"tcp: {flow} has no TCP connection now; choose a running flow over TCP")
         for end in (found.plan["source"], found.plan["destination"]):
             with self.net.nodes[end]:
-                other = [variable for variable, value in variant.sysctl.items() if _variable(variable) != value]
+                other = [variable for variable, value in variant.sysctl.items() if _sysctl(variable) != value]
             if other:
                 raise ValueError(
                     f"tcp: {name} needs another {other[0]} from a flow's start; stop the flow and start one with {name}"
                 )
-        self._parameters(variant)
+        self._set_parameters(variant)
         sockets.set_congestion(sender, variant.congestion, flow)
         found.plan["congestion"] = variant.congestion
 
-    def _parameters(self, variant: Variant) -> None:
+    def _set_parameters(self, variant: Variant) -> None:
         """Set the module's parameters, which all its flows share."""
         for name, value in variant.module_parameters.items():
             module, _, parameter = name.partition(".")
@@ -217,7 +217,7 @@ class Stage:
     def sample(self) -> None:
         """Add a sample of each flow, for `flows.csv`."""
         for flow in self.flows.values():
-            if flow.running and (found := flow.look()):
+            if flow.running and (found := flow.latest()):
                 began_s = (flow.application.started_ns - self.began_ns) / 1e9
                 self.samples.add(flow.plan["name"], self.now_ns / 1e9, found, began_s)
 
@@ -245,7 +245,7 @@ class Stage:
         return {
             "t_ns": now_ns - self.began_ns,
             "nodes": {
-                name: {"position": [round(value, 3) for value in node.way.at(now_ns)]}
+                name: {"position": [round(value, 3) for value in node.trajectory.at(now_ns)]}
                 | ({"rts": node.rts, "rate": node.rate, "tx_power_dbm": node.tx_power_dbm} if node.on_air else {})
                 for name, node in self.net.nodes.items()
             },
@@ -254,7 +254,7 @@ class Stage:
         }
 
 
-def _variable(name: str) -> str:
+def _sysctl(name: str) -> str:
     """Return the value of a sysctl in the namespace of this thread."""
     with open("/proc/sys/" + name.replace(".", "/")) as file:
         return " ".join(file.read().split())

@@ -37,8 +37,8 @@ from emulation.lane.links.adhoc import Link as Adhoc
 from emulation.lane.links.infrastructure import Link as Infrastructure
 from emulation.lane.links.mesh import Link as Mesh
 from emulation.lane.links.wired import Link as Wired
-from emulation.lane.measurement import ASKED, Measurement, Service
-from emulation.lane.motion import Position, going
+from emulation.lane.measurement import REQUEST_FILE, Measurement, Service
+from emulation.lane.motion import Position, straight_line
 from emulation.lane.node import Node
 from emulation.lane.plugins import extend
 from emulation.lane.recorders.air_trace import Recorder
@@ -223,19 +223,25 @@ class Net(lane.Net):
         if self.air and self.started:
             now = now.between_radios(owners_of(self.plan["nodes"]))
             self.motion.powers(node, listed(now.power_mdbm), now.delay_ns.tolist())
-            if self.motion.known:
-                self.motion.by_distance(self.radio_table(self.table(network)))
+            if self.motion.air_has_trajectories:
+                self.motion.use_distances(self.radio_table(self.table(network)))
         node.spec = spec
 
     def start_move(self, node: Station, spec: topologies.Node, speed: float) -> None:
         """Start a node's move to its new position. Raises Misuse or OSError."""
         if not self.started:
             raise Misuse(f"{node.name}: move: the network has not started: net.start()")
-        way, table = going(node.position, spec.position, speed, time.monotonic_ns()), self.table(self.network())
-        check_extent(table, {**{name: one.way.stops for name, one in self.nodes.items()}, node.name: way.stops})
-        if not self.motion.known:
-            self.motion.by_distance(self.radio_table(table))
-        self.motion.go(node, way, speed)
+        trajectory, table = (
+            straight_line(node.position, spec.position, speed, time.monotonic_ns()),
+            self.table(self.network()),
+        )
+        check_extent(
+            table,
+            {**{name: one.trajectory.waypoints for name, one in self.nodes.items()}, node.name: trajectory.waypoints},
+        )
+        if not self.motion.air_has_trajectories:
+            self.motion.use_distances(self.radio_table(table))
+        self.motion.move(node, trajectory, speed)
         node.spec = spec
 
     def radio_table(self, table: Table) -> dict[str, Any]:
@@ -252,7 +258,7 @@ class Net(lane.Net):
             raise Misuse(f"{no_table_reason(self.spec)} a distance alone is not enough; set positions")
         return found
 
-    def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
+    def run(self, seconds: float | None = None, progress: lane.Progress = lane.ignore_progress, name: str = "") -> Any:
         """Run the flows for `seconds` of lane time, by default the option `seconds`.
 
         Return the content of lane.json (docs/interfaces.md, section 2). The run's files are in the run folder under
@@ -289,7 +295,7 @@ class Net(lane.Net):
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
             measured = spec.measurement.model_copy(update={"seconds": seconds})
             specified = spec.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
-            (where / ASKED).write_text(json.dumps({"name": name, "specification": specified, "film": self.film}))
+            (where / REQUEST_FILE).write_text(json.dumps({"name": name, "specification": specified, "film": self.film}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 3, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))
@@ -298,7 +304,7 @@ class Net(lane.Net):
         folder, self.folder = self.folder, str(where)
         try:
             where.mkdir()
-            (where / ASKED).touch()
+            (where / REQUEST_FILE).touch()
             (where / "plan.json").write_text(json.dumps(self.plan))
             yield keep
         finally:
@@ -321,7 +327,7 @@ class Net(lane.Net):
         super().start()
         STARTED.append(self)
         self.cleanup.callback(STARTED.remove, self)
-        guest.at_end.callback(self.stop)
+        guest.at_program_end.callback(self.stop)
 
     def stop(self) -> None:
         """Remove the network. Under `./dcflab shell`, open a prompt first."""
@@ -386,7 +392,7 @@ class Net(lane.Net):
         """
         for recorder in self.recording[0].recorders if self.recording else ():
             if isinstance(recorder, Recorder):
-                with self.recording[1].halted():  # type: ignore[index]
+                with self.recording[1].paused():  # type: ignore[index]
                     recorder.copy()
                 guest.report(capture=file, run=Path(self.folder).name, now_ns=time.monotonic_ns())
                 return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import topologies
 from emulation.lane.errors import Misuse
-from emulation.lane.motion import FASTEST, Position, standing
+from emulation.lane.motion import FASTEST, Position, at_rest
 from emulation.lane.node import Node
 from emulation.plan.air import RECEIVE, SENSE, TX_POWER, node_thresholds, units
 from emulation.plan.errors import as_misuse
@@ -44,7 +44,7 @@ class Station(Node):
     def position(self, position: Any) -> None:
         spec = self.spec_at(position)
         self.net.update_air(self, spec, spec.position)
-        self.net.motion.go(self, standing(spec.position), None)
+        self.net.motion.move(self, at_rest(spec.position), None)
 
     def setPosition(self, position: Any) -> None:
         """Set the position at once; Mininet-WiFi's name for it."""
@@ -149,7 +149,7 @@ class Station(Node):
         node_radio(self.net.spec.radio, self.name, spec.settings)
         own = air_settings(self.net.spec, self.name, spec.settings)
         if self.net.started:
-            self.net.motion.own(self, own)
+            self.net.motion.override_settings(self, own)
         self.net.update_air(self, spec)  # it may now receive signals that were below every node's threshold
 
     def with_settings(self, **otherwise: Any) -> topologies.Node:

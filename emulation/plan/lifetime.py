@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from emulation.lane.errors import Misuse
-from emulation.lane.routing import Demand, Reach, within
+from emulation.lane.routing import Demand, Reach, reachable
 from emulation.lane.routing.static import hops_to
 
 VARIABLE = "net.ipv4.ip_default_ttl"
@@ -36,7 +36,7 @@ def hop_bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
     while left:
         one = min(left)
         most = max(most, 2 * max(hops_to(one, reach)))
-        left -= within(reach, one)
+        left -= reachable(reach, one)
     return most
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from emulation.lane.errors import Misuse
-from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
+from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, AirWaypoint, Trajectory, split_long_legs
 from emulation.plan import distance
 from emulation.plan.air import ReceivedPowers, excess_db, floor_dbm, gains_db, received_powers, sensed_dbm
 from emulation.specification import Specification
@@ -65,7 +65,7 @@ def plan_presence(
     }
 
 
-def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
+def stops(name: str, waypoints: Sequence[Waypoint]) -> list[AirWaypoint]:
     """Convert waypoints to microseconds and millimetres. Raises Misuse if the air cannot follow them."""
     found = [
         (round(waypoint.at_s * 1e6), *(round(metres * 1000) for metres in waypoint.position)) for waypoint in waypoints
@@ -83,7 +83,7 @@ def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
                 f"motion of {name}: from {before / 1e6:g} s to {after / 1e6:g} s it goes at {speed:.0f} m/s; the air "
                 f"allows {FASTEST}"
             )
-    return legs(found)  # type: ignore[arg-type]
+    return split_long_legs(found)  # type: ignore[arg-type]
 
 
 def table_of(specification: Specification, network: Network) -> distance.Table | None:
@@ -102,7 +102,7 @@ def no_table_reason(specification: Specification) -> str:
     return f"under propagation {medium.propagation.name}" if not medium.shadowing else "under shadowing"
 
 
-def check_extent(table: distance.Table, trajectories: Mapping[str, Sequence[Stop]]) -> None:
+def check_extent(table: distance.Table, trajectories: Mapping[str, Sequence[AirWaypoint]]) -> None:
     """Check distances. Raises Misuse if nodes could hear each other over more than the air's longest delay."""
     places = np.array([place for way in trajectories.values() for _, *place in way])
     apart = math.dist(places.min(axis=0), places.max(axis=0))
@@ -123,7 +123,7 @@ def table_floor_dbm(specification: Specification, network: Network) -> float:
 def steps(
     specification: Specification,
     network: Network,
-    trajectories: Mapping[str, Sequence[Stop]],
+    trajectories: Mapping[str, Sequence[AirWaypoint]],
     at_start: ReceivedPowers,
     owners: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
@@ -142,7 +142,7 @@ def steps(
     before, positions = at_start.between_radios(owners), [node.position for node in network.nodes.values()]
     for number in range(1, int(seconds / STEP_S) + 1):
         now_ns = round(number * STEP_S * 1e9)
-        there = [Way(trajectories[name]).at(now_ns) for name in network.nodes]
+        there = [Trajectory(trajectories[name]).at(now_ns) for name in network.nodes]
         if there == positions:
             continue
         now, positions = received_powers(specification, network, there).between_radios(owners), there

@@ -163,7 +163,7 @@ def _no_path(
     positions = [node.position for node in aired.nodes.values()]
     distance, power = propagation.distances(positions), mean_dbm(specification, aired, positions)
     power = np.minimum(power, power.T)
-    reached = routing.within([list(near) for near in direct], at)
+    reached = routing.reachable([list(near) for near in direct], at)
     within = np.array([i in reached for i in on_air])
     pairs = np.argwhere(within[:, None] & ~within[None, :])
     begin = f"no path from {names[at]} to {to}"

@@ -23,7 +23,7 @@ from analysis.results.shapes import ScriptRun, object_of, read_lane, read_plan
 from emulation import features, files, lanes
 from emulation.files import compressed, tree
 from emulation.lane.errors import Failure
-from emulation.lane.measurement import ASKED
+from emulation.lane.measurement import REQUEST_FILE
 from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
@@ -141,14 +141,14 @@ def specification_of(where: Path, recorded: Any, modules: Sequence[str]) -> Spec
         return Specification.model_validate(recorded["specification"], context=Trust(folders=None))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         why = explain(error)[0] if isinstance(error, ValueError) else f"it is not a specification: {error}"
-        raise Failure(f"{where / ASKED}: {why}") from None
+        raise Failure(f"{where / REQUEST_FILE}: {why}") from None
 
 
 def collect_runs(lab: Lab, folder: Path, modules: Sequence[str], found: ScriptOutcome, wall_s: float) -> None:
     """Take the runs that were added to the folder, in order, and remove unfinished ones. Each run gets its share of the
     lane's wall time, by air time. `modules` are the script's."""
     new = []
-    for where in sorted(file.parent for file in folder.glob(f"*/{ASKED}") if not file.parent.is_symlink()):
+    for where in sorted(file.parent for file in folder.glob(f"*/{REQUEST_FILE}") if not file.parent.is_symlink()):
         if not (where / "lane.json").exists():
             tree.remove(str(where))
         elif not (where / FINISHED).exists():
@@ -166,7 +166,7 @@ def collect_run(
     lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: ScriptOutcome, wall_s: float
 ) -> None:
     """Take one of these runs."""
-    (asked, _), plan = object_of(where / ASKED, ScriptRun), read_plan(where)
+    (asked, _), plan = object_of(where / REQUEST_FILE, ScriptRun), read_plan(where)
     task = Task(specification_of(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")

@@ -87,7 +87,7 @@ def check_programs(made: Mapping[str, Any]) -> None:
     if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
         raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd; build "
                       "it and give its path with --wmediumd, or use --medium wmediumd-compat")  # fmt: skip
-    called = list(programs.of_plan(made))
+    called = list(programs.needed_by(made))
     for kind in dict.fromkeys(application["kind"] for application in made["applications"]):
         called += [(program, f"applications of kind {kind}") for program in applications.find(kind).programs]
     needs = [(packages.program(program), program, what) for program, what in dict.fromkeys(called)]

@@ -263,10 +263,10 @@ def test_what_is_refused_changes_nothing(bench) -> None:  # type: ignore[no-unty
         with Net.from_plan(plan) as net:
             net.start()
             air, (a, b, _) = net.air, net.nodes.values()
-            there = {**air.has[1], "freq": 2437}
+            there = {**air.station_settings[1], "freq": 2437}
             for ask in (
                 lambda: air.set_station(1, {**there, "rx_threshold_mdbm": -99_000}),
-                lambda: air.set_station(1, {**there, "address": air.has[0]["address"]}),
+                lambda: air.set_station(1, {**there, "address": air.station_settings[0]["address"]}),
                 lambda: air.set_powers({0: [None, None, -60_000]}, {0: [0, 0, 10**9]}),
             ):
                 try:
@@ -274,6 +274,6 @@ def test_what_is_refused_changes_nothing(bench) -> None:  # type: ignore[no-unty
                     print("taken")
                 except NetlinkError as error:
                     print("refused")
-            print(air.has[1]["freq"], [rtt is not None for _, _, rtt in ping(a, b.IP(), count=1)])
+            print(air.station_settings[1]["freq"], [rtt is not None for _, _, rtt in ping(a, b.IP(), count=1)])
     """)
     assert lines == ["refused"] * 3 + ["2412 [True]"]

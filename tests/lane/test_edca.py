@@ -47,11 +47,11 @@ def test_what_hostapd_tells_its_clients_reaches_the_air(bench) -> None:  # type:
         import json
         from emulation.net import Net
         {FOUND.replace(chr(10), chr(10) + " " * 8)}
-        from emulation.lane.clock import wait_for_whole
+        from emulation.lane.clock import wait_for_multiple
         with Net(edca="kernel", rate=54, link="infrastructure") as net:
             net.addAccessPoint("ap1"), net.addStation("sta1", position=(20, 0, 0))
             net.start()
-            wait_for_whole()  # mac80211 says so just after it has said that it is connected
+            wait_for_multiple()  # mac80211 says so just after it has said that it is connected
             print(json.dumps([found(0), found(1)]))
         """)
     ap, client = json.loads(line)

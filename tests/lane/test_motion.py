@@ -58,7 +58,8 @@ def test_the_airs_powers_are_the_formulas(bench):
         + """
 said = []
 def look():
-    said.append([[node.position for node in net.nodes.values()], [net.air.heard(i) for i in range(len(net.nodes))]])
+    positions = [node.position for node in net.nodes.values()]
+    said.append([positions, [net.air.received_powers(i) for i in range(len(net.nodes))]])
 with net:
     net.start()
     for second in range(20):
@@ -247,7 +248,7 @@ def test_what_is_wrong_is_said(bench):
     lines = bench.script(
         FROM_PLAN
         + """
-from emulation.lane.motion import Way
+from emulation.lane.motion import Trajectory
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.protocol import Attribute as A, Command
 table = {"first": 12, "bin_bits": 6, "power_mdbm": [-60_000] * 2000, "reach_mm2": [10**11] * 2, "weaker_mdb": [0, 0]}
@@ -255,10 +256,10 @@ long = [(i * 1000, 200_000 + i, 0, 0) for i in range(10_000)]
 with net:
     net.start()
     net.air.set_table(table)
-    net.air.set_way("sta1", Way([(0, 0, 0, 0)]))
-    net.air.set_way("sta2", Way(long))
-    print(net.air.heard(0))
-    way = lambda *stops: lambda: net.air.set_way("sta2", Way(stops))
+    net.air.set_trajectory("sta1", Trajectory([(0, 0, 0, 0)]))
+    net.air.set_trajectory("sta2", Trajectory(long))
+    print(net.air.received_powers(0))
+    way = lambda *stops: lambda: net.air.set_trajectory("sta2", Trajectory(stops))
     ask = lambda command, *values: lambda: net.air._ask(command, values, "")
     index = (A.STATION, b"\\0\\0")
     for wrong in (way((5, 0, 0, 0), (5, 0, 0, 0)), way((0, 0, 0, 0), (1000, 5000, 0, 0)), way((0, 10**9, 0, 0)),
@@ -272,7 +273,7 @@ with net:
             print("took it")
         except NetlinkError as error:
             print(error.strerror)
-    print(net.air.heard(0))
+    print(net.air.received_powers(0))
 """
     )
     assert lines[0] == lines[-1] == "[None, -60000]"

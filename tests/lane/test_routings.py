@@ -109,7 +109,7 @@ def test_babeld_ends_with_its_network(bench: Any) -> None:
     ],
 )
 def test_a_death_ends_the_run(bench: Any, net: str, link: str, program: str) -> None:
-    with pytest.raises(LaneError, match=f"{program} has ended, killed by signal 9. Its last words: "):
+    with pytest.raises(LaneError, match=f"{program} has ended, killed by signal 9. Its last output: "):
         bench.script(f"""
             from emulation.net import Net, Wired
             with {net} as net:

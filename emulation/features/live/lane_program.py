@@ -49,11 +49,11 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
             if verb in (stage.until, stage.step):
                 verb(**asked)
                 continue
-            stage.breathe()
+            stage.pass_one_ns()
             result = verb(**asked)
         except (OSError, ValueError) as refused:
             error = getattr(refused, "strerror", None) or str(refused)
-        stage.breathe()
+        stage.pass_one_ns()
 
 
 def _move(stage: Stage, node: str, position: list[float]) -> None:

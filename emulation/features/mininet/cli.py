@@ -15,7 +15,7 @@ from emulation.features.mininet.log import output
 from emulation.features.prompt.inside import shell as prompt
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
-from emulation.lane.motion import Way, standing
+from emulation.lane.motion import Trajectory, at_rest
 
 if TYPE_CHECKING:
     from emulation.features.mininet.net import Mininet
@@ -37,7 +37,7 @@ class CLI(prompt.Shell):
         super().__init__(mininet.lab, guest.read_line if lines is None else lambda _: next(lines, None))
         self.asks = self.prompt if self.prompt != cmd.Cmd.prompt else mininet.asks
         self.mininet = self.mn = mininet
-        self.paused: dict[str, tuple[Way, int]] = {}
+        self.paused: dict[str, tuple[Trajectory, int]] = {}
         self.names = {"net": mininet, **mininet.nameToNode}
         guest.report(words=self.words())
         before = os.getcwd()
@@ -174,16 +174,16 @@ class CLI(prompt.Shell):
         lab = self.mininet.lab
         assert lab
         for node in lab.nodes.values():
-            if len(node.way.stops) > 1 and node.name not in self.paused:
-                self.paused[node.name] = node.way, time.monotonic_ns()
-                lab.motion.steer(node, standing(node.position))
+            if len(node.trajectory.waypoints) > 1 and node.name not in self.paused:
+                self.paused[node.name] = node.trajectory, time.monotonic_ns()
+                lab.motion.set_trajectory(node, at_rest(node.position))
 
     def do_start(self, _: str) -> None:
         """start: continue the motion that stop ended."""
         lab, now = self.mininet.lab, time.monotonic_ns()
         assert lab
         for name, (way, since) in self.paused.items():
-            lab.motion.steer(lab.nodes[name], Way(way.stops, way.since_ns + now - since))
+            lab.motion.set_trajectory(lab.nodes[name], Trajectory(way.waypoints, way.since_ns + now - since))
         self.paused.clear()
 
     def do_switch(self, line: str) -> None:

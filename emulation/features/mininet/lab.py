@@ -19,7 +19,7 @@ from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.roles import Bridge
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wlan
-from emulation.lane.motion import Way
+from emulation.lane.motion import Trajectory
 from emulation.net import Net
 from emulation.plan.motion import stops
 from topologies.network import Waypoint
@@ -65,9 +65,9 @@ class Lab(Net):
         made = adders[node.kind](node.name, **settings)
         if early := node.early:  # it has a namespace already
             made.apart = early.apart
-            made.namespace, made.home, made.route, made.cleanup = (
+            made.namespace, made.original_namespace, made.route, made.cleanup = (
                 early.namespace,
-                early.home,
+                early.original_namespace,
                 early.route,
                 early.cleanup,
             )
@@ -142,10 +142,10 @@ class Lab(Net):
     def go(self, ways: dict[str, list[Waypoint]]) -> None:
         """Move nodes along these waypoints from now on. Raises Misuse or OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
-        if not self.motion.known:
-            self.motion.by_distance(self.radio_table(table))
+        if not self.motion.air_has_trajectories:
+            self.motion.use_distances(self.radio_table(table))
         for name, way in ways.items():
-            self.motion.steer(self.nodes[name], Way(stops(name, way), now))
+            self.motion.set_trajectory(self.nodes[name], Trajectory(stops(name, way), now))
 
     def begin_session(self) -> None:
         """Start the session."""
@@ -160,5 +160,5 @@ class Lab(Net):
         """Stop reading in the background for this block, and yield the loop that reads."""
         if not self.recording:
             raise ValueError("nothing is recorded")
-        with self.recording[1].halted():
+        with self.recording[1].paused():
             yield self.recording[1].loop

@@ -371,7 +371,7 @@ class Mininet:
             if isinstance(made, link._4address):
                 made.open()
         lab.begin_session()
-        guest.at_end.callback(self.stop)
+        guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():
             node.config(**node.params)
         if self.params.get("autoStaticArp"):

@@ -193,7 +193,7 @@ class Node:
             self.early.apart = self.apart
             self.early.make()
             self.early.private = self.private()
-            guest.at_end.callback(self.early.close)
+            guest.at_program_end.callback(self.early.close)
         return self.early
 
     @property
@@ -223,8 +223,8 @@ class Node:
         if self.waiting and end:
             self.take_power()
         self.waiting = self.waiting and not end
-        for lacking in programs.once(self.shell.missing()):
-            note(f"{self.name}: {lacking}")
+        for message in programs.new_messages(self.shell.missing()):
+            note(f"{self.name}: {message}")
         return said.decode(errors="replace")
 
     def take_power(self) -> None:
@@ -269,7 +269,7 @@ class Node:
             return there.popen(words, **kwargs)
         except FileNotFoundError as error:
             missing = words if isinstance(words, str) else words[0]
-            raise Misuse(f"{self.name}: {programs.lacking(missing)}") from error
+            raise Misuse(f"{self.name}: {programs.missing_message(missing)}") from error
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
         """Run a program, and return its output, its error output and its exit status."""

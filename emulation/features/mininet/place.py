@@ -27,7 +27,7 @@ def move_to_run_folder() -> None:
     script, folder, here = Path(sys.argv[0]).resolve().parent, Path(os.environ["DCFLAB_RUN"]), Path.cwd()
     named = [here / Path(word).parts[0] for word in sys.argv[1:] if word and not os.path.isabs(word)]
     make_writable(script)  # before any program uses it
-    guest.at_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
+    guest.at_program_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
     os.chdir(folder)
 
 

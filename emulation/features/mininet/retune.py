@@ -79,9 +79,9 @@ def retune(intf: WIntf, role: str) -> None:
     lane.set_type(TYPES[role])
     lane.switch(on=True)
     if lane.plan["rates"] and role != MANAGED:
-        lane.fix_rates(lane.plan["rates"], freq)
+        lane.set_rate_mask(lane.plan["rates"], freq)
     basic = next(made["basic_rates"] for made in intf.node.net.lab.plan["links"] if "basic_rates" in made)
-    with lane.hearing():
+    with lane.receiving_events():
         if role == "adhoc":
             lane.join_ibss(intf.ssid, freq, adhoc.BSSID, BEACON_TU, basic)
             lane.shift_beacons(1024 * BEACON_TU * intf.node.net.medium.radios().index(intf) // MOST)

@@ -63,7 +63,7 @@ VHT_GROUP, MOST_STREAMS = 18, 4
 MCS_AUTO = 255  # DRIVER_AUTO
 LEGACY = "ofdm"  # the format of a radio of the air's own without MCS
 CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
-OWNER = 0x40000000  # added to a netlink port number
+OWNER_BIT = 0x40000000  # added to a netlink port number
 
 
 class Interface(node.Interface):
@@ -84,14 +84,14 @@ class Interface(node.Interface):
         hwsim takes the release of any socket with the owner's port for the owner's, whatever its protocol. And by
         default a process's first socket of each protocol has its process id as port number.
         """
-        return Generic(port=OWNER | os.getpid())
+        return Generic(port=OWNER_BIT | os.getpid())
 
     def open(self, common: Generic) -> None:
         """Make the radio in the namespace of the socket `common`, which owns it, and move it to the node's."""
         with self.node:
             self.nl80211 = self.cleanup.enter_context(Generic())
             self.events = self.cleanup.enter_context(Generic())
-        self.held = list(self.plan["rates"])
+        self.current_rates = list(self.plan["rates"])
         self.make(common)
         common.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, self.node.namespace)])
         self.set_rts_threshold(self.plan["rts_threshold"])
@@ -120,17 +120,17 @@ class Interface(node.Interface):
         """Make a radio of 802.11n or later, which is the air's own."""
         ht = self.plan["ht"]
         small = ("streams", "depth", "tries", "density", "aql", "fairness", "protection")
-        one = {name: struct.pack("=B", ht[name]) for name in small}
-        two = {name: struct.pack("=H", ht[name]) for name in ("width_mhz", "guard_ns", "window", "mpdus")}
+        byte_values = {name: struct.pack("=B", ht[name]) for name in small}
+        word_values = {name: struct.pack("=H", ht[name]) for name in ("width_mhz", "guard_ns", "window", "mpdus")}
         owner.command(FAMILY, Command.RADIO, [
             (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"),
             (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),
-            *((getattr(A, name.upper()), value) for name, value in {**one, **two}.items()),
+            *((getattr(A, name.upper()), value) for name, value in {**byte_values, **word_values}.items()),
             (A.MCS, struct.pack("=B", MCS_AUTO if ht["mcs"] is None else ht["mcs"])),
             (A.BYTES, ht["bytes"]), (A.PPDU_NS, ht["ppdu_us"] * 1000),
         ], what=f"radio {self.name}")  # fmt: skip
         if ht["held"]:
-            self.hold(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
+            self.set_fixed_rate_index(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
 
     def starting(self) -> None:
         """Subscribe to nl80211's events, which joining waits for.
@@ -148,7 +148,7 @@ class Interface(node.Interface):
         self.cleanup.close()
 
     @contextlib.contextmanager
-    def hearing(self) -> Iterator[None]:
+    def receiving_events(self) -> Iterator[None]:
         """Subscribe to nl80211's events again, which `join_ibss` and `wait_for_peer` need."""
         before = self.events
         with self.node:
@@ -181,7 +181,7 @@ class Interface(node.Interface):
         value = number(answer[0].get(RTS_THRESHOLD, b"\xff" * 4))
         return None if value == RTS_OFF else value
 
-    def fix_rates(self, rates: Sequence[int], freq: int) -> None:
+    def set_rate_mask(self, rates: Sequence[int], freq: int) -> None:
         """Send at these legacy rates only (100 kb/s), on the band of `freq` (MHz).
 
         The interface must be up and must not have joined: mac80211 requires a basic rate of a joined one.
@@ -189,20 +189,20 @@ class Interface(node.Interface):
         band = BAND_2GHZ if freq < 3000 else BAND_5GHZ
         self.tune(SET_TX_BITRATE_MASK, (TX_RATES, [(band, [(LEGACY_RATES, rate_bytes(rates))])]), what=f"rates {rates}")
 
-    def holds_rates(self) -> bool:
-        """Return whether this kernel supports `hold_rate`. Debian's kernels do not."""
+    def supports_fixed_rate(self) -> bool:
+        """Return whether this kernel supports `set_fixed_rate`. Debian's kernels do not."""
         return os.path.exists(f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx")
 
-    def hold_rate(self, rate: int) -> None:
+    def set_fixed_rate(self, rate: int) -> None:
         """Send data at this legacy rate only (100 kb/s), and other frames at the rates of the BSS.
 
-        mac80211 refuses to join a BSS if the mask of `fix_rates` has none of its basic rates. So this sets the rate in
-        debugfs, for the rate control minstrel. Raises OSError if the kernel has no such file.
+        mac80211 refuses to join a BSS if the mask of `set_rate_mask` has none of its basic rates. So this sets the rate
+        in debugfs, for the rate control minstrel. Raises OSError if the kernel has no such file.
         """
         group, rates = (CCK_GROUP, CCK) if rate in CCK else (OFDM_GROUP, OFDM)
-        self.hold(group << 4 | rates.index(rate))
+        self.set_fixed_rate_index(group << 4 | rates.index(rate))
 
-    def hold(self, index: int) -> None:
+    def set_fixed_rate_index(self, index: int) -> None:
         """The same by minstrel's index of a rate."""
         with open(f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx", "w") as file:
             file.write(str(index))
@@ -212,17 +212,17 @@ class Interface(node.Interface):
         """Send data at this legacy rate (100 kb/s), after joining.
 
         minstrel applies it within 50 ms and uses the previous rate until then. Group-addressed frames use a basic rate
-        from now on. Raises OSError if this kernel cannot hold a rate, or if the kind of link does not allow it.
+        from now on. Raises OSError if this kernel cannot fix a rate, or if the kind of link does not allow it.
         """
-        if not self.holds_rates():
+        if not self.supports_fixed_rate():
             raise OSError(errno.EOPNOTSUPP, f"{self.name}: this kernel cannot change a rate under way")
         try:
-            self.fix_rates(sorted({rate, *basic_rates, *self.held}), freq)
+            self.set_rate_mask(sorted({rate, *basic_rates, *self.current_rates}), freq)
         except NetlinkError as error:  # outside a BSS there are no basic rates, and mac80211 requires one
-            said = f"{self.name}: on a link of its kind a rate cannot be changed under way"
-            raise OSError(error.errno, said) from None
-        self.hold_rate(rate)
-        self.held = [rate]
+            message = f"{self.name}: on a link of its kind a rate cannot be changed under way"
+            raise OSError(error.errno, message) from None
+        self.set_fixed_rate(rate)
+        self.current_rates = [rate]
 
     def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an independent BSS on a fixed channel (MHz) with a fixed BSSID, so that no scan precedes.
@@ -300,8 +300,8 @@ class Interface(node.Interface):
         deadline = time.monotonic() + seconds
         while missing := addresses - self.peers():
             if time.monotonic() > deadline:
-                who = ", ".join(sorted(missing))
-                raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {who} in {seconds:g} s")
+                names = ", ".join(sorted(missing))
+                raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {names} in {seconds:g} s")
             select.select([], [], [], 0.01)
 
     def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> int:
@@ -310,16 +310,16 @@ class Interface(node.Interface):
         Return its status code; 0: success, or no code. Raises NetlinkError (ETIMEDOUT) after `seconds`.
         """
         body = self.events.wait(
-            lambda _, body: body[0] in events and self.is_ours(body), f"{self.name}: {what}", seconds
+            lambda _, body: body[0] in events and self.is_about_this(body), f"{self.name}: {what}", seconds
         )
         return _status(body)
 
-    def heard(self) -> list[tuple[int, int]]:
-        """Return the events about this interface that have arrived (see `hearing`), with their status codes."""
-        came = messages(self.events.socket.recv(1 << 17))
-        return [(body[0], _status(body)) for _, _, _, body in came if self.is_ours(body)]
+    def pending_events(self) -> list[tuple[int, int]]:
+        """Return the events about this interface so far (see `receiving_events`), with their status codes."""
+        received = messages(self.events.socket.recv(1 << 17))
+        return [(body[0], _status(body)) for _, _, _, body in received if self.is_about_this(body)]
 
-    def is_ours(self, body: bytes) -> bool:
+    def is_about_this(self, body: bytes) -> bool:
         return number(parse(body[GENERIC_HEADER.size :]).get(IFINDEX, b"")) == self.index
 
     def state(self) -> dict[str, object]:

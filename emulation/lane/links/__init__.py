@@ -77,7 +77,7 @@ class Link:
         """Switch an interface on, and set its rates: it needs them before it joins."""
         interface.switch(on=True)
         if rates := interface.plan["rates"]:
-            interface.fix_rates(rates, self.plan["freq"])
+            interface.set_rate_mask(rates, self.plan["freq"])
 
     def join(self, interface: Interface) -> None:
         """Join the link; return when the interface has joined."""
@@ -114,7 +114,7 @@ class Link:
 
         The kernel has lost the interface's rates and routes. Restoring the routes is not the link's task.
         """
-        with interface.hearing():
+        with interface.receiving_events():
             self.switch_on(interface)
             self.join(interface)
             if patient:

@@ -39,9 +39,9 @@ class Link(links.Link):
             interface.probe(self.plan["ssid"], self.plan["freq"])
             while missing and interface.wait_for_peer(ANSWER_S):
                 missing -= interface.peers()
-        who = ", ".join(ip for ip, address in neighbours.items() if address in missing)
-        said = f"{interface.node.name} does not hear its neighbours {who}; are they in range?"
-        raise NetlinkError(errno.ENETUNREACH, said)
+        names = ", ".join(ip for ip, address in neighbours.items() if address in missing)
+        message = f"{interface.node.name} does not hear its neighbours {names}; are they in range?"
+        raise NetlinkError(errno.ENETUNREACH, message)
 
     def greet(self, interface: Interface) -> None:
         interface.probe(self.plan["ssid"], self.plan["freq"])

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
 CONTROL, CONTROL_OF_APS = "/run/wpa_supplicant", "/run/hostapd"  # default folders of wpa_cli and hostapd_cli
-OF_ASSOCIATION = 13  # wpa_supplicant's number of association requests
+ASSOCIATION_REQUEST = 13  # wpa_supplicant's number of association requests
 UNSPECIFIED, ATTEMPTS = 1, 3  # the kernel's status if it finds no access point; how often to ask
-RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # APART_NS keeps retries apart, as all clients have the same clock
+RETRY_NS, RETRY_SPACING_NS = 1_000_000_000, 20_000_000  # the spacing is there because all clients have the same clock
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in lane time
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # a client's scan interval if its access point is weak, or strong
 ROAM_DB = 8.0  # above the reception threshold
 NEVER_S = 1_000_000
 PATIENT = f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"  # no client is dropped
-NOT_HELD = (
+NO_FIXED_RATE = (
     "this kernel's mac80211 is built without debugfs, by which a rate is held that is none of the basic ones: "
     "add --basic-rates {:g}, or use --lane virtual"
 )
@@ -66,7 +66,7 @@ class Client(enum.StrEnum):
 
 
 # Lines of hostapd's file, and of a network in wpa_supplicant's file.
-ACCESS: dict[Security, tuple[str, str]] = {
+SECURITY_LINES: dict[Security, tuple[str, str]] = {
     Security.OPEN: ("", "key_mgmt=NONE\n"),
     Security.WPA2: (
         "wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={}\n",
@@ -79,7 +79,10 @@ ACCESS: dict[Security, tuple[str, str]] = {
 }
 SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
 JOINED = "CTRL-EVENT-CONNECTED"
-WRONG = ("reason=WRONG_KEY", "auth_type=3 auth_transaction=2 status_code=1")  # of WPA2; of WPA3: SAE's confirm
+WRONG_PASSPHRASE = (
+    "reason=WRONG_KEY",
+    "auth_type=3 auth_transaction=2 status_code=1",
+)  # of WPA2; of WPA3: SAE's confirm
 RATES = {"b": CCK, "g": OFDM, "a": OFDM}  # by hostapd's hw_mode
 
 
@@ -95,8 +98,8 @@ class Link(links.Link):
     def __init__(self, plan: dict[str, Any]) -> None:
         super().__init__(plan)
         self.programs = hostap.Programs()
-        self.of_kernel: list[Interface] = []  # clients that the kernel connects
-        self.watched = contextlib.ExitStack()
+        self.kernel_clients: list[Interface] = []  # clients that the kernel connects
+        self.watching = contextlib.ExitStack()
 
     @classmethod
     def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +127,7 @@ class Link(links.Link):
         if plan["roam_dbm"] is None:
             plan["roam_dbm"] = round(receive_dbm + ROAM_DB, 1)
 
-    def of(self, interface: Interface) -> dict[str, Any]:
+    def settings_of(self, interface: Interface) -> dict[str, Any]:
         """Return the link's settings for this interface. A derived class may have several networks on one link."""
         return self.plan
 
@@ -139,46 +142,50 @@ class Link(links.Link):
         return "ap" if self.is_ap(interface) else self.type
 
     def switch_on(self, interface: Interface) -> None:
-        """Switch an interface on. If it has a single rate, hold that rate."""
+        """Switch an interface on. If it has a single rate, fix that rate."""
         interface.switch(on=True)
-        if len(interface.plan["rates"]) == 1 and interface.holds_rates():
-            interface.hold_rate(interface.plan["rates"][0])
-        elif len(interface.plan["rates"]) == 1 and interface.plan["rates"][0] not in self.of(interface)["basic_rates"]:
-            raise OSError(errno.EOPNOTSUPP, NOT_HELD.format(interface.plan["rates"][0] / 10))
+        if len(interface.plan["rates"]) == 1 and interface.supports_fixed_rate():
+            interface.set_fixed_rate(interface.plan["rates"][0])
+        elif (
+            len(interface.plan["rates"]) == 1
+            and interface.plan["rates"][0] not in self.settings_of(interface)["basic_rates"]
+        ):
+            raise OSError(errno.EOPNOTSUPP, NO_FIXED_RATE.format(interface.plan["rates"][0] / 10))
         elif interface.plan["rates"]:
-            interface.fix_rates(interface.plan["rates"], self.of(interface)["freq"])
+            interface.set_rate_mask(interface.plan["rates"], self.settings_of(interface)["freq"])
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface):
-            self.open(interface)
-        elif self.of(interface)["client"] == Client.KERNEL:
-            self.of_kernel.append(interface)
+            self.start_ap(interface)
+        elif self.settings_of(interface)["client"] == Client.KERNEL:
+            self.kernel_clients.append(interface)
             self.connect(interface)
         else:
-            self.supplicate(interface)
+            self.start_supplicant(interface)
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
         """Do nothing: hostapd's beacons begin when hostapd does."""
 
-    def open(self, interface: Interface) -> None:
+    def start_ap(self, interface: Interface) -> None:
         """Start an access point. Raises OSError if hostapd is not ready in time."""
-        plan, node = self.of(interface), interface.node
+        plan, node = self.settings_of(interface), interface.node
         settings = (
             f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
-            f"hw_mode={mode(plan, interface)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
-            f"supported_rates={_words(supported(plan, interface))}\nbasic_rates={_words(plan['basic_rates'])}\n"
+            f"hw_mode={hw_mode(plan, interface)}\nchannel={channel_number(plan['freq'])}\n"
+            f"beacon_int={plan['beacon_tu']}\n"
+            f"supported_rates={_joined(supported_rates(plan, interface))}\nbasic_rates={_joined(plan['basic_rates'])}\n"
             + PATIENT
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] and not node.switch else "")
             + f"ctrl_interface={CONTROL_OF_APS}\n" * hostap.controlled
             + "wmm_enabled=1\n" * interface.plan["wmm"]
-            + "".join(f"{word}\n" for word in high_throughput(plan, interface))
-            + "".join(f"{word}\n" for word in self.more(interface))
+            + "".join(f"{line}\n" for line in ht_lines(plan, interface))
+            + "".join(f"{line}\n" for line in self.extra_lines(interface))
             + self.access(interface)
         )
         program = self.programs.start(node, "hostapd", settings)
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
-            said = program.said[-1][1] if program.said else "nothing"
-            raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
+            last_line = program.lines[-1][1] if program.lines else "nothing"
+            raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {last_line}")
         if switch := node.switch:
             switch.ports += self.ports(interface)
 
@@ -186,95 +193,96 @@ class Link(links.Link):
         """Return the names of an access point's networks' interfaces."""
         return [interface.name]
 
-    def more(self, interface: Interface) -> Iterable[str]:
+    def extra_lines(self, interface: Interface) -> Iterable[str]:
         """Return further lines for hostapd's file."""
         return ()
 
     def access(self, interface: Interface) -> str:
         """Return hostapd's lines about who may join."""
-        plan = self.of(interface)
-        return ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
+        plan = self.settings_of(interface)
+        return SECURITY_LINES[Security(plan["security"])][0].format(plan["passphrase"])
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
         """Let the kernel find an access point and connect.
 
         The kernel searches once and its probe may collide, so this asks several times. Raises NetlinkError if it fails.
         """
-        wait, plan = wait and bool(interface.plan["aps"]), self.of(interface)
+        wait, plan = wait and bool(interface.plan["aps"]), self.settings_of(interface)
         for last in [False] * (ATTEMPTS - 1) + [True]:
-            wanted = (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), *elements(plan, interface)
+            wanted = (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), *association_elements(plan, interface)
             interface.tune(CONNECT, *wanted, what="connect")
             status = interface.wait([CONNECT], f"connect to {plan['ssid']}", JOINING_S) if wait else 0
             if last or status != UNSPECIFIED:
                 break
         if status and not plan["may_fail"]:
-            self.refused(interface, f"status {status}")
+            self.raise_refused(interface, f"status {status}")
 
-    def supplicate(self, interface: Interface) -> None:
+    def start_supplicant(self, interface: Interface) -> None:
         """Let wpa_supplicant connect. Raises NetlinkError if it fails."""
         arguments = ["-i", interface.name, "-D", "nl80211", "-c"]
-        networks, own = self.networks(interface), elements(self.of(interface), interface)
-        if own:  # it starts when it has its elements
+        networks, elements = self.networks(interface), association_elements(self.settings_of(interface), interface)
+        if elements:  # it starts when it has its elements
             networks = f"ctrl_interface={CONTROL}\n" + networks.replace("network={\n", "network={\ndisabled=1\n")
         program = self.programs.start(interface.node, "wpa_supplicant", networks, arguments)
-        for element in own:
-            self.tell(program, interface, f"vendor_elem_add {OF_ASSOCIATION} {element[1].hex()}")
-        if own:
-            self.tell(program, interface, "enable_network all")
+        for element in elements:
+            self.wpa_cli(program, interface, f"vendor_elem_add {ASSOCIATION_REQUEST} {element[1].hex()}")
+        if elements:
+            self.wpa_cli(program, interface, "enable_network all")
         if not interface.plan["aps"]:
             return
-        answer = self.programs.wait(
-            program, lambda line: next((word for word in (JOINED, *WRONG) if word in line), ""), JOINING_S
+        event = self.programs.wait(
+            program, lambda line: next((each for each in (JOINED, *WRONG_PASSPHRASE) if each in line), ""), JOINING_S
         )
-        if answer != JOINED and not self.plan["may_fail"]:
-            why = "its passphrase is not that of the access point" if answer else f"no answer in {JOINING_S:g} s"
-            self.refused(interface, why)
+        if event != JOINED and not self.plan["may_fail"]:
+            why = "its passphrase is not that of the access point" if event else f"no answer in {JOINING_S:g} s"
+            self.raise_refused(interface, why)
 
-    def tell(self, program: hostap.Program, interface: Interface, words: str) -> None:
+    def wpa_cli(self, program: hostap.Program, interface: Interface, command: str) -> None:
         """Send a command to wpa_supplicant's control interface, which opens without notice. Raises OSError after
         READY_S."""
         deadline = time.monotonic() + READY_S
-        while "OK" not in (said := interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {words}")):
+        while "OK" not in (output := interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {command}")):
             program.read()
             if time.monotonic() > deadline:
-                raise OSError(errno.ETIMEDOUT, f"{interface.node.name}: wpa_cli {words}: {said.strip()}")
+                raise OSError(errno.ETIMEDOUT, f"{interface.node.name}: wpa_cli {command}: {output.strip()}")
 
     def networks(self, interface: Interface) -> str:
         """Return the networks of wpa_supplicant's file for a client."""
-        plan = self.of(interface)
+        plan = self.settings_of(interface)
         return network(
-            plan, ACCESS[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"])
+            plan,
+            SECURITY_LINES[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"]),
         )
 
-    def refused(self, interface: Interface, why: str) -> None:
+    def raise_refused(self, interface: Interface, why: str) -> None:
         """Report that a client cannot connect. Raises NetlinkError."""
-        said = f"{interface.node.name} cannot connect to {self.of(interface)['ssid']}: {why}"
-        raise NetlinkError(errno.EACCES, f"{said}; use unreachable to start anyway")
+        message = f"{interface.node.name} cannot connect to {self.settings_of(interface)['ssid']}: {why}"
+        raise NetlinkError(errno.EACCES, f"{message}; use unreachable to start anyway")
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
         """Switch an interface on. hostapd and wpa_supplicant notice this themselves, and its rates stay set."""
         interface.switch(on=True)
-        if not self.is_ap(interface) and self.of(interface)["client"] == Client.KERNEL:
+        if not self.is_ap(interface) and self.settings_of(interface)["client"] == Client.KERNEL:
             self.connect(interface, wait=False)
 
     def watch(self, loop: Loop) -> None:
         """Read the programs' output, and reconnect the kernel's clients, which do not retry by themselves."""
         self.programs.watch(loop)
-        self.watched = contextlib.ExitStack()
-        self.watched.callback(self.programs.unwatch, loop)
-        for interface in self.of_kernel:
-            self.watched.enter_context(interface.hearing())
+        self.watching = contextlib.ExitStack()
+        self.watching.callback(self.programs.unwatch, loop)
+        for interface in self.kernel_clients:
+            self.watching.enter_context(interface.receiving_events())
             events = interface.events.socket.fileno()
-            loop.watch(events, select.EPOLLIN, partial(self.heard, interface, loop))
-            self.watched.callback(loop.forget, events)
+            loop.watch(events, select.EPOLLIN, partial(self.on_event, interface, loop))
+            self.watching.callback(loop.forget, events)
 
-    def heard(self, interface: Interface, loop: Loop) -> None:
+    def on_event(self, interface: Interface, loop: Loop) -> None:
         """Schedule a retry for a client that has lost its access point, or has found none."""
-        if any(event == DISCONNECT or (event == CONNECT and status) for event, status in interface.heard()):
-            after = RETRY_NS + APART_NS * self.of_kernel.index(interface)
-            loop.at(time.monotonic_ns() + after, partial(self.again, interface))
+        if any(event == DISCONNECT or (event == CONNECT and status) for event, status in interface.pending_events()):
+            after = RETRY_NS + RETRY_SPACING_NS * self.kernel_clients.index(interface)
+            loop.at(time.monotonic_ns() + after, partial(self.reconnect, interface))
 
-    def again(self, interface: Interface) -> None:
+    def reconnect(self, interface: Interface) -> None:
         try:
             self.connect(interface, wait=False)
         except NetlinkError as error:
@@ -282,10 +290,10 @@ class Link(links.Link):
                 raise
 
     def unwatch(self) -> None:
-        self.watched.close()
+        self.watching.close()
 
     def stop(self) -> None:
-        self.of_kernel.clear()
+        self.kernel_clients.clear()
         self.programs.stop()
 
 
@@ -293,7 +301,7 @@ def network(plan: dict[str, Any], access: str, freqs: Collection[int] = ()) -> s
     """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`. `access`: lines about keys."""
     scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
     return (
-        f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_words(freqs or [plan['freq']])}\n{scan}"
+        f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_joined(freqs or [plan['freq']])}\n{scan}"
         f"{access}}}\n"
     )
 
@@ -305,49 +313,49 @@ def check_passphrase(passphrase: Any) -> None:
         raise ValueError(f"passphrase: must be of {SHORTEST} to {LONGEST} printable ASCII characters")
 
 
-def is_old(plan: dict[str, Any], interface: Interface) -> bool:
+def is_80211b(plan: dict[str, Any], interface: Interface) -> bool:
     """Return whether the interface is 802.11b, on a link with 802.11b and 802.11g."""
     return "mixed" in plan and set(interface.plan["rates"]) <= set(CCK)
 
 
-def mode(plan: dict[str, Any], interface: Interface) -> str:
+def hw_mode(plan: dict[str, Any], interface: Interface) -> str:
     """Return hostapd's hw_mode for the link, or for this access point of a mixed link."""
     if "mixed" in plan:
-        return "b" if is_old(plan, interface) else "g"
+        return "b" if is_80211b(plan, interface) else "g"
     return "a" if plan["freq"] >= 5000 else "b" if plan["basic_rates"][0] in RATES["b"] else "g"
 
 
-def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
+def supported_rates(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
     """Return the rates that an access point advertises."""
-    found = mode(plan, interface)
+    found = hw_mode(plan, interface)
     return CCK + OFDM if "mixed" in plan and found == "g" else RATES[found]
 
 
-def high_throughput(plan: dict[str, Any], interface: Interface) -> list[str]:
+def ht_lines(plan: dict[str, Any], interface: Interface) -> list[str]:
     """Return hostapd's lines for an access point of 802.11n or later; none for one with legacy rates."""
     ht = interface.plan.get("ht")
     if not ht or ht["format"] == LEGACY:
         return []
-    wide, centre = ht["width_mhz"], ht["centre_mhz"]
+    width_mhz, centre = ht["width_mhz"], ht["centre_mhz"]
     short, above = ht["guard_ns"] == 400, channel_number(plan["freq"]) % 8 == (4 if plan["freq"] < 5500 else 5)
     if plan["freq"] < 3000:
         above = centre > plan["freq"]  # the secondary 20 MHz are above the primary
-    able = [f"[HT40{'+' if above else '-'}]"] * (wide > 20) + ["[SHORT-GI-20]"] * short
-    lines = ["ieee80211n=1", f"ht_capab={''.join(able + ['[SHORT-GI-40]'] * (short and wide > 20))}"]
+    capabilities = [f"[HT40{'+' if above else '-'}]"] * (width_mhz > 20) + ["[SHORT-GI-20]"] * short
+    lines = ["ieee80211n=1", f"ht_capab={''.join(capabilities + ['[SHORT-GI-40]'] * (short and width_mhz > 20))}"]
     for amendment, name in (("ac", "vht"), ("ax", "he")):
         if ht["format"] == name or (name == "vht" and ht["format"] == "he" and plan["freq"] > 3000):
-            lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={int(wide == 80)}"]
-            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (wide == 80)
+            lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={int(width_mhz == 80)}"]
+            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (width_mhz == 80)
     return [*lines, f"vht_capab={'[SHORT-GI-80]' * short}"] if ht["format"] == "vht" else lines
 
 
-def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:
+def association_elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:
     """Return elements that an 802.11b client adds to its association request.
 
-    hwsim's radios support all rates, and mac80211 says so. Of two elements of one kind hostapd takes the later. These
-    name 1, 2, 5.5 (9.4.2.3) and 11 Mb/s (9.4.2.13).
+    hwsim's radios support all rates, and mac80211 announces all. Of two elements of one kind hostapd takes the later.
+    These name 1, 2, 5.5 (9.4.2.3) and 11 Mb/s (9.4.2.13).
     """
-    if not is_old(plan, interface):
+    if not is_80211b(plan, interface):
         return []
     *low, high = rate_bytes(CCK)
     return [(IE, bytes([1, len(low), *low, 50, 1, high]))]
@@ -358,7 +366,7 @@ def channel_number(freq: int) -> int:
     return 14 if freq == 2484 else (freq - 2407) // 5 if freq < 3000 else (freq - 5000) // 5
 
 
-def _words(numbers: Collection[int]) -> str:
+def _joined(numbers: Collection[int]) -> str:
     return " ".join(map(str, numbers))
 
 

@@ -48,7 +48,7 @@ class Link(links.Link):
         }
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
-        if options := packed(self.plan):
+        if options := netem_options(self.plan):
             interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
             interface.parent = CHILD
         interface.switch(on=True)
@@ -65,7 +65,7 @@ class Link(links.Link):
         interface.switch(on=True)
 
 
-def packed(plan: dict[str, Any]) -> bytes:
+def netem_options(plan: dict[str, Any]) -> bytes:
     """Return netem's options for a link of a plan; empty if netem is not needed."""
     if not (plan["rate_bps"] or plan["delay_us"] or plan["loss_percent"]):
         return b""

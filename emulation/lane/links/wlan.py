@@ -17,7 +17,6 @@ from emulation.lane import links
 from emulation.lane.interfaces.radio import FREQ, MAC, SSID
 from emulation.lane.links import infrastructure
 from emulation.lane.links.infrastructure import (
-    ACCESS,
     CONNECT,
     CONTROL,
     CONTROL_OF_APS,
@@ -25,9 +24,10 @@ from emulation.lane.links.infrastructure import (
     JOINED,
     JOINING_S,
     PATIENT,
+    SECURITY_LINES,
     Client,
     Security,
-    elements,
+    association_elements,
 )
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
@@ -50,14 +50,14 @@ class Link(infrastructure.Link):
 
     needs_ap = one_channel = False
 
-    def of(self, interface: Interface) -> dict[str, Any]:
+    def settings_of(self, interface: Interface) -> dict[str, Any]:
         return {**self.plan, **interface.plan.get("wlan", {})}
 
     def is_ap(self, interface: Interface) -> bool:
-        return bool(self.of(interface).get("master"))
+        return bool(self.settings_of(interface).get("master"))
 
-    def more(self, interface: Interface) -> list[str]:
-        mine = self.of(interface)
+    def extra_lines(self, interface: Interface) -> list[str]:
+        mine = self.settings_of(interface)
         lines = ["ap_isolate=1"] * bool(mine.get("isolate")) + ["wds_sta=1"] * bool(mine.get("wds"))
         if mine["security"] == Security.WPA2 and mine.get("protection"):  # of management frames; WPA3 always has it
             lines.append(f"ieee80211w={mine['protection']}")
@@ -68,10 +68,10 @@ class Link(infrastructure.Link):
         own, bridge = self.keys(interface), interface.node.plan["bridge"]
         into = f"bridge={bridge['name']}\n" if bridge and not interface.node.switch else ""
         found = own
-        for number, one in enumerate(self.of(interface).get("more", ()), 1):
+        for number, one in enumerate(self.settings_of(interface).get("more", ()), 1):
             found += f"bss={interface.name}-{number}\nbssid={one['bssid']}\nssid2={one['ssid'].encode().hex()}\n{into}"
             found += f"ctrl_interface={CONTROL_OF_APS}\n{PATIENT}wmm_enabled={int(interface.plan['wmm'])}\n"
-            found += "".join(f"{line}\n" for line in self.more(interface)) + own
+            found += "".join(f"{line}\n" for line in self.extra_lines(interface)) + own
         return found
 
     def ports(self, interface: Interface) -> list[str]:
@@ -79,7 +79,7 @@ class Link(infrastructure.Link):
         return [interface.name, *(f"{interface.name}-{number}" for number, _ in further)]
 
     def keys(self, interface: Interface) -> str:
-        mine = self.of(interface)
+        mine = self.settings_of(interface)
         if mine["security"] != EAP:
             return super().access(interface)
         file = f"/run/hostapd-{interface.name}.users"
@@ -88,61 +88,61 @@ class Link(infrastructure.Link):
         return EAP_SERVER.format(file)
 
     def join(self, interface: Interface) -> None:
-        if self.is_ap(interface) or self.of(interface)["client"] != IDLE:
+        if self.is_ap(interface) or self.settings_of(interface)["client"] != IDLE:
             super().join(interface)
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
-        if self.of(interface)["client"] != IDLE:
+        if self.settings_of(interface)["client"] != IDLE:
             super().connect(interface, wait)
 
-    def heard(self, interface: Interface, loop: Loop) -> None:
+    def on_event(self, interface: Interface, loop: Loop) -> None:
         """Drop the events: the kernel's client does not retry by itself here; a script reconnects it."""
-        interface.heard()
+        interface.pending_events()
 
-    def again(self, interface: Interface) -> None:
+    def reconnect(self, interface: Interface) -> None:
         """Connect again if the client has lost its access point. Raises NetlinkError."""
-        if self.of(interface).get("client") == Client.KERNEL and not interface.peers():
-            super().again(interface)
+        if self.settings_of(interface).get("client") == Client.KERNEL and not interface.peers():
+            super().reconnect(interface)
 
     def networks(self, interface: Interface) -> str:
-        mine = self.of(interface)
-        there = []
-        for one in mine["networks"]:
+        settings = self.settings_of(interface)
+        blocks = []
+        for one in settings["networks"]:
             if one["security"] == EAP:
                 access = EAP_CLIENT.format(one["identity"], one["password"])
             else:
-                access = ACCESS[Security(one["security"])][1].format(one["passphrase"])
+                access = SECURITY_LINES[Security(one["security"])][1].format(one["passphrase"])
             if one["security"] == Security.WPA2 and one.get("protection"):
                 access += f"ieee80211w={one['protection']}\n"
-            there.append(infrastructure.network({**mine, **one}, access, one["freqs"]))
-        return f"ctrl_interface={CONTROL}\n" + "".join(there)
+            blocks.append(infrastructure.network({**settings, **one}, access, one["freqs"]))
+        return f"ctrl_interface={CONTROL}\n" + "".join(blocks)
 
     def associate(self, interface: Interface, ap: Interface) -> None:
         """Associate a station with this access point. Raises NetlinkError or OSError if it fails."""
-        mine, there = interface.plan["wlan"], self.of(ap)
-        if mine["client"] == Client.WPA_SUPPLICANT:
+        settings, ap_settings = interface.plan["wlan"], self.settings_of(ap)
+        if settings["client"] == Client.WPA_SUPPLICANT:
             self.select(interface, ap)
             program = next(one for one in self.programs.running if one.node is interface.node)
             if ap.MAC() not in interface.peers():
                 self.programs.wait(program, lambda line: JOINED in line, JOINING_S)
             return
-        if there["security"] != Security.OPEN:
-            said = f"{interface.name}: {ap.name} is encrypted: let the network begin with the station there"
-            raise NetlinkError(errno.EACCES, said)
-        mine.update(ssid=there["ssid"], freq=there["freq"], client=Client.KERNEL)
+        if ap_settings["security"] != Security.OPEN:
+            message = f"{interface.name}: {ap.name} is encrypted: let the network begin with the station there"
+            raise NetlinkError(errno.EACCES, message)
+        settings.update(ssid=ap_settings["ssid"], freq=ap_settings["freq"], client=Client.KERNEL)
         leave(interface)
-        wanted = (SSID, there["ssid"].encode()), (FREQ, there["freq"]), (MAC, hardware_address(ap.MAC()))
-        own = elements(self.plan, interface)
-        with interface.hearing():
-            interface.tune(CONNECT, *wanted, *own, what=f"connect to {ap.name}")
+        wanted = (SSID, ap_settings["ssid"].encode()), (FREQ, ap_settings["freq"]), (MAC, hardware_address(ap.MAC()))
+        elements = association_elements(self.plan, interface)
+        with interface.receiving_events():
+            interface.tune(CONNECT, *wanted, *elements, what=f"connect to {ap.name}")
             interface.wait([CONNECT], f"connect to {ap.name}", JOINING_S)
 
     def select(self, interface: Interface, ap: Interface) -> None:
         """Select this access point in wpa_supplicant, which then connects by itself. Raises OSError."""
-        there, networks = self.of(ap), interface.plan["wlan"]["networks"]
-        number = next(i for i, one in enumerate(networks) if one["ssid"] == there["ssid"])
-        for words in (f"bssid {number} {ap.MAC()}", f"select_network {number}"):
-            interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {words}")
+        ap_settings, networks = self.settings_of(ap), interface.plan["wlan"]["networks"]
+        number = next(i for i, one in enumerate(networks) if one["ssid"] == ap_settings["ssid"])
+        for command in (f"bssid {number} {ap.MAC()}", f"select_network {number}"):
+            interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {command}")
 
 
 class Idle(links.Link):

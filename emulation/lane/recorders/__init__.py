@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from traffic.loop import Loop
 
-MOST = 1 << 20  # bytes to read at a time
+READ_SIZE = 1 << 20  # bytes to read at a time
 
 
 class Recorder:
@@ -53,7 +53,7 @@ class Relay(Recorder):
     def start(self, loop: Loop) -> None:
         self.source = os.open(self.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self.copied = open(f"{self.net.folder}/{self.file}", "wb", buffering=0)  # noqa: SIM115
-        while os.read(self.source, MOST):  # left by an earlier run
+        while os.read(self.source, READ_SIZE):  # left by an earlier run
             pass
         self.loop = loop
         loop.watch(self.source, select.EPOLLIN, self.copy)
@@ -63,7 +63,7 @@ class Relay(Recorder):
 
         The channel is readable when much data is ready.
         """
-        while data := os.read(self.source, MOST):
+        while data := os.read(self.source, READ_SIZE):
             left = memoryview(data)
             while left:  # an almost full disk may write only a part
                 left = left[self.copied.write(left) :]

@@ -2,7 +2,7 @@
 """Retry limits that follow what each station's MAC has just seen: the future work of paper 002.
 
 If a frame is given up, either the next hop is gone, or it is there and others contend. A station that got an
-acknowledgement assumes contention, and uses PATIENT times its own limits. A station that gave up a frame and got none
+acknowledgement assumes contention, and uses MULTIPLE times its own limits. A station that gave up a frame and got none
 returns to its own limits.
 
 So this recorder also sets limits, by the same function as a script. They are in `changes` of lane.json, for readers of
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
     from traffic.loop import Loop
 
-EVERY_NS = 100_000_000
-PATIENT = 4  # multiple of a station's own limits
+INTERVAL_NS = 100_000_000
+MULTIPLE = 4  # multiple of a station's own limits
 LIMITS = ("short_retry", "long_retry")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT")
 LARGEST = 255
 
 
-def ended(counters: dict[str, Any]) -> tuple[int, int]:
+def acked_and_given_up(counters: dict[str, Any]) -> tuple[int, int]:
     """Return how many of a station's frames were acknowledged, and how many were given up."""
     kinds = counters["end"].values()
     return sum(kind.get("ACKED", 0) for kind in kinds), sum(kind.get(why, 0) for kind in kinds for why in GIVEN_UP)
 
 
 class Station:
-    """A station's current multiple of its own limits, and its counters at the last look."""
+    """A station's current multiple of its own limits, and its counters at the last update."""
 
     def __init__(self) -> None:
-        self.times, self.acked, self.given_up = 1, 0, 0
+        self.multiple, self.acked, self.given_up = 1, 0, 0
 
-    def look(self, acked: int, given_up: int) -> int:
+    def update(self, acked: int, given_up: int) -> int:
         """Update the counters, and return the new multiple."""
         answered, lost = acked > self.acked, given_up > self.given_up
         self.acked, self.given_up = acked, given_up
-        return PATIENT if answered else 1 if lost else self.times
+        return MULTIPLE if answered else 1 if lost else self.multiple
 
 
 class Recorder(recorders.Recorder):
@@ -56,22 +56,22 @@ class Recorder(recorders.Recorder):
     def start(self, loop: Loop) -> None:
         assert self.net.air
         self.loop, self.stations = loop, [Station() for _ in self.net.air.names]
-        self.own = [{limit: has[limit] for limit in LIMITS} for has in self.net.air.has.values()]
-        self.set, self.looks, self.sum = 0, 0, 0
-        loop.at(time.monotonic_ns() + EVERY_NS, self.look)
+        self.own = [{limit: settings[limit] for limit in LIMITS} for settings in self.net.air.station_settings.values()]
+        self.changed, self.updates, self.sum = 0, 0, 0
+        loop.at(time.monotonic_ns() + INTERVAL_NS, self.update_all)
 
-    def look(self) -> None:
+    def update_all(self) -> None:
         assert self.net.air
         now = time.monotonic_ns()
         for at, counted in enumerate(self.net.air.report()["stations"]):
             station = self.stations[at]
-            times = station.look(*ended(counted["counters"]))
-            if times != station.times:
-                station.times, self.set = times, self.set + 1
-                limits = {limit: min(times * value, LARGEST) for limit, value in self.own[at].items()}
-                self.net.motion.own(self.net.nodes[counted["name"]], limits)
-            self.looks, self.sum = self.looks + 1, self.sum + times
-        self.loop.at(now + EVERY_NS, self.look)
+            multiple = station.update(*acked_and_given_up(counted["counters"]))
+            if multiple != station.multiple:
+                station.multiple, self.changed = multiple, self.changed + 1
+                limits = {limit: min(multiple * value, LARGEST) for limit, value in self.own[at].items()}
+                self.net.motion.override_settings(self.net.nodes[counted["name"]], limits)
+            self.updates, self.sum = self.updates + 1, self.sum + multiple
+        self.loop.at(now + INTERVAL_NS, self.update_all)
 
     def report(self) -> dict[str, Any]:
-        return {"set": self.set, "times_mean": self.sum / self.looks if self.looks else 1.0}
+        return {"set": self.changed, "times_mean": self.sum / self.updates if self.updates else 1.0}

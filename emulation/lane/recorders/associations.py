@@ -32,7 +32,7 @@ class Recorder(recorders.Recorder):
         events = []
         for link in self.net.links.values():
             for program in link.programs.running if isinstance(link, Link) else ():
-                for at_ns, line in program.said:
+                for at_ns, line in program.lines:
                     if found := IN.search(line):
                         node, ap = names.get(found[1], found[1]), program.node.name
                         events.append({"at_ns": at_ns, "node": node, "ap": ap})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The route of each flow, from the kernels' routes of its nodes.
 
-It serves protocols that do not report changes of routes. Every EVERY_NS it looks up the source's next hop for the
+It serves protocols that do not report changes of routes. Every INTERVAL_NS it looks up the source's next hop for the
 destination, then that node's next hop, and so on.
 
 In a virtual lane, looking takes no time and sends nothing, so it does not change a run.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 FILE = "routes.jsonl"
-EVERY_NS = 500_000_000
+INTERVAL_NS = 500_000_000
 
 
 class Recorder(recorders.Recorder):
@@ -32,28 +32,28 @@ class Recorder(recorders.Recorder):
         return bool(self.net.routing and self.net.plan["applications"])
 
     def start(self, loop: Loop) -> None:
-        self.loop, self.known = loop, dict[str, list[str]]()
+        self.loop, self.last_routes = loop, dict[str, list[str]]()
         self.file = open(f"{self.net.folder}/{FILE}", "w")  # noqa: SIM115
-        self.look()
+        self.record_changes()
 
-    def look(self) -> None:
+    def record_changes(self) -> None:
         now = time.monotonic_ns()
         for flow in self.net.plan["applications"]:
-            way = self.way(flow["source"], flow["destination"])
-            if way != self.known.get(flow["name"]):
-                self.known[flow["name"]] = way
-                self.file.write(json.dumps([now, flow["name"], way]) + "\n")
-        self.loop.at(now + EVERY_NS, self.look)
+            route = self.route(flow["source"], flow["destination"])
+            if route != self.last_routes.get(flow["name"]):
+                self.last_routes[flow["name"]] = route
+                self.file.write(json.dumps([now, flow["name"], route]) + "\n")
+        self.loop.at(now + INTERVAL_NS, self.record_changes)
 
-    def way(self, source: str, destination: str) -> list[str]:
+    def route(self, source: str, destination: str) -> list[str]:
         assert self.net.routing
-        nodes, way = self.net.nodes, [source]
-        while way[-1] != destination:
-            following = self.net.routing.via(nodes[way[-1]], nodes[destination])
-            if not following or following.name in way:  # a loop
+        nodes, route = self.net.nodes, [source]
+        while route[-1] != destination:
+            next_hop = self.net.routing.via(nodes[route[-1]], nodes[destination])
+            if not next_hop or next_hop.name in route:  # a loop
                 break
-            way.append(following.name)
-        return way
+            route.append(next_hop.name)
+        return route
 
     def stop(self) -> None:
         self.file.close()

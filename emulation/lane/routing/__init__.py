@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Reach = list[list[int]]  # the nodes each node can exchange frames with, sorted; symmetric
 Metrics = dict[str, int]  # of a route, for TCP
-USUAL = {"quickack": 0, "initcwnd": 10, "rto_min": 200}  # TCP's behaviour if no route has a metric
+DEFAULT_METRICS = {"quickack": 0, "initcwnd": 10, "rto_min": 200}  # TCP's behaviour if no route has a metric
 
 
 class Demand:
@@ -98,18 +98,21 @@ class Routing:
 def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:
     """Return (at, to) -> metrics, for routes that have any."""
     found: dict[tuple[int, int], Metrics] = {}
-    for one in demands:
-        for ends, told in (((one.source, one.destination), one.there), ((one.destination, one.source), one.back)):
-            if told:
-                found[ends] = found.get(ends, {}) | told
+    for demand in demands:
+        for ends, values in (
+            ((demand.source, demand.destination), demand.there),
+            ((demand.destination, demand.source), demand.back),
+        ):
+            if values:
+                found[ends] = found.get(ends, {}) | values
     return found
 
 
 def metrics_of_nodes(ips: list[str], demands: list[Demand]) -> list[dict[str, Metrics]]:
     """Return the metrics of each node's routes, by the destination's address."""
     found: list[dict[str, Metrics]] = [{} for _ in ips]
-    for (at, to), told in metrics(demands).items():
-        found[at][ips[to]] = told
+    for (at, to), values in metrics(demands).items():
+        found[at][ips[to]] = values
     return found
 
 
@@ -119,16 +122,16 @@ def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[in
     Skip ends without a path if they may be `unreachable`; otherwise raises Unreachable.
     """
     wanted: list[list[int]] = [[] for _ in reach]
-    for one in demands:
-        if one.destination in within(reach, one.source):
-            wanted[one.source].append(one.destination)
-            wanted[one.destination].append(one.source)
+    for demand in demands:
+        if demand.destination in reachable(reach, demand.source):
+            wanted[demand.source].append(demand.destination)
+            wanted[demand.destination].append(demand.source)
         elif not unreachable:
-            raise Unreachable(one.source, one.destination)
+            raise Unreachable(demand.source, demand.destination)
     return [sorted(set(each)) for each in wanted]
 
 
-def within(reach: Reach, at: int) -> set[int]:
+def reachable(reach: Reach, at: int) -> set[int]:
     """Return the nodes that have a path to a node, including itself."""
     found, front = {at}, [at]
     while front:
@@ -149,19 +152,19 @@ def replace_radio(node: Node, index: int, mtu: int) -> None:
 
 def add_metrics(node: Node, index: int, routes: dict[str, Metrics]) -> None:
     """Add routes with metrics for TCP on an interface that reaches all destinations directly. Raises NetlinkError."""
-    for to, told in routes.items():
-        node.route.add_route(index, to, None, told)
-        check_metrics(node, to, told)
+    for to, values in routes.items():
+        node.route.add_route(index, to, None, values)
+        check_metrics(node, to, values)
 
 
-def check_metrics(node: Node, to: str, told: Metrics) -> None:
+def check_metrics(node: Node, to: str, metrics: Metrics) -> None:
     """Note the metrics of a route. Raises NetlinkError if the kernel did not keep one."""
-    kept = node.route.route_metrics(to) if told else {}
-    for name, value in told.items():
+    kept = node.route.route_metrics(to) if metrics else {}
+    for name, value in metrics.items():
         if kept.get(name) != value:
-            said = f"{node.name}: route to {to}: {name} was set to {value}, but the kernel kept {kept.get(name)}"
-            raise NetlinkError(errno.EINVAL, said)
-        node.note(f"route {to} {name}", value, USUAL[name])
+            message = f"{node.name}: route to {to}: {name} was set to {value}, but the kernel kept {kept.get(name)}"
+            raise NetlinkError(errno.EINVAL, message)
+        node.note(f"route {to} {name}", value, DEFAULT_METRICS[name])
 
 
 def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, int, int]]) -> dict[str, int]:

@@ -37,7 +37,7 @@ OPTIONS = {
     "half_time_s": (4, 0, 3600),
 }
 IPV6 = {"disable_ipv6": "0", "accept_dad": "0", "router_solicitations": "0"}
-LEARNING_S, LOOK_S = 120.0, 0.01  # timeout for all routes, in lane time; interval of checks
+CONVERGENCE_S, CHECK_S = 120.0, 0.01  # timeout for all routes, in lane time; interval of checks
 
 
 def plan(
@@ -45,9 +45,9 @@ def plan(
 ) -> list[Planned]:
     """Return babeld's options for each node, and routes it needs before a run. Raises ValueError or Unreachable."""
     chosen = routing.numbers("babel", options, OPTIONS)
-    if told := sorted({name for one in demands for name in (*one.there, *one.back)}):
+    if names := sorted({name for one in demands for name in (*one.there, *one.back)}):
         raise ValueError(
-            f"babel: babeld makes the routes, so they cannot set TCP's {', '.join(told)}: add --ack delayed, "
+            f"babel: babeld makes the routes, so they cannot set TCP's {', '.join(names)}: add --ack delayed, "
             "and leave out initial_window and rto_min_ms"
         )
     wanted = routing.ends(reach, demands, unreachable)
@@ -60,15 +60,15 @@ class Routing(routing.Routing):
     def start(self, net: Network) -> None:
         program = find(PROGRAM)
         self.nodes = {node.IP(): node for node in net.nodes.values()}
-        running = {node.name: begin(program, node) for node in net.nodes.values()}
-        deadline = time.monotonic() + LEARNING_S
+        running = {node.name: start_babeld(program, node) for node in net.nodes.values()}
+        deadline = time.monotonic() + CONVERGENCE_S
         for node in net.nodes.values():
             while missing := [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]:
                 running[node.name].check()
                 if time.monotonic() > deadline:
-                    unknown = f"{node.name}: {PROGRAM} knows no way to {', '.join(missing)} after {LEARNING_S:g} s"
-                    raise NetlinkError(errno.ENETUNREACH, unknown)
-                select.select([], [], [], LOOK_S)
+                    message = f"{node.name}: {PROGRAM} knows no way to {', '.join(missing)} after {CONVERGENCE_S:g} s"
+                    raise NetlinkError(errno.ENETUNREACH, message)
+                select.select([], [], [], CHECK_S)
 
     def via(self, node: Node, to: Node) -> Node | None:
         """Look up the kernel's route, which babeld maintains."""
@@ -80,7 +80,7 @@ class Routing(routing.Routing):
             return None
 
 
-def begin(program: str, node: Node) -> Daemon:
+def start_babeld(program: str, node: Node) -> Daemon:
     """Prepare a node's radio for Babel, and start babeld."""
     radio, chosen = node.radio, node.plan["routing"]
     node.route.delete_address(radio.index, radio.plan["ip"])
@@ -101,7 +101,7 @@ def begin(program: str, node: Node) -> Daemon:
     own = ["-C", f"router-id {node.MAC()}", "-C", "skip-kernel-setup true"]
     settings = [*own, "-M", str(chosen["half_time_s"]), "-C", interface]
     command = [program, *files, *settings, radio.name]
-    return node.keep(command, partial(last_line, log(node)))
+    return node.start_daemon(command, partial(last_line, log(node)))
 
 
 def log(node: Node) -> str:

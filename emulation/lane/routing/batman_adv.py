@@ -36,10 +36,10 @@ FAMILY, TRANSLATIONS, ORIGINATORS, SET_MESH = "batadv", 7, 8, 15  # include/uapi
 ORIGINATOR, BEST, NEIGHBOUR = 9, 22, 24
 ALGO_NAME, MESH_IFINDEX, TT_ADDRESS, HOP_PENALTY, ORIG_INTERVAL = 1, 3, 16, 53, 57
 OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # the kernel's defaults and limits
-SPREAD_NS = 20_000_000  # batman-adv's own jitter (BATADV_JITTER)
+JITTER_NS = 20_000_000  # batman-adv's own jitter (BATADV_JITTER)
 CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL: batman-adv's own packets have this priority
 TTL_FALLS, FARTHEST = False, 50  # BATADV_TTL
-LEARNING_S, LOOK_S = 60.0, 0.01  # timeout for all routes, in lane time; interval of checks
+CONVERGENCE_S, CHECK_S = 60.0, 0.01  # timeout for all routes, in lane time; interval of checks
 
 
 def plan(
@@ -52,8 +52,8 @@ def plan(
     chosen = {"algorithm": algorithm, **routing.numbers("batman-adv", options, OPTIONS)}
     wanted = routing.ends(reach, demands, unreachable)
     return [
-        Planned({**chosen, "tcp": told, "wanted": [ips[to] for to in wanted[at]]}, [])
-        for at, told in enumerate(routing.metrics_of_nodes(ips, demands))
+        Planned({**chosen, "tcp": metrics, "wanted": [ips[to] for to in wanted[at]]}, [])
+        for at, metrics in enumerate(routing.metrics_of_nodes(ips, demands))
     ]
 
 
@@ -71,25 +71,27 @@ class Routing(routing.Routing):
     """bat0 on each node."""
 
     def start(self, net: Network) -> None:
-        self.asked: list[Generic] = []
+        self.netlink_sockets: list[Generic] = []
         self.at_ns, self.tables = 0, dict[str, dict[bytes, bytes]]()
         self.nodes = {hardware_address(node.MAC()): node for node in net.nodes.values()}
         for node in net.nodes.values():
             self.join(node)
-        self.sockets = dict(zip(net.nodes, self.asked, strict=True))
+        self.socket_of = dict(zip(net.nodes, self.netlink_sockets, strict=True))
         macs = {node.IP(): address(node.MAC()) for node in net.nodes.values()}
         for node in net.nodes.values():
             index = node.route.index(NAME)
             for ip in node.plan["routing"]["wanted"]:
                 node.route.add_neighbour(index, ip, macs[ip])
             routing.add_metrics(node, index, node.plan["routing"]["tcp"])
-        deadline = time.monotonic() + LEARNING_S
-        for node, asked in zip(net.nodes.values(), self.asked, strict=True):
-            while missing := [ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known(asked, node)]:
+        deadline = time.monotonic() + CONVERGENCE_S
+        for node, netlink in zip(net.nodes.values(), self.netlink_sockets, strict=True):
+            while missing := [
+                ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known_addresses(netlink, node)
+            ]:
                 if time.monotonic() > deadline:
-                    said = f"{node.name}: batman-adv knows no way to {', '.join(missing)} after {LEARNING_S:g} s"
-                    raise NetlinkError(errno.ENETUNREACH, said)
-                select.select([], [], [], LOOK_S)
+                    message = f"{node.name}: batman-adv knows no way to {', '.join(missing)} after {CONVERGENCE_S:g} s"
+                    raise NetlinkError(errno.ENETUNREACH, message)
+                select.select([], [], [], CHECK_S)
 
     def join(self, node: Node) -> None:
         """Make a node's bat0, and let it replace the radio."""
@@ -98,15 +100,15 @@ class Routing(routing.Routing):
             route.new_link(NAME, KIND, None, [(ALGO_NAME, chosen["algorithm"])])
         except NetlinkError as error:
             if error.errno == errno.EOPNOTSUPP:
-                said = "this kernel has no batman-adv (CONFIG_BATMAN_ADV)"
-                raise NetlinkError(error.errno, f"{node.name}: {said}") from None
+                message = "this kernel has no batman-adv (CONFIG_BATMAN_ADV)"
+                raise NetlinkError(error.errno, f"{node.name}: {message}") from None
             raise
         index = route.index(NAME)
         with node:
-            asked = Generic()
-        self.asked.append(asked)
+            netlink = Generic()
+        self.netlink_sockets.append(netlink)
         for attribute, value in ((ORIG_INTERVAL, chosen["interval_ms"]), (HOP_PENALTY, bytes([chosen["hop_penalty"]]))):
-            asked.command(FAMILY, SET_MESH, [(MESH_IFINDEX, index), (attribute, value)], what=f"{node.name}: {NAME}")
+            netlink.command(FAMILY, SET_MESH, [(MESH_IFINDEX, index), (attribute, value)], what=f"{node.name}: {NAME}")
         for name in ("algorithm", *OPTIONS):
             node.note(f"batman-adv {name}", chosen[name], None)
         routing.replace_radio(node, index, MTU + OVERHEAD)
@@ -114,41 +116,41 @@ class Routing(routing.Routing):
         route.set_link(radio.index, master=index)
         route.set_link(index, up=True)
         route.add_address(index, radio.plan["ip"])
-        spread(node)
+        add_jitter(node)
 
     def via(self, node: Node, to: Node) -> Node | None:
         """Look up the originator's best neighbour. Each node's table is read once per instant."""
         if self.at_ns != (now := time.monotonic_ns()):
             self.at_ns, self.tables = now, {}
         if node.name not in self.tables:
-            self.tables[node.name] = originators(self.sockets[node.name], node)
+            self.tables[node.name] = originators(self.socket_of[node.name], node)
         return self.nodes.get(self.tables[node.name].get(hardware_address(to.MAC()), b""))
 
     def stop(self) -> None:
-        for asked in getattr(self, "asked", []):
-            asked.close()
+        for netlink in getattr(self, "netlink_sockets", []):
+            netlink.close()
 
 
-def spread(node: Node) -> None:
-    """Delay batman-adv's own packets by up to SPREAD_NS; other packets are not delayed."""
+def add_jitter(node: Node) -> None:
+    """Delay batman-adv's own packets by up to JITTER_NS; other packets are not delayed."""
     bands = struct.pack("=i16B", BANDS, *(priority == CONTROL for priority in range(16)))
     node.route.replace_qdisc(node.radio.index, "prio", bands, handle=HANDLE)
-    mean = SPREAD_NS // 2  # ± the same
+    mean = JITTER_NS // 2  # ± the same
     waits = netem.pack({"latency_ns": mean, "jitter_ns": mean})
     node.route.replace_qdisc(node.radio.index, "netem", waits, parent=HANDLE | 2)
 
 
-def known(asked: Generic, node: Node) -> set[bytes]:
+def known_addresses(netlink: Generic, node: Node) -> set[bytes]:
     """Return the hardware addresses to which batman-adv has a route."""
     mesh = [(MESH_IFINDEX, node.route.index(NAME))]
-    return {each[TT_ADDRESS] for each in asked.command(FAMILY, TRANSLATIONS, mesh, DUMP) if TT_ADDRESS in each}
+    return {each[TT_ADDRESS] for each in netlink.command(FAMILY, TRANSLATIONS, mesh, DUMP) if TT_ADDRESS in each}
 
 
-def originators(asked: Generic, node: Node) -> dict[bytes, bytes]:
+def originators(netlink: Generic, node: Node) -> dict[bytes, bytes]:
     """Return the best next hop to each originator that batman-adv knows, as hardware addresses."""
     mesh = [(MESH_IFINDEX, node.route.index(NAME))]
     try:
-        found = asked.command(FAMILY, ORIGINATORS, mesh, DUMP, what=f"{node.name}: originators")
+        found = netlink.command(FAMILY, ORIGINATORS, mesh, DUMP, what=f"{node.name}: originators")
     except NetlinkError as error:
         if error.errno != errno.ENOENT:  # the radio is off
             raise

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"probes": (100, 1, 10_000), "interval_ms": (100, 1, 60_000), "size": (134, 72, 1500)}
 HEADERS = 24 + 8 + 20 + 8 + 4  # bytes of a probe: MAC, LLC/SNAP, IP, UDP, FCS; the rest of its `size` is payload
-PORT, ROOM = 5999, 1 << 24  # receive buffer in bytes
+PORT, RECEIVE_BUFFER = 5999, 1 << 24  # buffer in bytes
 PROBE = struct.Struct("=HH")  # the sender's index, and the probe's number
 JITTER = 0.1  # fraction of the interval, in both directions, as De Couto's
 REPORT = "etx.json"
@@ -64,16 +64,16 @@ class Routing(static.Routing):
             nodes[0].note(f"etx-frozen {name}", chosen[name], default)
         received = probe(nodes, net.plan["seed"], chosen["probes"], chosen["interval_ms"] * 1_000_000, chosen["size"])
         demands = [Demand(at, *flow) for at, node in enumerate(nodes) for flow in node.plan["routing"]["flows"]]
-        routes = frozen(etx(received, chosen["probes"]), demands)
+        routes = least_etx_routes(etx(received, chosen["probes"]), demands)
         self.report(net.folder, nodes, chosen["probes"], received, routes)
         for one in demands:
             if (one.source, one.destination) not in routes and not chosen["unreachable"]:
                 ends = f"{nodes[one.source].name} to {nodes[one.destination].name}"
-                said = f"no path from {ends} on which probes went both ways"
-                raise NetlinkError(errno.ENETUNREACH, said)
+                message = f"no path from {ends} on which probes went both ways"
+                raise NetlinkError(errno.ENETUNREACH, message)
         ips = [node.IP() for node in nodes]
         neighbours: list[list[int]] = [[] for _ in nodes]
-        for at, planned in enumerate(static.entered(routes, ips, demands)):
+        for at, planned in enumerate(static.planned_routes(routes, ips, demands)):
             nodes[at].plan["routing"]["routes"] = planned.node["routes"]
             neighbours[at] = planned.neighbours
         for node, near in zip(nodes, neighbours, strict=True):
@@ -84,12 +84,12 @@ class Routing(static.Routing):
         self, folder: str, nodes: list[Node], probes: int, received: list[list[int]], routes: static.Routes
     ) -> None:
         names = [node.name for node in nodes]
-        ways = [
+        entries = [
             {"from": names[at], "to": names[to], "via": names[via], "hops": hops}
             for (at, to), (via, hops) in sorted(routes.items())
         ]
         with open(f"{folder}/{REPORT}", "w") as file:
-            json.dump({"nodes": names, "probes": probes, "received": received, "routes": ways}, file)
+            json.dump({"nodes": names, "probes": probes, "received": received, "routes": entries}, file)
 
 
 def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int) -> list[list[int]]:
@@ -102,7 +102,7 @@ def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int
 
     draw = random.Random(seed)
     with contextlib.ExitStack() as stack, Loop() as loop:
-        sockets = [stack.enter_context(opened(node)) for node in nodes]
+        sockets = [stack.enter_context(probe_socket(node)) for node in nodes]
         begins = time.monotonic_ns()
         for number, each in enumerate(sockets):
             phase = draw.random()
@@ -113,32 +113,32 @@ def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int
         loop.run(begins + (probes + 3) * interval_ns)
         received = [[0] * len(nodes) for _ in nodes]
         for number, each in enumerate(sockets):
-            for sender, n in arrived(each):
+            for sender, n in received_probes(each):
                 received[sender][number] += n > 0 and sender != number  # a node also receives its own probes
     return received
 
 
-def opened(node: Node) -> socket.socket:
+def probe_socket(node: Node) -> socket.socket:
     """Open a node's socket for sending and receiving probes."""
     with node:
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, node.radio.name.encode())
     made.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
-    made.setsockopt(socket.SOL_SOCKET, 33, ROOM)  # SO_RCVBUFFORCE
+    made.setsockopt(socket.SOL_SOCKET, 33, RECEIVE_BUFFER)  # SO_RCVBUFFORCE
     made.bind(("", PORT))
     return made
 
 
-def send(by: socket.socket, payload: bytes) -> None:
+def send(socket_: socket.socket, payload: bytes) -> None:
     with contextlib.suppress(BlockingIOError):  # the queue is full: the probe is lost
-        by.sendto(payload, ("255.255.255.255", PORT))
+        socket_.sendto(payload, ("255.255.255.255", PORT))
 
 
-def arrived(at: socket.socket) -> Iterator[tuple[int, int]]:
+def received_probes(socket_: socket.socket) -> Iterator[tuple[int, int]]:
     """Yield the probes that a socket holds: the sender's index, and the probe's number."""
     with contextlib.suppress(BlockingIOError):
         while True:
-            yield PROBE.unpack_from(at.recv(PROBE.size))
+            yield PROBE.unpack_from(socket_.recv(PROBE.size))
 
 
 def etx(received: list[list[int]], probes: int) -> list[dict[int, float]]:
@@ -150,7 +150,7 @@ def etx(received: list[list[int]], probes: int) -> list[dict[int, float]]:
     ]
 
 
-def frozen(links: list[dict[int, float]], demands: list[Demand]) -> static.Routes:
+def least_etx_routes(links: list[dict[int, float]], demands: list[Demand]) -> static.Routes:
     """Return (at, to) -> (next hop, hops to go) along the paths of least ETX, for all pairs that `static` routes.
 
     Of paths with equal ETX it takes one with the fewest hops, then that of the lowest index.
@@ -158,25 +158,25 @@ def frozen(links: list[dict[int, float]], demands: list[Demand]) -> static.Route
     needed = {(demand.source, demand.destination) for demand in demands}
     routes: static.Routes = {}
     for to, sources in sorted(static.destinations(len(links), needed).items()):
-        ways = towards(links, to)
+        routes_to = next_hops(links, to)
         for at in sorted(sources):
-            while at in ways and at != to and (at, to) not in routes:
-                via, hops = ways[at]
+            while at in routes_to and at != to and (at, to) not in routes:
+                via, hops = routes_to[at]
                 routes[at, to] = via, hops
                 at = via
     return routes
 
 
-def towards(links: list[dict[int, float]], to: int) -> dict[int, tuple[int, int]]:
+def next_hops(links: list[dict[int, float]], to: int) -> dict[int, tuple[int, int]]:
     """Return (next hop, hops to go) towards a node, for all nodes with a path to it."""
-    ways: dict[int, tuple[int, int]] = {}
+    found: dict[int, tuple[int, int]] = {}
     front = [(0.0, 0, to, to)]
     while front:
         cost, hops, via, at = heapq.heappop(front)
-        if at in ways:
+        if at in found:
             continue
-        ways[at] = via, hops
+        found[at] = via, hops
         for near, more in links[at].items():
-            if near not in ways:
+            if near not in found:
                 heapq.heappush(front, (cost + more, hops + 1, at, near))
-    return ways
+    return found

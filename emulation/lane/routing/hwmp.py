@@ -47,8 +47,8 @@ def plan(
     """Return each node's options. It peers with all nodes in range before the run. Raises ValueError or Unreachable."""
     chosen = routing.numbers("hwmp", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
-    told = routing.metrics_of_nodes(ips, demands)
-    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(told, reach, strict=True)]
+    metrics = routing.metrics_of_nodes(ips, demands)
+    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(metrics, reach, strict=True)]
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:

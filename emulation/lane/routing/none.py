@@ -19,8 +19,8 @@ def plan(
     """Return an empty plan for each node, with its neighbours. Raises ValueError if there is any option."""
     if options:
         raise ValueError(f"routing none has no option {', '.join(options)}")
-    if told := sorted({name for one in demands for name in one.there}):
-        raise ValueError(f"routing none has no routes, so they cannot set TCP's {', '.join(told)}")
+    if names := sorted({name for one in demands for name in one.there}):
+        raise ValueError(f"routing none has no routes, so they cannot set TCP's {', '.join(names)}")
     return [Planned({}, list(near)) for near in reach]
 
 

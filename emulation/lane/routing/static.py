@@ -44,37 +44,40 @@ def plan(
     """
     if options:
         raise ValueError(f"static routing has no option {', '.join(options)}; there are: path")
-    own = along(path, reach)
+    own = routes_along(path, reach)
     left = [one for one in demands if (one.source, one.destination) not in own]
-    return entered({**routes_of(reach, left, unreachable), **own}, ips, demands)
+    return planned_routes({**routes_of(reach, left, unreachable), **own}, ips, demands)
 
 
-def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
+def routes_along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
     """Return the routes along paths, in both directions.
 
     Raises ValueError if two hops are not in reach, or if two paths to one node diverge.
     """
     routes: Routes = {}
     for path in paths:
-        for way in (list(path), list(path)[::-1]):
-            for place, (at, via) in enumerate(pairwise(way)):
+        for direction in (list(path), list(path)[::-1]):
+            for place, (at, via) in enumerate(pairwise(direction)):
                 if via not in reach[at]:
                     raise ValueError(f"path: hop {place + 1}, counted from an end, has no link")
-                if routes.setdefault((at, way[-1]), (via, len(way) - 1 - place)) != (via, len(way) - 1 - place):
+                if routes.setdefault((at, direction[-1]), (via, len(direction) - 1 - place)) != (
+                    via,
+                    len(direction) - 1 - place,
+                ):
                     raise ValueError("path: two paths to one node separate on their way; give one of them")
     return routes
 
 
-def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:
+def planned_routes(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:
     """Return for each node its part of these routes, as it is installed."""
     planned: list[Planned] = [Planned({"routes": []}, []) for _ in ips]
-    told = routing.metrics(demands)
+    metrics = routing.metrics(demands)
     for (at, to), (via, hops) in sorted(routes.items()):
         if via not in planned[at].neighbours:
             planned[at].neighbours.append(via)
-        if via != to or (at, to) in told:  # a route to a neighbour only carries metrics
+        if via != to or (at, to) in metrics:  # a route to a neighbour only carries metrics
             gateway = None if via == to else ips[via]
-            route = {"to": ips[to], "via": gateway, "metric": hops, "tcp": told.get((at, to), {})}
+            route = {"to": ips[to], "via": gateway, "metric": hops, "tcp": metrics.get((at, to), {})}
             planned[at].node["routes"].append(route)
     return planned
 
@@ -97,8 +100,8 @@ def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> Routes:
 
 def destinations(count: int, needed: set[tuple[int, int]]) -> dict[int, set[int]]:
     """Return each destination with the nodes that must have a route to it."""
-    everybody = set(range(count)) if count <= ALL_PAIRS else set()
-    found = {to: everybody - {to} for to in everybody}
+    all_nodes = set(range(count)) if count <= ALL_PAIRS else set()
+    found = {to: all_nodes - {to} for to in all_nodes}
     for source, destination in needed:
         found.setdefault(destination, set()).add(source)
         found.setdefault(source, set()).add(destination)
@@ -150,9 +153,9 @@ def next_hops(plan: dict[str, Any]) -> dict[str, str]:
 
 def add_route(node: Node, route: dict[str, Any]) -> None:
     """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
-    to, via, told = route["to"], route["via"], route["tcp"]
-    node.route.add_route(interface_to(node, via or to).index, to, via, told, route["metric"])
-    routing.check_metrics(node, to, told)
+    to, via, metrics = route["to"], route["via"], route["tcp"]
+    node.route.add_route(interface_to(node, via or to).index, to, via, metrics, route["metric"])
+    routing.check_metrics(node, to, metrics)
 
 
 def interface_to(node: Node, neighbour: str) -> Interface:

@@ -224,10 +224,10 @@ def test_a_program_called_wmediumd_is_the_medium(bench: Any) -> None:
     assert bench.run("plan").status == 0
     assert bench.result()["applications"][0]["delivered_bytes"] > 100_000
     program.write_text("#!/bin/sh\necho 'no such option: -c' >&2\nexit 3\n")
-    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 3\. Its last words: no such option: -c"):
+    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 3\. Its last output: no such option: -c"):
         bench.run("plan")
     program.write_text("#!/bin/sh\necho 'REGISTER SENT!'\necho 'enough' >&2\n")
-    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 0\. Its last words: enough"):
+    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 0\. Its last output: enough"):
         bench.run("plan")
 
 

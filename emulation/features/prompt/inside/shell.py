@@ -140,8 +140,8 @@ class Shell(cmd.Cmd):
                 process.kill()  # in case it ignored the signal
                 process.wait()
                 raise
-            if status == programs.NOT_THERE and not programs.there(words[0]):
-                print(f"*** {programs.lacking(words[0])}", flush=True)
+            if status == programs.NOT_THERE and not programs.path_of(words[0]):
+                print(f"*** {programs.missing_message(words[0])}", flush=True)
 
     def ping(self, node: Node, ip: str, count: int, interval_s: float, size: int) -> None:
         print(f"PING {ip} {size} bytes of data, {count} times", flush=True)
@@ -405,7 +405,7 @@ class Shell(cmd.Cmd):
         words = line.split()
         chosen = [self.node(word) for word in words if "=" not in word and word != "--json"]
         names = [node.name for node in chosen or self.net.nodes.values()]
-        print(manet.said(self.net, names, [word for word in words if "=" in word], "--json" in words))
+        print(manet.command_output(self.net, names, [word for word in words if "=" in word], "--json" in words))
 
     def do_py(self, line: str) -> None:
         """py EXPRESSION: evaluate or run Python; `net` and the nodes are defined by name.

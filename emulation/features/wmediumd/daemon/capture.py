@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.traces import pcapng, trace
-from emulation.lane.recorders import MOST
+from emulation.lane.recorders import READ_SIZE
 from emulation.lane.recorders.air_trace import Recorder
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Capture:
         loop.watch(self.source, select.EPOLLIN, self._copy)
 
     def _copy(self) -> None:
-        while data := os.read(self.source, MOST):
+        while data := os.read(self.source, READ_SIZE):
             self.copied.write(data)
 
     def finish(self) -> None:

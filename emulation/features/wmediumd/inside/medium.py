@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO, Any
 
-    from emulation.lane.motion import Way
+    from emulation.lane.motion import Trajectory
 
 WMEDIUMD = "wmediumd"
 READY, NOTICE = b"REGISTER SENT!", "5"  # the line, and the lowest level at which wmediumd prints it
@@ -41,7 +41,7 @@ class Medium(Air):
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.has: dict[int, Mapping[str, Any]] = {}
+        self.station_settings: dict[int, Mapping[str, Any]] = {}
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
         self.by_distance = False
         self.process: subprocess.Popen[bytes] | None = None
@@ -54,7 +54,7 @@ class Medium(Air):
 
         medium, stations = plan["medium"], stations_of(plan)
         self.names = [station["name"] for station in stations]
-        self.has = {index: {**plan["air"], **station} for index, station in enumerate(stations)}
+        self.station_settings = {index: {**plan["air"], **station} for index, station in enumerate(stations)}
         self.power_mdbm = dict(enumerate(plan["air"]["power_mdbm"]))
         command, env = self.command(medium, plan["seed"])
         for path, text in ((self.config, medium["config"]), (self.table, medium["table"])):
@@ -69,7 +69,7 @@ class Medium(Air):
         for line in self.process.stdout:
             if READY in line:
                 return threading.Thread(target=drain, args=[self.process.stdout], daemon=True).start()
-        raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(self.log))
+        raise programs.ended_error("the medium", command[0], self.process.wait(), programs.last_line(self.log))
 
     def command(self, medium: Mapping[str, Any], seed: int) -> tuple[list[str], dict[str, str]]:
         """Return the command of the program, and its environment."""
@@ -86,7 +86,7 @@ class Medium(Air):
         """Raises OSError if the program has ended: nothing was on the air since."""
         assert self.process
         if self.process.poll() is not None:
-            raise programs.ended("the medium", WMEDIUMD, self.process.returncode, programs.last_line(self.log))
+            raise programs.ended_error("the medium", WMEDIUMD, self.process.returncode, programs.last_line(self.log))
         return time.monotonic_ns()
 
     def report(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Medium(Air):
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         raise _refusal()
 
-    def set_way(self, name: str, way: Way) -> None:
+    def set_trajectory(self, name: str, trajectory: Trajectory) -> None:
         raise _refusal()
 
     def set_table(self, table: Mapping[str, Any]) -> None:

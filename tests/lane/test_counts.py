@@ -179,7 +179,7 @@ def left(folder: Path) -> Run:
 @needs("prompt")
 def test_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     """Its `counters` are those of the table at its exit."""
-    from emulation.features.prompt.inside.shell import COUNTED
+    from emulation.features.prompt.inside.shell import COUNTER_COLUMNS
 
     asked = specify("string", HIDDEN).model_dump_json()
     flows = " ".join(f"{source} sta2 udp,rate_kbps=900" for source in ("sta1", "sta3"))
@@ -187,7 +187,7 @@ def test_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     assert bench.prompt(f"from emulation.net import Net\nwith Net.of({asked!r}) as net:\n    net.start()\n").status == 0
     at = next(number for number, line in enumerate(bench.lines) if "COL_TOTAL" in line)
     told = np.array([[float(word) for word in line.split()[1:]] for line in bench.lines[at + 1 : at + 4]]).sum(axis=0)
-    sums = dict(zip(COUNTED, told.tolist(), strict=True))
+    sums = dict(zip(COUNTER_COLUMNS, told.tolist(), strict=True))
     run = left(bench.folder)
     assert sums["COL_TOTAL"] == run.col.total == run.col.udp > 100
     ended = [counts for station in run.stations for counts in station.counters["end"].values()]

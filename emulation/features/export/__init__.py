@@ -25,7 +25,7 @@ from analysis.routes import flow_routes, routes
 from analysis.tcp.senders import NO_SSTHRESH, Phase
 from analysis.traces.trace import Array
 from emulation.features.export import results
-from emulation.features.export.frame import made
+from emulation.features.export.frame import data_frame
 from emulation.features.export.schema import SAMPLES, TABLES
 from emulation.files.foreign import Damaged, reading
 
@@ -77,7 +77,7 @@ class Tables:
         unreadable."""
         import pandas
 
-        pieces = list(self.pieces(name)) or [made(TABLES[name], {}, 0, self.names)]
+        pieces = list(self.pieces(name)) or [data_frame(TABLES[name], {}, 0, self.names)]
         return pieces[0] if len(pieces) == 1 else pandas.concat(pieces, ignore_index=True)
 
     def polars(self, name: str) -> Any:
@@ -97,7 +97,7 @@ class Tables:
         if whole := {"runs": results.runs, "options": results.options, "flows": results.flows}.get(name):
             columns = whole(self.recorded.result)
             if count := len(columns["seed"]):
-                yield made(TABLES[name], columns, count, self.keys)
+                yield data_frame(TABLES[name], columns, count, self.keys)
         else:
             read = {"samples": self._samples, "frames": self._frames, "tcp": self._tcp, "routes": self._routes}[name]
             names = self.names  # of all runs, so that a damaged one is reported before any piece is written
@@ -117,7 +117,7 @@ class Tables:
                 for key, value in (("run", result.folder), ("case", result.case), ("variant", result.variant))
             }
             keys["seed"] = np.full(count, result.seed)
-            yield made(TABLES[name], keys | piece, count, names)
+            yield data_frame(TABLES[name], keys | piece, count, names)
 
     @cached_property
     def keys(self) -> Mapping[str, Sequence[str]]:
@@ -161,8 +161,8 @@ class Tables:
         for flow, series in run.series.items():
             columns = {column.name: series.get(column.path or column.name) for column in SAMPLES.columns}
             size = series["time_s"].size
-            there: Columns = {name: values for name, values in columns.items() if values is not None}
-            yield {**there, "flow": np.full(size, self.names["flow"].index(flow), np.int32)}
+            present: Columns = {name: values for name, values in columns.items() if values is not None}
+            yield {**present, "flow": np.full(size, self.names["flow"].index(flow), np.int32)}
 
     def _frames(self, run: Recorded) -> Iterator[Columns]:
         from emulation.features.export import frames
@@ -184,10 +184,10 @@ class Tables:
     def _routes(self, run: Recorded) -> Iterator[Columns]:
         if not self.kept(run) or not {routes.RECORDER, flow_routes.RECORDER} & run.lane["recorders"].keys():
             return
-        for name, of in run.routes.items():
+        for name, route in run.routes.items():
             yield {
-                **self._spans(name, of.time_ns), "has_route": of.hops != routes.NO_ROUTE,
-                "hops": np.where(of.hops > 0, of.hops, -1),
+                **self._spans(name, route.time_ns), "has_route": route.hops != routes.NO_ROUTE,
+                "hops": np.where(route.hops > 0, route.hops, -1),
             }  # fmt: skip
 
     def _spans(self, flow: str, edges: Array) -> Columns:

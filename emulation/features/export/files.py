@@ -38,10 +38,10 @@ def parquet(path: Path, pieces: Iterator[DataFrame]) -> int:
             rows += len(piece)
             yield piece
 
-    sure = ("i", "b")  # numpy's integers and flags are never missing
+    never_missing = ("i", "b")  # numpy's integers and flags are never missing
     fastparquet.write(
         str(path), first, compression="SNAPPY", write_index=False, object_encoding="utf8",
-        has_nulls=[name for name, dtype in first.dtypes.items() if getattr(dtype, "kind", "O") not in sure
+        has_nulls=[name for name, dtype in first.dtypes.items() if getattr(dtype, "kind", "O") not in never_missing
                    or not hasattr(dtype, "byteorder")],
     )  # fmt: skip
     fastparquet.ParquetFile(str(path)).write_row_groups(others(), compression="SNAPPY")

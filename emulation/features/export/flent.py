@@ -23,7 +23,7 @@ from analysis.traces.trace import Array
 
 SUFFIX, VERSION, TEST = ".flent.gz", 4, "tcp_nup"
 SERIES, UNITS, EPOCH = "TCP upload", "Mbits/s", "1970-01-01T00:00:00.000000Z"
-MISSED = 100_000  # steps without a sample: a flow may begin late
+MOST_MISSED_STEPS = 100_000  # steps without a sample: a flow may begin late
 RAW = {"tcp_cwnd": "cwnd", "tcp_rtt": "srtt_ms"}  # flent's name of a sample's value, and ours
 
 
@@ -37,12 +37,12 @@ def flent(result: Result, run: Recorded) -> bytes | None:
         raise ValueError(f"{FILE} does not say the goodput of {missing[0]}")
     step = float(run.plan["sample_s"])
     steps = max(int(series[flow.name]["time_s"][-1] / step + 1e-6) for flow in flows)
-    if steps > sum(series[flow.name]["time_s"].size for flow in flows) + MISSED:
+    if steps > sum(series[flow.name]["time_s"].size for flow in flows) + MOST_MISSED_STEPS:
         raise ValueError(f"{FILE} is of {steps} steps, and has not as many samples")
     rates = [_on_grid(series[flow.name], step, steps) for flow in flows]
     names = [f"{SERIES}::{number}" for number in range(1, len(flows) + 1)]
     seconds = math.ceil(run.result.air_s)
-    of_series = {
+    series_meta = {
         name: {"UNITS": UNITS, "MEAN_VALUE": flow.goodput_kbps / 1000, "CONG_CONTROL": flow.congestion,
                "FLOW": flow.name, "SOURCE": flow.source, "DESTINATION": flow.destination}
         for name, flow in zip(names, flows, strict=True)
@@ -55,10 +55,10 @@ def flent(result: Result, run: Recorded) -> bytes | None:
             "LOCAL_HOST": flows[0].source, "HOST": flows[0].destination,
             "HOSTS": list(dict.fromkeys(flow.destination for flow in flows)),
             "TEST_PARAMETERS": {"upload_streams": str(len(flows))}, "NOTE": f"dcflab, seed {run.result.seed}",
-            "DATA_FILENAME": f"{run.folder.name}{SUFFIX}", "SERIES_META": of_series,
+            "DATA_FILENAME": f"{run.folder.name}{SUFFIX}", "SERIES_META": series_meta,
         },
         "x_values": [step * number for number in range(1, steps + 1)],
-        "results": {name: _values(rate) for name, rate in zip(names, rates, strict=True)} | _together(rates),
+        "results": {name: _values(rate) for name, rate in zip(names, rates, strict=True)} | _aggregates(rates),
         "raw_values": {name: _raw(series[flow.name]) for name, flow in zip(names, flows, strict=True)},
     }  # fmt: skip
     return gzip.compress(json.dumps(found, indent=1, sort_keys=True).encode(), mtime=0)
@@ -73,15 +73,15 @@ def _on_grid(series: Series, step: float, steps: int) -> Array:
     return rate
 
 
-def _together(rates: Sequence[Array]) -> dict[str, list[float | None]]:
+def _aggregates(rates: Sequence[Array]) -> dict[str, list[float | None]]:
     """Return sum and mean of the flows' rates, and Jain's index, over the flows that have one in a step."""
     each = np.array(rates)
-    there, total = (~np.isnan(each)).sum(axis=0), np.nansum(each, axis=0)
+    count, total = (~np.isnan(each)).sum(axis=0), np.nansum(each, axis=0)
     squares = np.nansum(each**2, axis=0)
     nothing = np.full(total.size, np.nan)
-    mean = np.divide(total, there, out=nothing.copy(), where=there > 0)
-    fairness = np.divide(total**2, there * squares, out=nothing.copy(), where=squares > 0)
-    total = np.where(there > 0, total, np.nan)
+    mean = np.divide(total, count, out=nothing.copy(), where=count > 0)
+    fairness = np.divide(total**2, count * squares, out=nothing.copy(), where=squares > 0)
+    total = np.where(count > 0, total, np.nan)
     return {f"{SERIES} {what}": _values(of) for what, of in (("sum", total), ("avg", mean), ("fairness", fairness))}
 
 
@@ -93,7 +93,7 @@ def _values(of: Array) -> list[float | None]:
 def _raw(series: Series) -> list[dict[str, Any]]:
     """Return each sample of a flow, without missing values."""
     columns = {"t": series["time_s"], "val": series["goodput_kbps"] / 1000}
-    columns |= {theirs: series[ours] for theirs, ours in RAW.items() if ours in series}
+    columns |= {flent_name: series[our_name] for flent_name, our_name in RAW.items() if our_name in series}
     values = [_values(column) for column in columns.values()]
     return [
         {name: value for name, value in zip(columns, sample, strict=True) if value is not None}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SIGNED = 1 << 63  # integers of tables are below it
 
 
-def made(table: Table, columns: Mapping[str, Any], rows: int, names: Mapping[str, Sequence[str]]) -> DataFrame:
+def data_frame(table: Table, columns: Mapping[str, Any], rows: int, names: Mapping[str, Sequence[str]]) -> DataFrame:
     """Return a piece of a table with this many rows. A column is an array of numbers; an array of indices into `names`;
     or a list of values, None if missing. An absent column is missing. Options come after the keys."""
     import pandas
@@ -70,11 +70,11 @@ def option(values: Sequence[Any]) -> Any:
         return pandas.array(values, dtype="Int64") if None in values else np.array(values, np.int64)
     if kinds and kinds <= {int, float}:
         return np.array(values, float)
-    return pandas.array([None if value is None else said(value) for value in values], dtype="str")
+    return pandas.array([None if value is None else as_text(value) for value in values], dtype="str")
 
 
-def said(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return an option's value as text."""
     if isinstance(value, Mapping):
-        return ",".join(f"{name}={said(each)}" for name, each in value.items() if each is not None)
-    return ",".join(map(said, value)) if isinstance(value, list | tuple) else str(value)
+        return ",".join(f"{name}={as_text(each)}" for name, each in value.items() if each is not None)
+    return ",".join(map(as_text, value)) if isinstance(value, list | tuple) else str(value)

@@ -38,19 +38,19 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
     """Return the columns of one run; -1 means missing. Stations and flows are numbered as in these lists. Raises
     ValueError if malformed, OSError if unreadable."""
     plan, lane = run.plan, run.lane
-    shown = capture.read_file(run.folder / pcapng.AIR)
-    air = aired.of_capture(shown, plan)
-    said = remarks_of(shown)
+    captured = capture.read_file(run.folder / pcapng.AIR)
+    air = aired.of_capture(captured, plan)
+    remarks = remarks_of(captured)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
-    before, first = attempts(air, said.queued, said.category, shown)
-    start, answer = air.start_ns - lane["started_ns"], is_response(air.kind)
+    before, first = attempts(air, remarks.queued, remarks.category, captured)
+    start, response = air.start_ns - lane["started_ns"], is_response(air.kind)
     names = [radio["name"] for radio in radios(plan)]
-    its = [
+    flow_names = [
         planned["name"] for planned in plan.get("applications", ())
         if {planned["source"], planned["destination"]} <= {*names}
     ]  # fmt: skip
-    of = segments(air, plan, its)
-    carried, tcp = of.flow != NO_FLOW, np.zeros(air.kind.size, bool)
+    segment = segments(air, plan, flow_names)
+    carried, tcp = segment.flow != NO_FLOW, np.zeros(air.kind.size, bool)
     tcp[air.tcp.row] = True
     tcp &= carried
     station = _numbers([stations.index(name) for name in names])
@@ -68,26 +68,30 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         "receiver": station[air.receiver],
         "outcome": np.where(air.receiver != NONE, air.outcome, -1).astype(np.int8),
         "culprit": station[np.where(air.outcome == Outcome.OWN_TX, air.receiver, air.culprit)],
-        "culprit_frame": _following(culprits(air)),
-        "attempt": np.where(answer, -1, said.attempt).astype(np.int16),
-        "previous_frame": _following(before),
-        "given_up": np.where(said.given_up > 0, said.given_up, -1).astype(np.int8),
-        "queued_ns": np.where(answer | (said.queued[first] == NONE), -1, said.queued[first] + start - start[first]),
-        "contended_ns": waits(air, said.queued, before, medium, shown),
+        "culprit_frame": _frame_number(culprits(air)),
+        "attempt": np.where(response, -1, remarks.attempt).astype(np.int16),
+        "previous_frame": _frame_number(before),
+        "given_up": np.where(remarks.given_up > 0, remarks.given_up, -1).astype(np.int8),
+        "queued_ns": np.where(
+            response | (remarks.queued[first] == NONE), -1, remarks.queued[first] + start - start[first]
+        ),
+        "contended_ns": waits(air, remarks.queued, before, medium, captured),
         "length_bytes": air.length.astype(np.int32),
-        "rate_kbps": (100 * shown.rate).astype(np.int32),
-        "mcs": np.where(shown.mode != LEGACY, Modes.of(shown.mode).mcs, -1).astype(np.int8),
-        "freq_mhz": shown.freq.astype(np.int32),
+        "rate_kbps": (100 * captured.rate).astype(np.int32),
+        "mcs": np.where(captured.mode != LEGACY, Modes.of(captured.mode).mcs, -1).astype(np.int8),
+        "freq_mhz": captured.freq.astype(np.int32),
         "retry": second & RETRY != 0,
         "duration_field_us": np.where(duration < 0x8000, duration, 0).astype(np.int32),
         "sequence": np.where(numbered, sequence, -1).astype(np.int32),
-        "category": (said.category - 1).astype(np.int8),
-        "flow": _numbers([flows.index(name) for name in its])[_known(of_exchange(of.flow, first))],
-        "backward": of.back != 0,
-        "payload_bytes": np.where(carried, of.payload, -1).astype(np.int32),
-        "tcp_seq_bytes": np.where(tcp, of.seq, -1),
-        "tcp_ack_bytes": np.where(tcp & (of.flags & 0x10 != 0), of.ack, -1),
-        "tcp_flags": np.where(tcp, of.flags & 0x3F, -1).astype(np.int8),
+        "category": (remarks.category - 1).astype(np.int8),
+        "flow": _numbers([flows.index(name) for name in flow_names])[
+            _flow_or_missing(of_exchange(segment.flow, first))
+        ],
+        "backward": segment.back != 0,
+        "payload_bytes": np.where(carried, segment.payload, -1).astype(np.int32),
+        "tcp_seq_bytes": np.where(tcp, segment.seq, -1),
+        "tcp_ack_bytes": np.where(tcp & (segment.flags & 0x10 != 0), segment.ack, -1),
+        "tcp_flags": np.where(tcp, segment.flags & 0x3F, -1).astype(np.int8),
     }
 
 
@@ -96,10 +100,10 @@ def _numbers(of: list[int]) -> Array:
     return np.array([*of, -1], np.int32)
 
 
-def _known(flow: Array) -> Array:
+def _flow_or_missing(flow: Array) -> Array:
     return np.where(flow == NO_FLOW, -1, flow)
 
 
-def _following(row: Array) -> Array:
+def _frame_number(row: Array) -> Array:
     """Return the number of the frame in this row."""
     return np.where(row == NONE, -1, row + 1)

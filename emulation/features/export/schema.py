@@ -67,11 +67,12 @@ ROWS = {
 }  # fmt: skip
 
 
-def rows(of: str, text: str) -> list[Column]:
-    """Return the columns with the numbers of frames of each kind, in `of`."""
-    names = (name for name in ROWS if (of, name) != ("fail", "mac_ack"))
+def rows(counter: str, text: str) -> list[Column]:
+    """Return the columns with the numbers of frames of each kind, in `counter`."""
+    names = (name for name in ROWS if (counter, name) != ("fail", "mac_ack"))
     return [
-        Column(f"{of.replace('.', '_')}_{name}", INTEGER, text.format(ROWS[name]), f"{of}.{name}") for name in names
+        Column(f"{counter.replace('.', '_')}_{name}", INTEGER, text.format(ROWS[name]), f"{counter}.{name}")
+        for name in names
     ]
 
 

@@ -12,12 +12,12 @@ SUFFIX = "-stations.pcapng.gz"
 def write(run: Path, file: Path) -> bool:
     """Write it for the run in this folder. Return False, without a file, if it was not kept. Raises Damaged or
     OSError."""
-    shown = capture.read_file(run / pcapng.AIR)
-    seen = capture.views_of(run / pcapng.AIR, shown)
-    if seen is None:
+    captured = capture.read_file(run / pcapng.AIR)
+    views = capture.views_of(run / pcapng.AIR, captured)
+    if views is None:
         return False
-    made = Compressed(file)
-    for piece in capture.of_stations(shown, seen):
-        made.write(piece)
-    made.finish()
+    compressed = Compressed(file)
+    for piece in capture.of_stations(captured, views):
+        compressed.write(piece)
+    compressed.finish()
     return True

@@ -22,13 +22,14 @@ from analysis.taps.phy import radios
 from analysis.traces.columns import begins, one_of
 from analysis.traces.trace import Array, Kind, Outcome
 
-Stop = tuple[float, float, float, float]  # time (s) and position (m)
+Waypoint = tuple[float, float, float, float]  # time (s) and position (m)
 Position = tuple[float, float, float]
 HOLD_S = 1.0  # how long a path is shown after its last packet
 MOST_FRAMES = 2_500_000  # with more, first frames of the MAC are left out, then all
 BIN_S = 0.1  # interval in which arrivals are counted
-NOBODY = 255  # in place of a station; there are at most 250
-TOLD = (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE, Event.SEARCH, Event.SEARCH_FAILED)  # events of a flow's own route
+NO_STATION = 255  # in place of a station; there are at most 250
+# Events of a flow's own route.
+ROUTE_EVENTS = (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE, Event.SEARCH, Event.SEARCH_FAILED)
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,11 @@ class Flow:
 
 @dataclass(frozen=True)
 class Frames:
-    """Transmissions in order, as columns. `station`, `receiver` and `culprit` may be NOBODY. Times are in us. A PPDU of
-    several MPDUs is one, of which some were lost; outcome and culprit are those of the first of these."""
+    """Transmissions in order, as columns. `station`, `receiver` and `culprit` may be NO_STATION. Times are in us. A
+    PPDU of several MPDUs is one, of which some were lost; outcome and culprit are those of the first of these."""
 
     start_us: Array
-    took_us: Array
+    duration_us: Array
     kind: Array
     outcome: Array
     station: Array
@@ -74,7 +75,7 @@ class Frames:
 
 
 @dataclass(frozen=True)
-class Told:
+class RoutingEvents:
     """Routing events, as columns: the Event, the station, the other station that it is about, and hops."""
 
     time_us: Array
@@ -86,35 +87,35 @@ class Told:
 
 @dataclass(frozen=True)
 class Film:
-    """The whole film. `ways` has each station's stops, with straight lines between them. Two stations can exchange
-    frames if each is within the other's `reach_m`. If distance alone does not decide it, `reach_m` is None and
+    """The whole film. `trajectories` has each station's waypoints, with straight lines between them. Two stations can
+    exchange frames if each is within the other's `reach_m`. If distance alone does not decide it, `reach_m` is None and
     `toggles` has the times at which a pair changed, beginning with no links. `presence`: when stations that come and go
     are present."""
 
     title: str
     seconds: float
     stations: Sequence[str]
-    ways: Sequence[Sequence[Stop]]
+    trajectories: Sequence[Sequence[Waypoint]]
     reach_m: Sequence[float] | None
     toggles: Sequence[tuple[float, int, int]]
     presence: Mapping[int, Sequence[tuple[float, float]]]
     flows: Sequence[Flow]
     frames: Frames
-    told: Told
+    routing_events: RoutingEvents
 
     def positions(self, at_s: float) -> list[Position]:
         """Return each station's position, in metres."""
-        return [where(way, at_s) for way in self.ways]
+        return [position_at(trajectory, at_s) for trajectory in self.trajectories]
 
-    def there(self, station: int, at_s: float) -> bool:
+    def is_present(self, station: int, at_s: float) -> bool:
         """Return whether the station is present."""
         spans = self.presence.get(station)
         return spans is None or any(begin <= at_s < end for begin, end in spans)
 
     def links(self, at_s: float) -> list[tuple[int, int]]:
         """Return the pairs that can exchange frames, once each."""
-        there = [self.there(station, at_s) for station in range(len(self.stations))]
-        return [(a, b) for a, b in self._within_reach(at_s) if there[a] and there[b]]
+        present = [self.is_present(station, at_s) for station in range(len(self.stations))]
+        return [(a, b) for a, b in self._within_reach(at_s) if present[a] and present[b]]
 
     def _within_reach(self, at_s: float) -> list[tuple[int, int]]:
         if self.reach_m is None:
@@ -127,29 +128,29 @@ class Film:
         return sorted((a, b) for a, b in pairs if dist(at[a], at[b]) <= min(reach[a], reach[b]))
 
 
-def where(way: Sequence[Stop], at_s: float) -> Position:
+def position_at(trajectory: Sequence[Waypoint], at_s: float) -> Position:
     """Return a station's position on its path; before the first and after the last stop it stands there."""
-    after = bisect_right(way, at_s, key=lambda stop: stop[0])
-    before_s, *here = way[max(after - 1, 0)]
-    after_s, *there = way[min(after, len(way) - 1)]
+    after = bisect_right(trajectory, at_s, key=lambda waypoint: waypoint[0])
+    before_s, *here = trajectory[max(after - 1, 0)]
+    after_s, *there = trajectory[min(after, len(trajectory) - 1)]
     part = min(max((at_s - before_s) / (after_s - before_s), 0.0), 1.0) if after_s > before_s else 0.0
     x, y, z = (a + (b - a) * part for a, b in zip(here, there, strict=True))
     return x, y, z
 
 
 def make(
-    title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], air: Aired, told: Array | None = None,
+    title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], air: Aired, records: Array | None = None,
     reach_m: Sequence[float] | None = None,
 ) -> Film:  # fmt: skip
-    """Return the film of a run. `told` has the records of routing (`analysis.routes.routes`; None: none). `reach_m` is
+    """Return the film of a run. `records` has those of routing (`analysis.routes.routes`; None: none). `reach_m` is
     each station's range, if distance alone decides it."""
     names = [radio["name"] for radio in radios(plan)]
-    took = paths(Legs.of_air(air, lane["stopped_ns"]), plan)
+    paths_taken = paths(Legs.of_air(air, lane["stopped_ns"]), plan)
     return Film(
         title=title,
         seconds=lane["air_s"],
         stations=names,
-        ways=ways(plan, lane),
+        trajectories=trajectories(plan, lane),
         reach_m=reach_m,
         toggles=[] if reach_m is not None else list(toggles(plan)),
         presence={
@@ -158,28 +159,28 @@ def make(
             if name in names
         },
         flows=[
-            flow(names, planned, took[planned["name"]], lane)
+            flow(names, planned, paths_taken[planned["name"]], lane)
             for planned in plan["applications"]
             if {planned["source"], planned["destination"]} <= {*names}
         ],
         frames=frames(air, lane["started_ns"]),
-        told=events(told, plan, lane),
+        routing_events=events(records, plan, lane),
     )
 
 
-def ways(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Stop]]:
+def trajectories(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Waypoint]]:
     """Return each station's stops: the plan's, replaced from where a script moved it."""
     planned = (plan.get("motion") or {}).get("waypoints", {})
     found = {}
     on_air = {radio["name"] for radio in radios(plan)}
     for node in (node for node in plan["nodes"] if node["name"] in on_air):
-        stops = planned.get(node["name"]) or [(0, *(metres * 1000 for metres in node["position"]))]
-        found[node["name"]] = [(at / 1e6, x / 1e3, y / 1e3, z / 1e3) for at, x, y, z in stops]
+        waypoints = planned.get(node["name"]) or [(0, *(metres * 1000 for metres in node["position"]))]
+        found[node["name"]] = [(at / 1e6, x / 1e3, y / 1e3, z / 1e3) for at, x, y, z in waypoints]
     for move in lane.get("moves", ()):
-        way, at_s, here, to = found[move["node"]], move["at_s"], move["from"], move["to"]
-        way = [stop for stop in way if stop[0] < at_s]
+        trajectory, at_s, here, to = found[move["node"]], move["at_s"], move["from"], move["to"]
+        trajectory = [waypoint for waypoint in trajectory if waypoint[0] < at_s]
         last_s = at_s + (dist(here, to) / move["speed"] if move["speed"] else 0.0)
-        found[move["node"]] = [*way, (at_s, *here), (last_s, *to)]
+        found[move["node"]] = [*trajectory, (at_s, *here), (last_s, *to)]
     return [found[radio["name"]] for radio in radios(plan)]
 
 
@@ -202,14 +203,14 @@ def toggles(plan: Mapping[str, Any]) -> list[tuple[float, int, int]]:
     return found
 
 
-def flow(names: Sequence[str], planned: Mapping[str, Any], took: Paths, lane: Mapping[str, Any]) -> Flow:
+def flow(names: Sequence[str], planned: Mapping[str, Any], paths_taken: Paths, lane: Mapping[str, Any]) -> Flow:
     """Return a flow, from the paths that its packets took."""
-    time_s = (took.time_ns - lane["started_ns"]) / 1e9
+    time_s = (paths_taken.time_ns - lane["started_ns"]) / 1e9
     new = np.diff(time_s, prepend=-np.inf) > HOLD_S
-    new[took.changes()] = True
+    new[paths_taken.changes()] = True
     first = np.flatnonzero(new)
     last = np.append(first[1:] - 1, time_s.size - 1)[: first.size]
-    stations = [tuple(station for station in row if station >= 0) for row in took.stations[first].tolist()]
+    stations = [tuple(station for station in row if station >= 0) for row in paths_taken.stations[first].tolist()]
     runs = [Run(*of) for of in zip(time_s[first].tolist(), time_s[last].tolist(), stations, strict=True)]
     bins = int(np.ceil(lane["air_s"] / BIN_S)) or 1
     arrived = np.bincount((time_s / BIN_S).astype(np.int64).clip(0, bins - 1), minlength=bins)
@@ -228,14 +229,14 @@ def frames(air: Aired, started_ns: int) -> Frames:
             which = ~one_of(air.kind[shown], left_out)
             shown, mpdus, lost = shown[which], mpdus[which], lost[which]
     start = (air.start_ns[shown] - started_ns) // 1000
-    took = -((started_ns - air.end_ns[shown]) // 1000) - start
+    duration = -((started_ns - air.end_ns[shown]) // 1000) - start
     station, receiver, culprit = (
-        np.where(column[shown] < 0, NOBODY, column[shown]) for column in (air.station, air.receiver, air.culprit)
+        np.where(column[shown] < 0, NO_STATION, column[shown]) for column in (air.station, air.receiver, air.culprit)
     )
-    return Frames(start, took, air.kind[shown], air.outcome[shown], station, receiver, culprit, mpdus, lost)
+    return Frames(start, duration, air.kind[shown], air.outcome[shown], station, receiver, culprit, mpdus, lost)
 
 
-def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Told:
+def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingEvents:
     """Return lost links, repairs, and what the sources of flows recorded about their routes."""
     records = np.zeros(0, routes.RECORD) if records is None else records
     ip = addresses(plan)
@@ -245,8 +246,10 @@ def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, An
         for planned in plan["applications"]
         if {planned["source"], planned["destination"]} <= ip.keys()
     ]
-    own = np.any([np.zeros(records.size, bool), *pairs], axis=0) & np.isin(records["event"], TOLD)
+    own = np.any([np.zeros(records.size, bool), *pairs], axis=0) & np.isin(records["event"], ROUTE_EVENTS)
     shown = records[(own | np.isin(records["event"], (Event.LINK_LOST, Event.REPAIRED)))]
     shown = shown[(shown["time_ns"] >= lane["started_ns"]) & (shown["time_ns"] <= lane["stopped_ns"])]
-    at, of = (np.array([number.get(ip_, NOBODY) for ip_ in shown[end].tolist()], np.int64) for end in ("node", "to"))
-    return Told((shown["time_ns"] - lane["started_ns"]) // 1000, shown["event"], at, of, shown["hops"])
+    at, of = (
+        np.array([number.get(ip_, NO_STATION) for ip_ in shown[end].tolist()], np.int64) for end in ("node", "to")
+    )
+    return RoutingEvents((shown["time_ns"] - lane["started_ns"]) // 1000, shown["event"], at, of, shown["hops"])

@@ -9,7 +9,7 @@ from analysis.pages import packed
 from analysis.routes.routes import Event
 from analysis.traces.remarks import NAMES
 from analysis.traces.trace import Array, Kind
-from emulation.features.film import BIN_S, HOLD_S, NOBODY, Film
+from emulation.features.film import BIN_S, HOLD_S, NO_STATION, Film
 
 HERE = Path(__file__).parent
 
@@ -21,17 +21,18 @@ def page(film: Film) -> str:
 
 def pack(film: Film) -> bytes:
     """Return the data of a film."""
-    frames, told = film.frames, film.told
+    frames, routing = film.frames, film.routing_events
     runs = [run for flow in film.flows for run in flow.runs]
-    stops = [stop for way in film.ways for stop in way]
+    waypoints = [waypoint for trajectory in film.trajectories for waypoint in trajectory]
     columns: dict[str, Array] = {
-        "frame_wait": _differences(frames.start_us), "frame_took": frames.took_us.astype("<u4"),
+        "frame_wait": _differences(frames.start_us), "frame_took": frames.duration_us.astype("<u4"),
         "frame_kind": (frames.kind | frames.outcome << 4).astype("u1"), "frame_from": frames.station.astype("u1"),
         "frame_to": frames.receiver.astype("u1"), "frame_culprit": frames.culprit.astype("u1"),
         "frame_mpdus": frames.mpdus.astype("<u2"), "frame_lost": frames.lost.astype("<u2"),
-        "told_wait": _differences(told.time_us), "told_event": told.event.astype("u1"),
-        "told_at": told.station.astype("u1"), "told_of": told.other.astype("u1"), "told_hops": told.hops.astype("u1"),
-        "stop": np.array(stops, "<f8").reshape(-1, 4).T.ravel(),
+        "told_wait": _differences(routing.time_us), "told_event": routing.event.astype("u1"),
+        "told_at": routing.station.astype("u1"), "told_of": routing.other.astype("u1"),
+        "told_hops": routing.hops.astype("u1"),
+        "stop": np.array(waypoints, "<f8").reshape(-1, 4).T.ravel(),
         "run": np.array([(run.first_s, run.last_s) for run in runs], "<f8").reshape(-1, 2).T.ravel(),
         "run_length": np.array([len(run.stations) for run in runs], "u1"),
         "run_over": np.array([station for run in runs for station in run.stations], "u1"),
@@ -41,7 +42,8 @@ def pack(film: Film) -> bytes:
     head = {
         "title": film.title, "seconds": film.seconds, "stations": list(film.stations), "reach": film.reach_m,
         "presence": film.presence,
-        "stops": [len(way) for way in film.ways], "bin": BIN_S, "hold": HOLD_S, "nobody": NOBODY,
+        "stops": [len(trajectory) for trajectory in film.trajectories],
+        "bin": BIN_S, "hold": HOLD_S, "nobody": NO_STATION,
         "flows": [{"name": flow.name, "source": flow.source, "destination": flow.destination, "runs": len(flow.runs)}
                   for flow in film.flows],
         "kinds": NAMES[: len(Kind)], "events": [event.name for event in Event],

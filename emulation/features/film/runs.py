@@ -33,16 +33,16 @@ def of_run(where: Path, trust: Trust = NOBODY) -> Film:
     plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
         raise Misuse(f"{where}: there is no {TRACE}, which a film needs; run it again without --no-trace")
-    told = None
+    records = None
     if MANET_TRACE in lane["recorders"]:
-        told = routes.read(where / ROUTING_TRACE, lane)
+        records = routes.read(where / ROUTING_TRACE, lane)
     elif FLOW_ROUTES in lane["recorders"]:
-        told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
+        records = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
     air = aired.read(where / TRACE, plan)
     title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     reach = _reach_m(where, trust)
     of_radios = reach and [reach[owner] for owner in owners_of(plan["nodes"])]
-    return film.make(title, plan, lane, air, told, of_radios)
+    return film.make(title, plan, lane, air, records, of_radios)
 
 
 def write(made: Film, out: Path) -> None:

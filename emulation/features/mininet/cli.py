@@ -35,7 +35,7 @@ class CLI(prompt.Shell):
             raise Misuse("CLI(net): the network is not built yet; call it after net.build() or net.start()")
         lines = iter(lines_of("CLI", script)) if script else None if stdin is sys.stdin else stdin
         super().__init__(mininet.lab, guest.read_line if lines is None else lambda _: next(lines, None))
-        self.asks = self.prompt if self.prompt != cmd.Cmd.prompt else mininet.asks
+        self.prompt_text = self.prompt if self.prompt != cmd.Cmd.prompt else mininet.prompt_text
         self.mininet = self.mn = mininet
         self.paused: dict[str, tuple[Trajectory, int]] = {}
         self.names = {"net": mininet, **mininet.nameToNode}

@@ -79,7 +79,7 @@ class Mininet:
         self.ip_base, self.prefix = base, int(prefix or 8)
 
     lab: Lab | None
-    asks = "mininet> "  # the prompt
+    prompt_text = "mininet> "  # the prompt
 
     def __getattr__(self, name: str) -> Any:
         missing("net", name, kinds.CALLS)

@@ -24,7 +24,7 @@ from topologies.network import Waypoint
 class Mininet_wifi(Mininet):
     """A network with radios."""
 
-    asks = "mininet-wifi> "
+    prompt_text = "mininet-wifi> "
 
     def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
                  switch: Any = Switch, host: Any = Host, controller: Any = Controller, link: Any = link.WirelessLink,

@@ -2,7 +2,7 @@
 """A sweep: many independent runs. Runs in the store are not repeated, results go to the store at once, and a failure is
 recorded while the others continue. So a sweep can be interrupted at any time, and the same command continues it.
 
-Runs with equal inputs are one run. A `Place` says where they are played: `Here` in processes of this machine,
+Runs with equal inputs are one run. A `Place` says where they are played: `LocalProcesses` in those of this machine,
 `emulation.features.sweeps.workers` on others. Traces are deleted once a run has been read.
 """
 
@@ -36,26 +36,26 @@ class Failed:
     why: str
 
 
-Found = Run | Failed
-Done = Callable[[int, Found], None]
-Heard = Callable[[int, tuple[float, float]], None]  # for a run: the fraction done, and the air time
+Outcome = Run | Failed
+OnDone = Callable[[int, Outcome], None]
+OnProgress = Callable[[int, tuple[float, float]], None]  # for a run: the fraction done, and the air time
 
 
 class Place(Protocol):
-    """Where runs are played. It puts each result into the store before it calls `done`."""
+    """Where runs are played. It puts each result into the store before it calls `on_done`."""
 
     @property
     def jobs(self) -> int:
         """Number of runs that are played in parallel."""
         ...
 
-    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, on_done: OnDone, on_progress: OnProgress) -> None:
         """Play all. Raises Failure if none can be played there, or KeyboardInterrupt."""
         ...
 
 
 @dataclass(frozen=True)
-class Here:
+class LocalProcesses:
     """Processes of this machine, by default one per CPU."""
 
     chosen: int | None = None
@@ -64,14 +64,14 @@ class Here:
     def jobs(self) -> int:
         return self.chosen or len(os.sched_getaffinity(0))
 
-    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, on_done: OnDone, on_progress: OnProgress) -> None:
         lab.sha256  # noqa: B018  # once, and not in every worker
         traces.load()
         calls = [partial(play_into, store, lab, task) for task in tasks]
-        run_all(calls, heard, self.jobs, on_done=done, replacement=killed)
+        run_all(calls, on_progress, self.jobs, on_done=on_done, replacement=killed)
 
 
-def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
+def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Outcome:
     """Play one run in its own process, and keep its result."""
     try:
         with failures(), scratch("sweep") as folder:
@@ -82,7 +82,7 @@ def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
         return Failed(str(error))
 
 
-def size(task: Task) -> float:
+def work(task: Task) -> float:
     """Return what a run's cost is proportional to: seconds of air times nodes."""
     return task.specification.measurement.seconds * len(task.specification.network.standing().nodes)
 
@@ -97,7 +97,7 @@ def without_views(task: Task) -> Task:
     return replace(task, specification=task.specification.model_copy(update={"measurement": measured}))
 
 
-def made_of(lab: Lab, task: Task) -> dict[str, str]:
+def inputs_of(lab: Lab, task: Task) -> dict[str, str]:
     """Return the inputs of a run's trace, and drop its plan, which is made again where it is played."""
     found = lab.made_of(task.plan)
     task.forget()
@@ -110,10 +110,10 @@ class Sweep:
 
     def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
         self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
-        parts = [made_of(lab, task) for task in tasks]
+        parts = [inputs_of(lab, task) for task in tasks]
         self.keys = [key(made_of) for made_of in parts]
-        looked_up = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
-        self.found: dict[str, Found] = {name: run for name, run in looked_up.items() if run}
+        stored = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
+        self.found: dict[str, Outcome] = {name: run for name, run in stored.items() if run}
 
     @cached_property
     def first(self) -> Mapping[str, Task]:
@@ -129,30 +129,30 @@ class Sweep:
         """Return the seconds that the missing runs may take with `jobs` in parallel, and for how many of them this is a
         guess, because nothing similar was ever run here. Guesses use the others' rate if there are others."""
         missing = self.missing
-        costs = [(self.store.cost(task), size(task)) for task in missing]
+        costs = [(self.store.cost(task), work(task)) for task in missing]
         known_s = sum(cost for cost, _ in costs if cost is not None)
-        known = sum(large for cost, large in costs if cost is not None)
+        known = sum(amount for cost, amount in costs if cost is not None)
         rate = known_s / known if known else UNKNOWN_COST
         guess_s = 0.0 if known else self.guess_s
-        seconds = sum((guess_s or rate * large) if cost is None else cost for cost, large in costs)
+        seconds = sum((guess_s or rate * amount) if cost is None else cost for cost, amount in costs)
         return seconds / max(1, min(jobs, len(missing))), sum(cost is None for cost, _ in costs)
 
-    def play(self, place: Place, heard: Heard = lambda index, far: None, most: int | None = None) -> None:
-        """Run the missing tasks, at most `most`, and failed ones again. `heard` gets indices into `missing`."""
+    def play(self, place: Place, on_progress: OnProgress = lambda index, far: None, most: int | None = None) -> None:
+        """Run the missing tasks, at most `most`, and failed ones again. `on_progress` gets indices into `missing`."""
         self.found = {name: found for name, found in self.found.items() if isinstance(found, Run)}
         names = [name for name in dict.fromkeys(self.keys) if name not in self.found][:most]
         tasks = [self.first[name] for name in names]
         taken: list[tuple[Task, Run]] = []
 
-        def done(index: int, found: Found) -> None:
+        def on_done(index: int, found: Outcome) -> None:
             self.found[names[index]] = found
             if isinstance(found, Run):
                 taken.append((tasks[index], found))
-            heard(index, (1.0, tasks[index].specification.measurement.seconds))
+            on_progress(index, (1.0, tasks[index].specification.measurement.seconds))
 
         try:
             if tasks:
-                place(self.lab, tasks, self.store, done, heard)
+                place(self.lab, tasks, self.store, on_done, on_progress)
         finally:
             if taken:
                 self.store.record_costs(taken)

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any
 
 from emulation import lanes
-from emulation.features.sweeps.sweep import Done, Failed, Found, Heard, killed, play_into
+from emulation.features.sweeps.sweep import Failed, OnDone, OnProgress, Outcome, killed, play_into
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play import traces
@@ -40,7 +40,7 @@ players: queue.SimpleQueue[Child[None]] = queue.SimpleQueue()  # of this worker,
 leaving = threading.Event()  # this worker's players are about to end
 
 
-class There:
+class DaskWorkers:
     """The workers of a scheduler. Raises Failure if there is no scheduler at this address."""
 
     def __init__(self, address: str) -> None:
@@ -59,30 +59,30 @@ class There:
     def jobs(self) -> int:
         return sum(self.client.nthreads().values())
 
-    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, on_done: OnDone, on_progress: OnProgress) -> None:
         from distributed import as_completed
 
         check(lab, tasks)
         wanted = lab.sha256
-        futures = {self.client.submit(play_there, task, wanted, pure=False): n for n, task in enumerate(tasks)}
+        futures = {self.client.submit(play_on_worker, task, wanted, pure=False): n for n, task in enumerate(tasks)}
         try:
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
                 found = self._found(future)
                 if not isinstance(found, Failed):
                     store.put(found)
-                done(futures[future], found)
+                on_done(futures[future], found)
         finally:
             with contextlib.suppress(Exception):  # the scheduler is gone, or the user does not want to wait for it
                 self.client.cancel(list(futures), force=True)
 
-    def _found(self, future: Any) -> Found:
+    def _found(self, future: Any) -> Outcome:
         """Return the result of a run. Raises Failure if the scheduler is gone."""
         from distributed.scheduler import KilledWorker
 
         if future.status in ("cancelled", "lost"):
             raise Failure(f"the scheduler at {self.address} is gone; run the same command to continue")
         try:
-            found: Found = future.result()
+            found: Outcome = future.result()
         except KilledWorker:
             return Failed("each worker that played it was killed; if memory was short, --jobs 1 of a worker takes less")
         except Exception as error:  # of Dask, in transit
@@ -101,17 +101,17 @@ def check(lab: Lab, tasks: Sequence[Task]) -> None:
         raise Misuse("--dask: workers have no modules of your own; leave out --modules")
 
 
-def play_there(task: Task, wanted: dict[str, str]) -> Found:
+def play_on_worker(task: Task, wanted: dict[str, str]) -> Outcome:
     """Runs in a thread of a worker: have a player play the run."""
     player = players.get()
     try:
         player.send((task, wanted))
         while True:
-            kind, said = player.receive()
+            kind, value = player.receive()
             if kind is Message.PROGRESS:
-                found: Found = said
+                outcome: Outcome = value
                 players.put(player)
-                return found
+                return outcome
     except Killed:  # a worker without its player is useless: it ends, and others get its runs
         if not leaving.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
@@ -119,7 +119,7 @@ def play_there(task: Task, wanted: dict[str, str]) -> Found:
         raise
 
 
-def play_for_threads(lab: Lab, store: Store, parent: Parent) -> None:
+def serve_threads(lab: Lab, store: Store, parent: Parent) -> None:
     """A player: play requested runs, one after the other, each in its own process."""
     traces.load()
     with contextlib.suppress(EOFError):
@@ -139,25 +139,25 @@ def worker(address: str, jobs: int, host: str | None) -> None:
     lab.sha256  # noqa: B018  # once, and not in every player
     with contextlib.ExitStack() as stack:
         for _ in range(jobs):
-            players.put(stack.enter_context(Child(partial(play_for_threads, lab, store), daemon=False)))
+            players.put(stack.enter_context(Child(partial(serve_threads, lab, store), daemon=False)))
         asyncio.run(_worker(address, jobs, host, stack.enter_context(scratch("dask"))))
 
 
 async def _worker(address: str, jobs: int, host: str | None, folder: str) -> None:
     from distributed import Worker
 
-    quiet()
+    silence_dask()
     options: dict[str, Any] = {"nthreads": jobs, "memory_limit": 0, "local_directory": folder}
     options |= {"host": host, "dashboard_address": NO_PAGE}
     try:
         async with Worker(address, **options) as working:
             say(f"{working.address} plays {jobs} runs side by side for {address}")
-            if told := await finished(working):
+            if stopped := await wait_for_end(working):
                 leaving.set()
                 await working.close(executor_wait=False)
     except (OSError, ValueError) as error:
         raise Failure(f"no scheduler at {address}: {error or 'it does not answer'}") from None
-    if told:
+    if stopped:
         raise KeyboardInterrupt
     say(f"the scheduler at {address} is gone")
 
@@ -170,30 +170,30 @@ def scheduler(host: str, port: int) -> None:
 async def _scheduler(host: str, port: int) -> None:
     from distributed import Scheduler
 
-    quiet()
+    silence_dask()
     try:
         async with Scheduler(host=host, port=port, dashboard_address=NO_PAGE) as scheduling:
             say(f"the scheduler is at {scheduling.address}")
-            await finished(scheduling)
+            await wait_for_end(scheduling)
     except OSError as error:
         raise Failure(f"cannot listen at {host}:{port}: {error.strerror or error}") from None
     raise KeyboardInterrupt
 
 
-def quiet() -> None:
+def silence_dask() -> None:
     """Silence Dask, which logs each step, failed attempts and its own end."""
     import distributed
 
     logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)
 
 
-async def finished(server: Any) -> bool:
-    """Wait until the server is closed remotely, or this program is told to end. Return whether it was told."""
-    loop, told = asyncio.get_running_loop(), asyncio.Event()
+async def wait_for_end(server: Any) -> bool:
+    """Wait until the server is closed remotely, or a signal ends this program. Return whether it was a signal."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, told.set)
-    waits = [asyncio.ensure_future(each) for each in (server.finished(), told.wait())]
+        loop.add_signal_handler(number, stopped.set)
+    waits = [asyncio.ensure_future(each) for each in (server.finished(), stopped.wait())]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for each in waits:
         each.cancel()
-    return told.is_set()
+    return stopped.is_set()

@@ -22,7 +22,7 @@ from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS
 from emulation.features.claims.record import Claims, Look, Record
 from emulation.features.claims.schedule import Rank, Schedule, key
-from emulation.features.sweeps.sweep import Here
+from emulation.features.sweeps.sweep import LocalProcesses
 from emulation.play.junit import Outcome
 from emulation.play.run import Task
 from experiments import Cause, Column, Study
@@ -463,7 +463,7 @@ def test_what_follows_from_tasks_is_not_played() -> None:
     )  # fmt: skip
     bench = Bench.__new__(Bench)
     bench.claims = claims(study)
-    bench.schedule, bench.place = Schedule(bench.claims, "now", cli.tasks), Here(1)
+    bench.schedule, bench.place = Schedule(bench.claims, "now", cli.tasks), LocalProcesses(1)
     bench.failed, bench.until, bench.write = {}, None, False
     bench.named(["C68"], None)
     assert bench.claims.record.cells["rts-cts"][""]["none"].values == {"their number": [4, 5, 6, 7, 8, 9]}
@@ -478,7 +478,7 @@ def test_looks_go_on_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> 
     found = claims(replace(STUDY, claims=[STUDY.claims[0]]))
     found.studies.append(replace(STUDY, name="dear", options={**STUDY.options, "seconds": 500}, claims=[same]))
     bench = Bench.__new__(Bench)
-    bench.schedule, bench.place = Schedule(found, "now", lambda study, cells, seeds: [], most=6), Here(1)
+    bench.schedule, bench.place = Schedule(found, "now", lambda study, cells, seeds: [], most=6), LocalProcesses(1)
     order: list[tuple[str, int]] = []
 
     def play(wanted: list[tuple[tuple[Study, Claim], list[int]]]) -> bool:
@@ -506,7 +506,7 @@ def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[
             return self.seconds, self.guessed
 
     bench = Bench.__new__(Bench)
-    bench.place, bench.schedule = Here(2), Schedule(claims(), "now", cli.tasks)
+    bench.place, bench.schedule = LocalProcesses(2), Schedule(claims(), "now", cli.tasks)
     bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
     first = "dcflab: 816 runs of 2 studies to do: about 18 min, a guess: nothing like 700 of them was run here before"
     assert capsys.readouterr().err == f"{first}\n"

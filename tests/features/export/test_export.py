@@ -23,8 +23,8 @@ from emulation.cli.main import cli
 from emulation.features import export
 from emulation.features.export import results
 from emulation.features.export.files import WRITERS
-from emulation.features.export.flent import _together
-from emulation.features.export.frame import made, option
+from emulation.features.export.flent import _aggregates
+from emulation.features.export.frame import data_frame, option
 from emulation.features.export.schema import TABLES, Column, Table, Type, page
 from emulation.files.foreign import Damaged
 from emulation.files.whole import at_once
@@ -44,7 +44,7 @@ def piece(first: int, rows: int) -> pandas.DataFrame:
         "count": np.array([-1, 2**40, 0])[:rows], "rate": np.array([np.nan, 0.1, 1e-9])[:rows],
         "on": np.arange(rows) > 0,
     }  # fmt: skip
-    return made(TABLE, columns, rows, NAMES)
+    return data_frame(TABLE, columns, rows, NAMES)
 
 
 def result() -> Result:
@@ -255,7 +255,7 @@ def test_damage_is_told_of_the_run_that_has_it(
 
 def test_flents_sum_mean_and_fairness() -> None:
     """Over the flows that have a rate in a step; Jain's index of one flow is 1."""
-    found = _together([np.array([1.0, 3.0, np.nan]), np.array([3.0, np.nan, np.nan])])
+    found = _aggregates([np.array([1.0, 3.0, np.nan]), np.array([3.0, np.nan, np.nan])])
     assert found == {
         "TCP upload sum": [4.0, 3.0, None], "TCP upload avg": [2.0, 3.0, None],
         "TCP upload fairness": [0.8, 1.0, None],

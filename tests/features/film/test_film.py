@@ -76,11 +76,11 @@ def test_positions_and_links(made: Film) -> None:
 
 def test_a_jump_and_a_move_before_the_start(sample: Sample) -> None:
     jumps = lane(sample) | {"moves": [{"at_s": 1.0, "node": "sta1", "from": [0, 0, 0], "to": [9, 8, 7], "speed": None}]}
-    [way, *_] = film.ways(plan(sample), jumps)
-    assert [film.where(way, at) for at in (0.99, 1.0, 5.0)] == [(0, 0, 0), (9, 8, 7), (9, 8, 7)]
+    [way, *_] = film.trajectories(plan(sample), jumps)
+    assert [film.position_at(way, at) for at in (0.99, 1.0, 5.0)] == [(0, 0, 0), (9, 8, 7), (9, 8, 7)]
     before = {"at_s": -5.0, "node": "sta2", "from": [0, 0, 0], "to": [100, 0, 0], "speed": 10.0}
-    [_, way, *_] = film.ways(plan(sample, motion=None), lane(sample) | {"moves": [before]})
-    assert [film.where(way, at) for at in (0, 2.5, 9)] == [(50, 0, 0), (75, 0, 0), (100, 0, 0)]
+    [_, way, *_] = film.trajectories(plan(sample, motion=None), lane(sample) | {"moves": [before]})
+    assert [film.position_at(way, at) for at in (0, 2.5, 9)] == [(50, 0, 0), (75, 0, 0), (100, 0, 0)]
 
 
 def test_links_that_distance_does_not_say(sample: Sample) -> None:

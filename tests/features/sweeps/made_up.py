@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results.result import Run
-from emulation.features.sweeps.sweep import Done, Failed, Heard
+from emulation.features.sweeps.sweep import Failed, OnDone, OnProgress
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.store import Store
@@ -54,7 +54,7 @@ class Elsewhere:
     def __init__(self, bad: Sequence[int] = (), ends_after: int = 99) -> None:
         self.bad, self.ends_after, self.played = bad, ends_after, list[int]()
 
-    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, on_done: OnDone, on_progress: OnProgress) -> None:
         from emulation.plan import plan
 
         for index, one in enumerate(tasks):
@@ -62,11 +62,11 @@ class Elsewhere:
                 raise KeyboardInterrupt
             self.played.append(one.seed)
             if one.seed in self.bad:
-                done(index, Failed("it rained"))
+                on_done(index, Failed("it rained"))
                 continue
             run = found(one.seed, lab.made_of(plan(one.specification)))
             store.put(run)
-            done(index, run)
+            on_done(index, run)
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -15,7 +15,7 @@ import pytest
 from made_up import ENVIRONMENT, GRID, task, written
 
 from emulation.features.sweeps.commands.sweep import read
-from emulation.features.sweeps.sweep import Failed, Here, Sweep
+from emulation.features.sweeps.sweep import Failed, LocalProcesses, Sweep
 from emulation.lane.errors import Failure
 from emulation.play.lab import Lab
 from emulation.play.run import Task
@@ -73,7 +73,7 @@ def test_workers_are_killed(tmp_path: Path) -> None:
     study, _ = read(tmp_path / "my.toml")
     last = {**study.options, **study.cases["queue 9"], "rts": "none", "seed": 10}
     alone = Sweep(provide(), [Task(specification_for("string", last))], Store(tmp_path / "other"))
-    alone.play(Here(1))
+    alone.play(LocalProcesses(1))
     [(_, here)] = alone.runs
     assert next(run for run in there if run["variant"] == "rts none" and run["seed"] == 10)["stations"] == [
         station.model_dump() for station in here.stations
@@ -82,11 +82,11 @@ def test_workers_are_killed(tmp_path: Path) -> None:
 
 def test_a_worker_of_another_kernel_refuses(lab: Lab, tmp_path: Path) -> None:
     """Its results would be those of another kernel."""
-    from emulation.features.sweeps.workers import play_for_threads
+    from emulation.features.sweeps.workers import serve_threads
     from emulation.play.processes import Child, Message
 
     wanted = {**lab.sha256, "kernel": "another"}
-    with Child(lambda parent: play_for_threads(lab, Store(tmp_path), parent), daemon=False) as player:
+    with Child(lambda parent: serve_threads(lab, Store(tmp_path), parent), daemon=False) as player:
         player.send((task(), wanted))
         kind, failed = player.receive()
     assert kind is Message.PROGRESS and isinstance(failed, Failed)
@@ -98,4 +98,4 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(dask, "CONNECT_S", 0.1)
     with pytest.raises(Failure, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):
-        dask.There("tcp://127.0.0.1:1")
+        dask.DaskWorkers("tcp://127.0.0.1:1")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from made_up import Elsewhere, task
 
-from emulation.features.sweeps.sweep import Here, Sweep
+from emulation.features.sweeps.sweep import LocalProcesses, Sweep
 from emulation.lanes import Lane, LaneError, LaneResult, Reason
 from emulation.play.lab import Lab
 from emulation.play.session import provide
@@ -88,13 +88,13 @@ def test_what_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     well = provide()
     store, tasks = Store(tmp_path / "store"), [task(seed) for seed in (1, 2, 3, 4)]
     sweep = Sweep(replace(well, lane=Moody(well.lane)), tasks, store)
-    sweep.play(Here())
+    sweep.play(LocalProcesses())
     assert sweep.failed.keys() == {"2", "3"}
     assert "it rained" in sweep.failed["2"] and "its last words" in sweep.failed["2"]
     assert "was killed by SIGKILL" in sweep.failed["3"]
     assert [one.seed for one in sweep.missing] == []
     again = Sweep(well, tasks, Store(tmp_path / "store"))
     assert [one.seed for one in again.missing] == [2, 3]
-    again.play(Here(1))
+    again.play(LocalProcesses(1))
     assert len(again.runs) == 4 and not again.failed
     assert all(run.goodput_segments for _, run in again.runs)

@@ -23,7 +23,7 @@ from emulation.features.claims.looks import LOOKS, MOST
 from emulation.features.claims.page import JUDGED, counts_in_words, file, line_of, short_verdict, standing_of, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
 from emulation.features.claims.schedule import Schedule, key
-from emulation.features.sweeps.playing import of_sweeps, place_for, play
+from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.play.junit import check_writable
@@ -298,7 +298,7 @@ COMMAND = Command(
                      help="write all of it as one HTML file"),
         as_json("what was found as JSON"),
         as_junit(),
-        *of_sweeps(),
+        *sweep_options(),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emulation.features.export import Tables
 
 RESULT, FLENT, PCAPNG, FOLDER = "result.json", "flent", "pcapng", "tables"
-WHY = {  # reasons why a table is empty
+EMPTY_REASONS = {  # reasons why a table is empty
     "flows": "no application was a flow",
     "samples": "no run left samples of a flow",
     "frames": "no run left a frame in the air's trace",
@@ -31,33 +31,33 @@ WHY = {  # reasons why a table is empty
     FLENT: "no run left samples of TCP flows",
     PCAPNG: "no run left what stations received; --views yes keeps it",
 }
-OF_RUNS = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; the end of its name
-SWEPT = "; a sweep keeps none: ./dcflab run leaves them"
+FILE_PER_RUN = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; the end of its name
+SWEEP_HINT = "; a sweep keeps none: ./dcflab run leaves them"
 
 
 def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
     """Write the runs of a folder as tables, one file each, with all runs in each: runs, options, flows, flows over
     time, frames, TCP senders, and routes. With --to flent or --to pcapng, write a file for each run instead: its flows
     over time, or what its stations received, with an interface per station."""
-    if names and to in OF_RUNS:
+    if names and to in FILE_PER_RUN:
         raise Misuse(f"--table is for tables; {to}'s files have a run each")
     check(run_folder)
-    folder = out or run_folder / (to if to in OF_RUNS else FOLDER)
+    folder = out or run_folder / (to if to in FILE_PER_RUN else FOLDER)
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is not a folder")
     try:
-        found, lacking = write(run_folder, folder, to, names or list(TABLES))
+        found, missing = write(run_folder, folder, to, names or list(TABLES))
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
         files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
                  for name, file, rows in found]  # fmt: skip
-        click.echo(json.dumps({"folder": str(folder), "files": files, "left_out": lacking}, indent=1))
+        click.echo(json.dumps({"folder": str(folder), "files": files, "left_out": missing}, indent=1))
         return
     for _, file, rows in found:
         count = f"{rows:,} row{'s' * (rows != 1)}, " if rows else ""
         click.echo(f"{file}: {count}{size(file.stat().st_size)}")
-    for name, why in lacking.items():
+    for name, why in missing.items():
         click.echo(f"no {name}: {why}")
 
 
@@ -68,8 +68,8 @@ def check(folder: Path) -> None:
     if any(folder.glob("*/plan.json")):
         raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; to continue them, run "
                       "the same command with --resume")  # fmt: skip
-    above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-    raise Misuse(f"{folder}: only a whole run folder can be exported, which has a {RESULT}{above}")
+    hint = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+    raise Misuse(f"{folder}: only a whole run folder can be exported, which has a {RESULT}{hint}")
 
 
 def write(
@@ -81,18 +81,22 @@ def write(
     from emulation.files.whole import at_once
 
     tables = export.tables(run_folder)
-    with at_once(folder) as half:
-        made = runs_to(to, tables, half) if to in OF_RUNS else tables_to(to, tables, half, names)
+    with at_once(folder) as partial_folder:
+        made = (
+            write_runs(to, tables, partial_folder)
+            if to in FILE_PER_RUN
+            else write_tables(to, tables, partial_folder, names)
+        )
     found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
     for _, file, rows in made:
         if rows is None:
             (folder / file).unlink(missing_ok=True)  # of an earlier export
-    nothing = [name for name, _, rows in made if rows is None] if to not in OF_RUNS else [] if found else [to]
+    empty = [name for name, _, rows in made if rows is None] if to not in FILE_PER_RUN else [] if found else [to]
     swept = not any(tables.kept(run) for run in tables.recorded.runs)
-    return found, {name: WHY[name] + SWEPT * (swept and name != "flows") for name in nothing}
+    return found, {name: EMPTY_REASONS[name] + SWEEP_HINT * (swept and name != "flows") for name in empty}
 
 
-def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> list[tuple[str, str, int | None]]:
+def write_tables(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> list[tuple[str, str, int | None]]:
     """Write these tables to a folder. Return each one's name, file and rows; None for an empty one, which has no
     file."""
     from emulation.features.export.files import WRITERS
@@ -107,14 +111,14 @@ def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> li
     return made
 
 
-def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
+def write_runs(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
     """Write a file for each run that has the data. Return the same, with 0 rows."""
     made: list[tuple[str, str, int | None]] = []
     for run in tables.recorded.runs:
-        file = run.folder.name + OF_RUNS[to]
+        file = run.folder.name + FILE_PER_RUN[to]
         with reading(run.folder):
             written = tables.kept(run) and (
-                for_flent(tables, run, folder / file)
+                write_flent(tables, run, folder / file)
                 if to == FLENT
                 else run.result.views is not None and stations.write(run.folder, folder / file)
             )
@@ -122,7 +126,7 @@ def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int |
     return made
 
 
-def for_flent(tables: Tables, run: Recorded, file: Path) -> bool:
+def write_flent(tables: Tables, run: Recorded, file: Path) -> bool:
     """Write flent's file of a run; return False if there is no data."""
     if made := flent(tables.recorded.result, run):
         file.write_bytes(made)
@@ -138,7 +142,7 @@ EXAMPLES = [
 ]
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
-    click.Option(["--to"], type=click.Choice(["csv", "parquet", *OF_RUNS]), default="csv", show_default=True,
+    click.Option(["--to"], type=click.Choice(["csv", "parquet", *FILE_PER_RUN]), default="csv", show_default=True,
                  help="the format of the files"),
     click.Option(["--table", "names"], type=click.Choice(list(TABLES)), multiple=True,
                  help="only this one; repeat it for several  [default: all]"),

@@ -22,11 +22,11 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     found = runs_of(run_folder)
     if len(found) > 1:
         raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
-    known = trust_to_film(found[0].parent, trust)
+    trusted = trust_to_film(found[0].parent, trust)
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")
-        made = film.of_run(found[0], known)
+        made = film.of_run(found[0], trusted)
         if out:
             out.write_text(page(made))
         else:
@@ -35,7 +35,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
             link(found[0])
     else:
         out = out or found[0] / f"film-{at_s:g}.svg"
-        film.write_still(film.of_run(found[0], known), at_s, out, ranges)
+        film.write_still(film.of_run(found[0], trusted), at_s, out, ranges)
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 

@@ -15,7 +15,7 @@ import subprocess
 import time
 import traceback
 
-from emulation.features.prompt.inside.traffic import asked, duration, play, said
+from emulation.features.prompt.inside.traffic import duration, parse_flows, play, result_line
 from emulation.lane import manet, programs
 from emulation.lane.air import NO_BACKOFF
 from emulation.lane.protocol import DOINGS
@@ -34,8 +34,8 @@ PROMPT = "dcflab> "
 PROACTIVE, FOUND_S = ("olsr", "dsdv", "babel", "batman_adv"), 30
 MODES = ("full", "partial", "none")
 COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
-COUNTED = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
-APART = ("ack", "routing", "management")  # kinds that are not in COL_TOTAL of the tables
+COUNTER_COLUMNS = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
+OUTSIDE_COL_TOTAL = ("ack", "routing", "management")  # kinds that are not in COL_TOTAL of the tables
 
 
 def terminal(prompt: str) -> str | None:
@@ -50,7 +50,7 @@ class Shell(cmd.Cmd):
     """The prompt of a started network. `read(prompt)` returns the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
-    asks = PROMPT
+    prompt_text = PROMPT
 
     def __init__(self, net: Live, read: Callable[[str], str | None] = terminal) -> None:
         super().__init__()
@@ -70,9 +70,11 @@ class Shell(cmd.Cmd):
             print(f"*** {routing} looks for routes: {FOUND_S} s of the network's time pass", flush=True)
             time.sleep(FOUND_S)
         print(self.intro.format(len(self.net.nodes)))
-        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for what runs; the host asks for lines
+        previous_handler = signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # Ctrl-C is for what runs; the host asks for lines
         try:
-            while (line := self.read(self.asks)) is not None:
+            while (line := self.read(self.prompt_text)) is not None:
                 try:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
                     if self.onecmd(line.strip()):
@@ -88,7 +90,7 @@ class Shell(cmd.Cmd):
                     print(f"*** {type(error).__name__}: {error}")
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
         finally:
-            signal.signal(signal.SIGINT, heard)
+            signal.signal(signal.SIGINT, previous_handler)
             for process in self.background:
                 process.kill()
                 process.wait()
@@ -111,8 +113,8 @@ class Shell(cmd.Cmd):
             print("\n".join(f"    {row.strip()}".rstrip() for row in text.strip().splitlines()))
             return
         for text in about.values():
-            usage, _, said = text.strip().splitlines()[0].partition(": ")
-            print(f"    {usage:<30} {said}")
+            usage, _, description = text.strip().splitlines()[0].partition(": ")
+            print(f"    {usage:<30} {description}")
         print("    help VERB has an example of each; Tab completes, and the arrows bring back what was typed before.")
 
     def default(self, line: str) -> None:
@@ -238,10 +240,10 @@ class Shell(cmd.Cmd):
         word, _, rest = line.partition(" ")
         seconds = duration("flow", word)
         flows: list[dict[str, Any]] = []
-        for a, b, kind in asked(rest.split()):
+        for a, b, kind in parse_flows(rest.split()):
             flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
         for flow, report in zip(flows, play(self.net, flows, seconds), strict=True):
-            print(f"*** {said(flow, report, seconds)}")
+            print(f"*** {result_line(flow, report, seconds)}")
 
     def end(self, name: str) -> str:
         """Return the name of a node that can be the end of a flow. Raises ValueError if it cannot."""
@@ -266,7 +268,7 @@ class Shell(cmd.Cmd):
         if not self.net.air:
             raise ValueError("this medium keeps no counters")
         chosen = [self.node(line).name] if line else list(self.net.nodes)
-        print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTED))
+        print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTER_COLUMNS))
         for station in self.net.air.report()["stations"]:
             if station["name"] in chosen:
                 print(f"{station['name']:9}" + "".join(f"{value:>12}" for value in summary(station["counters"])))
@@ -313,7 +315,7 @@ class Shell(cmd.Cmd):
             node.tx_power_dbm = float(dbm)
         except ValueError as error:
             raise ValueError(f"power: give a number of dBm: {error}") from None
-        self.say_heard(node)
+        self.print_receivers(node)
 
     def do_retry(self, line: str) -> None:
         """retry NODE [SHORT [LONG]]: attempts at an RTS or a frame without one, and at a frame after its RTS.
@@ -356,7 +358,7 @@ class Shell(cmd.Cmd):
             node.move(place, float(speed))
         else:
             node.position = place
-        self.say_heard(node)
+        self.print_receivers(node)
 
     def do_switch(self, line: str) -> None:
         """switch NODE on|off: take its interface down without notice, or bring it up to join again, with its routes.
@@ -368,7 +370,7 @@ class Shell(cmd.Cmd):
             raise ValueError("switch: give a node, and on or off")
         self.net.switch(self.node(name), on=how == "on")
 
-    def say_heard(self, node: Node) -> None:
+    def print_receivers(self, node: Node) -> None:
         by = [
             one.name for one in self.net.nodes.values() if any(name == node.name for name, _ in self.net.heard_by(one))
         ]
@@ -454,14 +456,14 @@ ALIASES = ("quit", "EOF")
 
 
 def summary(counters: dict[str, Any]) -> tuple[object, ...]:
-    """Return the values of COUNTED (docs/records.md, section 4)."""
+    """Return the values of COUNTER_COLUMNS (docs/records.md, section 4)."""
 
     def of(table: str, *columns: str, without: Sequence[str] = ()) -> int:
         rows = [row for kind, row in counters[table].items() if kind not in without]
         return sum(row.get(column, 0) for row in rows for column in columns)
 
     return (
-        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED, without=APART),
+        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED, without=OUTSIDE_COL_TOTAL),
         sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
         f"{counters['busy_ns'] / 1e9:.3f}",
     )  # fmt: skip

@@ -36,7 +36,7 @@ def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dic
     return reports
 
 
-def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def parse_flows(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield source, destination and kind of each flow, from `sta1 sta3 voice,codec=g729 sta3 sta1 web`. Raises
     ValueError."""
     if not words or len(words) % 3:
@@ -47,21 +47,21 @@ def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         yield a, b, kind
 
 
-def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
+def result_line(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
     """Return a line about the result of a flow; its rate is over the time it ran."""
     stop_s = seconds if flow["stop_s"] is None else min(flow["stop_s"], seconds)
     ran_s = stop_s - flow["start_s"] if report["finished_s"] is None else report["finished_s"]
-    words = [f"{8 * report['delivered_bytes'] / ran_s / 1e3 if ran_s > 0 else 0:.0f} kb/s"]
+    parts = [f"{8 * report['delivered_bytes'] / ran_s / 1e3 if ran_s > 0 else 0:.0f} kb/s"]
     if found := report.get("datagrams"):
-        words.append(f"{found['arrived']} of {found['sent']} datagrams")
-        words += [f"delay {found['delay_ms']['mean']:.1f} ms"] if found["delay_ms"] else []
-        words += [f"jitter {found['jitter_ms']:.1f} ms"] if found["jitter_ms"] is not None else []
-        words += [f"MOS {found['mos']:.2f}"] if "mos" in found else []
+        parts.append(f"{found['arrived']} of {found['sent']} datagrams")
+        parts += [f"delay {found['delay_ms']['mean']:.1f} ms"] if found["delay_ms"] else []
+        parts += [f"jitter {found['jitter_ms']:.1f} ms"] if found["jitter_ms"] is not None else []
+        parts += [f"MOS {found['mos']:.2f}"] if "mos" in found else []
     if found := report.get("transactions"):
-        words.append(f"{found['completed']} of {found['begun']} transactions")
-        words += [f"{found['seconds']['mean']:.3f} s, 95 % {found['seconds']['p95']:.3f} s"] if found["seconds"] else []
-    words += [f"{report['outcome']}: {report['why']}"] if report["why"] else []
-    return f"{flow['name']}, {flow['kind']} from {flow['source']} to {flow['destination']}: {'; '.join(words)}"
+        parts.append(f"{found['completed']} of {found['begun']} transactions")
+        parts += [f"{found['seconds']['mean']:.3f} s, 95 % {found['seconds']['p95']:.3f} s"] if found["seconds"] else []
+    parts += [f"{report['outcome']}: {report['why']}"] if report["why"] else []
+    return f"{flow['name']}, {flow['kind']} from {flow['source']} to {flow['destination']}: {'; '.join(parts)}"
 
 
 def duration(verb: str, word: str) -> float:

@@ -13,7 +13,7 @@ from emulation.cli.groups import Group
 PORT = 8786  # Dask's own
 
 
-def be_scheduler(host: str, port: int) -> None:
+def start_scheduler(host: str, port: int) -> None:
     """Run a Dask scheduler, to which workers and sweeps connect.
 
     Anyone who can connect to it can run any program on its workers: let it listen only where you alone can connect.
@@ -23,7 +23,7 @@ def be_scheduler(host: str, port: int) -> None:
     scheduler(host, port)
 
 
-def be_worker(address: str, jobs: int | None, host: str | None) -> None:
+def start_worker(address: str, jobs: int | None, host: str | None) -> None:
     """Play the runs of sweeps for the Dask scheduler at ADDRESS, until it ends."""
     from emulation.features.sweeps.workers import worker
 
@@ -37,7 +37,7 @@ SCHEDULER = Command(
         click.Option(["--port"], type=click.IntRange(0, 65535), default=PORT, show_default=True,
                      help="the port; 0 takes a free one"),
     ],
-    callback=be_scheduler, help=be_scheduler.__doc__,
+    callback=start_scheduler, help=start_scheduler.__doc__,
 )  # fmt: skip
 WORKER = Command(
     "worker", [f"dask worker tcp://lab7:{PORT}"],
@@ -47,7 +47,7 @@ WORKER = Command(
                      help="number of lanes in parallel  [default: one per CPU]"),
         click.Option(["--host"], help="the address at which to listen  [default: the one that reaches the scheduler]"),
     ],
-    callback=be_worker, help=be_worker.__doc__,
+    callback=start_worker, help=start_worker.__doc__,
 )  # fmt: skip
 GROUP = "Administer"
 COMMAND = Group("dask", [*SCHEDULER.examples, *WORKER.examples], commands=[SCHEDULER, WORKER],

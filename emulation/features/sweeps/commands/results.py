@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command
-from emulation.features.sweeps.playing import store as where
+from emulation.features.sweeps.playing import store_option
 from emulation.play.store import Store
 
 MB = 1 << 20
@@ -16,11 +16,11 @@ MB = 1 << 20
 
 def callback(store: Path | None, prune: float | None) -> None:
     """Show how many results of sweeps and claims are kept, and where; or reduce them to this many megabytes."""
-    kept = Store(store)
+    results = Store(store)
     if prune is not None:
-        click.echo(f"{kept.prune(int(prune * MB))} results are removed")
-    count, size = kept.size()
-    click.echo(f"{count} results, {size / MB:.1f} MB: {kept.folder}")
+        click.echo(f"{results.prune(int(prune * MB))} results are removed")
+    count, size = results.size()
+    click.echo(f"{count} results, {size / MB:.1f} MB: {results.folder}")
 
 
 GROUP = "Administer"
@@ -29,7 +29,7 @@ COMMAND = Command(
     params=[
         click.Option(["--prune"], type=click.FloatRange(0), metavar="MB",
                      help="remove the least recently used results until this many megabytes remain"),
-        where(),
+        store_option(),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

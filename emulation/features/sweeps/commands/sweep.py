@@ -28,7 +28,7 @@ from emulation.cli.command import Command, Seeds, as_json, command_line, full, l
 from emulation.cli.groups import STUDY, What, defines
 from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import show
-from emulation.features.sweeps.playing import of_sweeps, place_for, play
+from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
@@ -74,9 +74,9 @@ def read(path: Path) -> tuple[Study, list[int]]:
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from None
     except ValidationError as error:
-        said = [line.replace("there is no such option", f"there are: {', '.join(SweepFile.model_fields)}")
+        lines = [line.replace("there is no such option", f"there are: {', '.join(SweepFile.model_fields)}")
                 for line in explain(error)]  # fmt: skip
-        raise Misuse(f"{path}: " + "\n       ".join(said)) from None
+        raise Misuse(f"{path}: " + "\n       ".join(lines)) from None
     except ValueError as error:  # no TOML
         raise Misuse(f"{path}: {error}") from None
     options, grid = (
@@ -89,12 +89,12 @@ def read(path: Path) -> tuple[Study, list[int]]:
         raise Misuse(f"{path}: there is nothing to vary: write options with their values under [grid], or [[points]]")
     for name in [*found.options, *grid, *(name for point in found.points for name in point if name != "name")]:
         vary.check(found.topology, name.replace("-", "_"), str(path))
-    variants = named(path, found.points)
+    variants = points_by_name(path, found.points)
     rows = dict(grid)
     if not variants:
         first = next(iter(rows))
-        variants = each([(first, rows.pop(first))])
-    cases = each(list(rows.items()))
+        variants = combinations([(first, rows.pop(first))])
+    cases = combinations(list(rows.items()))
     shown = {path: QUANTITIES.get(path, path) for path in found.show}
     made = Study(
         path.stem, found.title or path.stem, found.topology, options, variants, [], cases, ", ".join(rows),
@@ -104,53 +104,53 @@ def read(path: Path) -> tuple[Study, list[int]]:
     return made, list(Seeds().convert(found.seeds, None, None))
 
 
-def each(grid: Sequence[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
+def combinations(grid: Sequence[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
     """Return all combinations of values, by their names; without options, one point that varies nothing."""
     names = [name for name, _ in grid]
     points = [dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in grid))]
-    return {", ".join(f"{name} {said(value)}" for name, value in point.items()): point for point in points}
+    return {", ".join(f"{name} {value_text(value)}" for name, value in point.items()): point for point in points}
 
 
-def named(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
+def points_by_name(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
     """Return the points of a list, by their names or what they set. Raises Misuse if a name occurs twice."""
     found: dict[str, Options] = {}
     for point in points:
         options = {name.replace("-", "_"): value for name, value in point.items() if name != "name"}
-        name = str(point.get("name", ", ".join(f"{name} {said(value)}" for name, value in options.items())))
+        name = str(point.get("name", ", ".join(f"{name} {value_text(value)}" for name, value in options.items())))
         if name in found:
             raise Misuse(f"{path}: points: {name!r} is given twice")
         found[name] = options
     return found
 
 
-def said(value: Any) -> str:
+def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ",".join(f"{name}={said(each)}" for name, each in value.items())
-    return ",".join(map(said, value)) if isinstance(value, list) else str(value)
+        return ",".join(f"{name}={value_text(each)}" for name, each in value.items())
+    return ",".join(map(value_text, value)) if isinstance(value, list) else str(value)
 
 
 def command(name: str) -> click.Command:
     """Return the command of a sweep file, or of a study by its name or path. Raises ValueError if there is none."""
     if name.endswith(".toml"):
-        params = [other_seeds(), *of_results(), *lane()]
-        return Command(name, EXAMPLES, params=params, callback=partial(of_file, Path(name)),
+        params = [seeds_option(), *output_options(), *lane()]
+        return Command(name, EXAMPLES, params=params, callback=partial(run_file, Path(name)),
                        help=f"Run the sweep that {name} describes.")  # fmt: skip
     found = experiments.find(name)
     options = [option for option in options_of(found.topology, found.options) if option.name not in found.varied]
-    params = [*options, seeds(found.seeds), *of_results(), *lane(found.lane), *study.picks(found)]
+    params = [*options, seeds(found.seeds), *output_options(), *lane(found.lane), *study.picks(found)]
     first = first_of(found.topology, found.varied)
     return Command(name, EXAMPLES, first, params=params, callback=partial(sweep, found), help=found.title)
 
 
-def other_seeds() -> click.Option:
+def seeds_option() -> click.Option:
     return click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="other seeds than the file's")
 
 
-def of_results() -> list[click.Option]:
-    return [out(), full(), as_json("result.json instead of tables"), *of_sweeps()]
+def output_options() -> list[click.Option]:
+    return [out(), full(), as_json("result.json instead of tables"), *sweep_options()]
 
 
-def of_file(path: Path, seeds: list[int] | None, **chosen: Any) -> None:
+def run_file(path: Path, seeds: list[int] | None, **chosen: Any) -> None:
     found, usual = read(path)
     sweep(found, seeds=seeds or usual, **chosen)
 
@@ -162,26 +162,26 @@ def sweep(
     """Run what the store lacks, print the tables of all runs, and write result.json and failures. Raises Misuse;
     Failure if any run failed."""
     given = {name: value for name, value in given.items() if value is not None}
-    tasks = checked(found, seeds, given, only_cases, only_variants)
+    tasks = checked_tasks(found, seeds, given, only_cases, only_variants)
     lab = provide_for(tasks, lane)
     folder = new_folder(out, found.name)
-    going = Sweep(lab, tasks, Store(store), found.core_s)
+    running = Sweep(lab, tasks, Store(store), found.core_s)
     with place_for(dask, jobs) as place:
-        play(going, place)
-    if runs := going.runs:
+        play(running, place)
+    if runs := running.runs:
         played, results = zip(*runs, strict=True)
         result = write_result(found.name, tasks[0].specification, played, results, lab, folder)
         if as_json:
             click.echo((folder / RESULT).read_text(), nl=False)
-        if alike := comparable(result.runs):
-            of_alike = result.model_copy(update={"runs": alike})
-            findings = findings_of(found, of_alike, conditions(alike, stated_options(found.options, given)))
-            report = make_report(found, findings, of_alike, folder, command_line())
+        if complete := runs_of_complete_seeds(result.runs):
+            complete_result = result.model_copy(update={"runs": complete})
+            findings = findings_of(found, complete_result, conditions(complete, stated_options(found.options, given)))
+            report = make_report(found, findings, complete_result, folder, command_line())
             if not as_json:
                 show(report, False, full)
             report.write(folder / REPORT)
-    going.store.prune()
-    if failed := going.failed:
+    running.store.prune()
+    if failed := running.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")
         first, why = next(iter(failed.items()))
         others = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
@@ -191,7 +191,7 @@ def sweep(
         click.echo(f"report: {folder / REPORT}" if (folder / REPORT).exists() else f"{folder}/")
 
 
-def comparable(runs: Sequence[Run]) -> list[Run]:
+def runs_of_complete_seeds(runs: Sequence[Run]) -> list[Run]:
     """Return the runs of the seeds of which all cases and variants have results."""
     cells: dict[tuple[str, str], set[int]] = {}
     for run in runs:
@@ -200,7 +200,7 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.seed in common]
 
 
-def checked(
+def checked_tasks(
     found: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str], variants: Sequence[str]
 ) -> list[Task]:
     """Return the runs of a study. Raises Misuse, which names the case and variant."""
@@ -208,14 +208,14 @@ def checked(
         (case, variant) for case in found.cases for variant in found.variants
         if case in (cases or found.cases) and variant in (variants or found.variants)
     ]  # fmt: skip
-    of_first = []
+    first_tasks = []
     for pair in wanted:
         try:
-            of_first += tasks_for(found, [pair], seeds[:1], given)
+            first_tasks += tasks_for(found, [pair], seeds[:1], given)
         except Misuse as error:
             where = "; ".join(filter(None, pair))
             raise Misuse(f"{where}: {error}" if where else str(error)) from None
-    return [*of_first, *for_seeds(seeds[1:], of_first)]
+    return [*first_tasks, *for_seeds(seeds[1:], first_tasks)]
 
 
 class Sweeps(What):

@@ -92,7 +92,7 @@ class Measurement:
 class Service:
     """A context that serves a loop in a thread.
 
-    Recorders need it while the program that started them does something else. `with service.halted():` pauses it.
+    Recorders need it while the program that started them does something else. `with service.paused():` pauses it.
     """
 
     def __init__(self, loop: Loop) -> None:

@@ -37,10 +37,13 @@ from topologies import Application, Network, Node, Waypoint
 LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # limits for a station that keeps its direction
 LOWEST_M, HIGHEST_M = 0.01, 1000.0  # height of antennas
 REFERENCE_DBM = 20.0  # a model's own power; stations have theirs
-USUAL: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}  # the kernel finds the rates that an SNR allows
+DEFAULT_OPTIONS: Mapping[str, Any] = {
+    "rate": 11.0,
+    "rate_control": "minstrel",
+}  # the kernel finds the rates that an SNR allows
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """What a configuration asks for: a network, options, and warnings about parts without effect."""
 
     network: Network
@@ -48,7 +51,7 @@ class Asked(NamedTuple):
     warnings: list[str]
 
 
-def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]] | None = None) -> Asked:
+def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]] | None = None) -> Request:
     """Read a configuration and a table of packet error rates. Raises ValueError, with file and line."""
     try:
         found = configuration.read(path)
@@ -56,8 +59,8 @@ def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]
     except OSError as error:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
     stations = found.stations
-    options = {**USUAL, **options_of(stations, table, per_path or "")}
-    return Asked(network_of(stations, flows), options, [*found.warnings, *not_played(stations)])
+    options = {**DEFAULT_OPTIONS, **options_of(stations, table, per_path or "")}
+    return Request(network_of(stations, flows), options, [*found.warnings, *differences(stations)])
 
 
 def network_of(stations: Stations, flows: Sequence[tuple[str, str]] | None = None) -> Network:
@@ -67,21 +70,21 @@ def network_of(stations: Stations, flows: Sequence[tuple[str, str]] | None = Non
     Raises ValueError for flows between unknown stations.
     """
     names = [f"sta{number}" for number, _ in enumerate(stations.all, 1)]
-    by_place = stations.mode is Mode.PATH_LOSS
+    by_position = stations.mode is Mode.PATH_LOSS
     nodes, motion = {}, {}
     for name, station in zip(names, stations.all, strict=True):
         settings: dict[str, Any] = {"mac": name_of(station.address)}
-        if by_place:
+        if by_position:
             settings["tx_power_dbm"] = sent_dbm(stations.loss, station)
-        nodes[name] = Node(position=station.position if by_place else (0.0, 0.0, 0.0), settings=settings)
-        if by_place and any(station.direction):
-            motion[name] = _way(station)
+        nodes[name] = Node(position=station.position if by_position else (0.0, 0.0, 0.0), settings=settings)
+        if by_position and any(station.direction):
+            motion[name] = _motion(station)
     chosen = flows if flows is not None else [(names[0], names[-1])][: len(names) - 1]
     applications = tuple(Application(source=source, destination=to) for source, to in chosen)
     return Network(nodes=nodes, motion=motion, applications=applications)
 
 
-def _way(station: Station) -> tuple[Waypoint, ...]:
+def _motion(station: Station) -> tuple[Waypoint, ...]:
     """Return motion in a straight line, in place of wmediumd's steps."""
     speed = math.hypot(*station.direction) / MOVE_S
     seconds = min(LONGEST_S, FARTHEST_M / speed)
@@ -131,23 +134,23 @@ def model_of(stations: Stations) -> dict[str, Any]:
 
 def sent_dbm(loss: PathLoss, station: Station) -> float:
     """Return a station's transmit power, less the model's distance-independent loss."""
-    taken = loss.fixed_db + loss.floors * loss.floor_db + 10 * math.log10(loss.system_loss)
-    return station.tx_power + station.gain - station.shadow_db - taken
+    loss_db = loss.fixed_db + loss.floors * loss.floor_db + 10 * math.log10(loss.system_loss)
+    return station.tx_power + station.gain - station.shadow_db - loss_db
 
 
 def received(stations: Stations, model: Propagation | None) -> Floats:
     """Return the received powers in dBm, [transmitter][receiver], under a path loss's `model`; -inf: nothing
     arrives."""
-    everyone, noise = stations.all, stations.noise_dbm
+    members, noise = stations.all, stations.noise_dbm
     if stations.mode is Mode.PATH_LOSS:
         assert model
-        distance = propagation.distances([one.position for one in everyone])
-        gain = np.array([one.gain for one in everyone])
-        sent = np.array([sent_dbm(stations.loss, one) for one in everyone]) - REFERENCE_DBM
+        distance = propagation.distances([one.position for one in members])
+        gain = np.array([one.gain for one in members])
+        sent = np.array([sent_dbm(stations.loss, one) for one in members]) - REFERENCE_DBM
         power = np.asarray(model.received_dbm(distance) + sent[:, None] + gain[None, :])
     else:
-        power = np.array([[noise + _snr(stations, a, b) for b in everyone] for a in everyone], np.float64)
-    medium = np.array([one.medium for one in everyone])
+        power = np.array([[noise + _snr(stations, a, b) for b in members] for a in members], np.float64)
+    medium = np.array([one.medium for one in members])
     power = np.where(medium[:, None] == medium[None, :], power, -np.inf)
     return np.asarray(np.minimum(power, propagation.STRONGEST_DBM), np.float64)
 
@@ -167,11 +170,11 @@ def _loss(stations: Stations, a: Station, b: Station) -> float:
     return sum(row) / len(row)
 
 
-def not_played(stations: Stations) -> list[str]:
+def differences(stations: Stations) -> list[str]:
     """Return sentences about what our air plays differently from a configuration."""
-    said = []
+    sentences = []
     if stations.interference is False:
-        said.append("ifaces.enable_interference = false: interference and collisions are played all the same")
+        sentences.append("ifaces.enable_interference = false: interference and collisions are played all the same")
     if stations.fading_db > MOST_SIGMA:
-        said.append(f"model.fading_coefficient: taken as {MOST_SIGMA:g}, the most that the air plays")
-    return said
+        sentences.append(f"model.fading_coefficient: taken as {MOST_SIGMA:g}, the most that the air plays")
+    return sentences

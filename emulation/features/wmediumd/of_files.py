@@ -38,10 +38,10 @@ class Flow(click.ParamType[tuple[str, str], str]):
 def command(name: str) -> click.Command:
     """Return the command that runs a configuration."""
 
-    def play(asked: wmediumd.Asked, vary: tuple[varying.Varied, ...], **given: Any) -> None:
+    def play(request: wmediumd.Request, vary: tuple[varying.Varied, ...], **given: Any) -> None:
         title = Path(name).stem
         varied = varying.study_of(None, title, title, vary, given) if vary else None
-        study.run(varied, title, asked.network, usual=asked.options, **given)
+        study.run(varied, title, request.network, usual=request.options, **given)
 
     lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54",
              f"run {name} --vary medium=dcf80211,wmediumd-compat"]  # fmt: skip
@@ -51,26 +51,26 @@ def command(name: str) -> click.Command:
 def prompt(name: str) -> click.Command:
     """Return the command that opens a prompt in its network."""
 
-    def play(asked: wmediumd.Asked, **given: Any) -> None:
+    def play(request: wmediumd.Request, **given: Any) -> None:
         from emulation.features.prompt.commands import shell
 
-        shell.play_network(Path(name).stem, asked.network, usual=asked.options, **given)
+        shell.play_network(Path(name).stem, request.network, usual=request.options, **given)
 
-    said = "A prompt inside the network of a wmediumd configuration."
-    return _command(name, play, [f"shell {name}"], [seeds(), out(), *lane()], said)
+    help_ = "A prompt inside the network of a wmediumd configuration."
+    return _command(name, play, [f"shell {name}"], [seeds(), out(), *lane()], help_)
 
 
 def _command(
-    name: str, play: Callable[..., None], lines: Sequence[str], more: Sequence[click.Parameter], said: str
+    name: str, play: Callable[..., None], lines: Sequence[str], more: Sequence[click.Parameter], help_: str
 ) -> click.Command:
     def callback(flows: tuple[tuple[str, str], ...], per_file: str | None, **given: Any) -> None:
         try:
-            asked = wmediumd.read(name, per_file, flows or None)
+            request = wmediumd.read(name, per_file, flows or None)
         except ValueError as error:
             raise Misuse("\n       ".join(explain(error))) from None
-        for sentence in asked.warnings:
+        for sentence in request.warnings:
             warn(sentence)
-        play(asked, **given)
+        play(request, **given)
 
     own = [
         click.Option(["--flow", "flows"], type=Flow(), metavar="FROM,TO", multiple=True,
@@ -78,5 +78,5 @@ def _command(
         click.Option(["-x", "--per-file", "per_file"], metavar="FILE",
                      help="packet error rates by power, as wmediumd's -x"),
     ]  # fmt: skip
-    params = [*own, *options_of(None, wmediumd.USUAL), *more]
-    return Command(name, lines, first_of(None), params=params, callback=callback, help=said)
+    params = [*own, *options_of(None, wmediumd.DEFAULT_OPTIONS), *more]
+    return Command(name, lines, first_of(None), params=params, callback=callback, help=help_)

@@ -15,7 +15,7 @@ from emulation.specification.per import PerTable
 
 MEDIA = ("wmediumd", "wmediumd-compat")
 INSIDE = "emulation.features.wmediumd.inside.medium"
-SILENT = -100  # the SNR of a signal that does not arrive
+NO_SIGNAL = -100  # the SNR of a signal that does not arrive
 
 
 def plan_medium(
@@ -44,7 +44,7 @@ def configuration(stations: Sequence[Mapping[str, Any]], air: Mapping[str, Any],
     """Return the air's powers in wmediumd's grammar: whole dB over its noise."""
     ids = ",\n    ".join(f'"{station["address"]}"' for station in stations)
     links = ",\n    ".join(
-        f"({a}, {b}, {SILENT if power is None else round(power / 1000 - NOISE_DBM)})"
+        f"({a}, {b}, {NO_SIGNAL if power is None else round(power / 1000 - NOISE_DBM)})"
         for a, row in enumerate(air["power_mdbm"])
         for b, power in enumerate(row)
         if a != b

@@ -124,7 +124,7 @@ def test_whatever_is_asked_the_air_takes_it(mode: Mode, messages: list[bytes]) -
         client = Client(of)
         for message in messages:
             for done in client.feed(message):
-                medium.heard(done)
+                medium.on_change(done)
         if of.all:
             told = made[-1]
             assert [told.radios[number] for number in range(len(of.all))] == [one.address for one in of.all]

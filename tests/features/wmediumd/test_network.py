@@ -122,12 +122,12 @@ def test_fading_is_gaussian_in_decibels() -> None:
 
 
 def test_what_is_played_otherwise_is_said() -> None:
-    said = wmediumd.not_played(stations('type = "snr"; fading_coefficient = 9;', "enable_interference = false;"))
+    said = wmediumd.differences(stations('type = "snr"; fading_coefficient = 9;', "enable_interference = false;"))
     assert said == [
         "ifaces.enable_interference = false: interference and collisions are played all the same",
         "model.fading_coefficient: taken as 4.5, the most that the air plays",
     ]
-    assert not wmediumd.not_played(stations("", "enable_interference = true;"))
+    assert not wmediumd.differences(stations("", "enable_interference = true;"))
 
 
 def test_a_run_needs_the_file_no_more() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mediumd: a drop-in for wmediumd. Our air, or wmediumd's own model, decides over the hwsim radios of this kernel.
 
-It has wmediumd's command line and control socket (`inside`), runs until it is told to end, and prints `REGISTER SENT!`
-once the radios have their medium. See docs/mediumd.md.
+It has wmediumd's command line and control socket (`inside`), runs until a signal or a client ends it, and prints
+`REGISTER SENT!` once the radios have their medium. See docs/mediumd.md.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def main(words: Sequence[str]) -> int:
 
 
 def play(
-    loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
+    loop: Loop, stations: Stations, table: Table | None, arguments: Arguments, say: Say
 ) -> AbstractContextManager[program.Medium]:
     """Return our air, which takes a while to import."""
     from emulation.features.wmediumd.daemon.air import Medium
 
-    return Medium(loop, stations, table, asked, say)
+    return Medium(loop, stations, table, arguments, say)

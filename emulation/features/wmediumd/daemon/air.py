@@ -30,15 +30,15 @@ from topologies import Network, Node
 
 if TYPE_CHECKING:
     from emulation.features.wmediumd.inside.arguments import Arguments, Say
-    from emulation.features.wmediumd.inside.control import Done
+    from emulation.features.wmediumd.inside.control import Reply
     from emulation.lane.per_tables import Table
     from traffic.loop import Loop
 
 STEP_NS = 100_000_000  # of stations with a direction
-LOOK_NS = 10_000_000_000  # between two checks for frames that the air could not play
+CHECK_NS = 10_000_000_000  # between two checks for frames that the air could not play
 # Stations of an ordinary kernel: all rates, with the kernel's rate control, and all basic rates.
 RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True}
-NOBODY = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # during set-up no links
+NO_LINKS = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # during set-up no links
 FARTHEST_M = 1e6  # beyond, the delay is capped
 BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 
@@ -46,32 +46,32 @@ BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 class Medium:
     """The air, until the end of the block. Raises OSError or ValueError if it cannot be set up."""
 
-    def __init__(self, loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> None:
+    def __init__(self, loop: Loop, stations: Stations, table: Table | None, arguments: Arguments, say: Say) -> None:
         self.loop, self.stations, self.table, self.say = loop, stations, table, say
-        self.options = {**RADIOS, "freq": asked.freq, "seed": asked.seed, "trace": bool(asked.capture)}
+        self.options = {**RADIOS, "freq": arguments.freq, "seed": arguments.seed, "trace": bool(arguments.capture)}
         self.capture: Capture | None = None
         self.wanted_model: dict[str, Any] = {}
-        self.wanted, self.captures = asked.capture, 0
-        if asked.freq < 3000:
+        self.capture_path, self.captures = arguments.capture, 0
+        if arguments.freq < 3000:
             self.options["basic_rates"] = BASIC_2GHZ
         self.air: Air | None = None
         self.refused = 0
 
     def __enter__(self) -> Medium:
-        for sentence in wmediumd.not_played(self.stations):
+        for sentence in wmediumd.differences(self.stations):
             self.say(WARNING, sentence)
         self._set_up()
         now = time.monotonic_ns()
-        self.loop.at(now + LOOK_NS, self._look)
+        self.loop.at(now + CHECK_NS, self._check_periodically)
         if any(any(one.direction) for one in self.stations.all):
             self.loop.at(now + STEP_NS, self._move)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._look_once()
+        self._warn_of_refused()
         self._close()
 
-    def heard(self, done: Done) -> None:
+    def on_change(self, done: Reply) -> None:
         """Apply a client's change. Raises OSError if the kernel refuses it. If the set of stations changed, there is
         then no air, and nothing arrives."""
         if done.members:
@@ -89,19 +89,19 @@ class Medium:
         if not self.stations.all:
             return
         nodes = {f"sta{number}": Node() for number, _ in enumerate(self.stations.all, 1)}
-        options = {**self.options, **wmediumd.medium_of(self.stations, self.table), "propagation": NOBODY}
-        self.asked = specify(Network(nodes=nodes), options)
-        planned = plan(self.asked)
-        radios_there = names_of_radios()
+        options = {**self.options, **wmediumd.medium_of(self.stations, self.table), "propagation": NO_LINKS}
+        self.specification = specify(Network(nodes=nodes), options)
+        planned = plan(self.specification)
+        second_addresses = names_of_radios()
         for node, station in zip(planned["nodes"], self.stations.all, strict=True):
             address = name_of(station.address)
-            node["interfaces"][0]["address"] = radios_there.get(address, address)
+            node["interfaces"][0]["address"] = second_addresses.get(address, address)
         self.air = load()
         self.air.configure(planned)
         self._set_powers()
-        if self.wanted:
+        if self.capture_path:
             self.captures += 1
-            path = self.wanted + (f".{self.captures}" if self.captures > 1 else "")
+            path = self.capture_path + (f".{self.captures}" if self.captures > 1 else "")
             self.capture = Capture(self.loop, path, radios(planned))
             self.air.start()
 
@@ -119,8 +119,8 @@ class Medium:
         if not self.air:
             return
         model = self._model() if self.stations.mode is Mode.PATH_LOSS else None
-        heard = wmediumd.received(self.stations, model)
-        found = propagation.power_mdbm(heard, floor_dbm(self.asked, self.asked.network.standing()))
+        received = wmediumd.received(self.stations, model)
+        found = propagation.power_mdbm(received, floor_dbm(self.specification, self.specification.network.standing()))
         delay: NDArray[np.int64] = np.zeros(found.shape, np.int64)
         if model:
             far = np.minimum(propagation.distances([one.position for one in self.stations.all]), FARTHEST_M)
@@ -145,11 +145,11 @@ class Medium:
         self._set_powers()
         self.loop.at(time.monotonic_ns() + STEP_NS, self._move)
 
-    def _look(self) -> None:
-        self._look_once()
-        self.loop.at(time.monotonic_ns() + LOOK_NS, self._look)
+    def _check_periodically(self) -> None:
+        self._warn_of_refused()
+        self.loop.at(time.monotonic_ns() + CHECK_NS, self._check_periodically)
 
-    def _look_once(self) -> None:
+    def _warn_of_refused(self) -> None:
         """Warn about frames that the air could not play, each time their number has grown."""
         if not self.air:
             return
@@ -167,8 +167,8 @@ def load() -> Air:
         return Air.load(module or "")
     modprobe = shutil.which("modprobe", path=PATH)
     if not modprobe or subprocess.run([modprobe, FAMILY], capture_output=True).returncode:
-        said = f"this kernel has no module {FAMILY}: install it by DKMS, or name its file in $DCFLAB_AIR"
-        raise OSError(errno.ENOENT, said)
+        message = f"this kernel has no module {FAMILY}: install it by DKMS, or name its file in $DCFLAB_AIR"
+        raise OSError(errno.ENOENT, message)
     return Air()
 
 

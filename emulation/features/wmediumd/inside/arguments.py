@@ -20,25 +20,25 @@ LEAST, MOST = 0, 7
 HELP = """Usage: mediumd -c FILE [-x FILE] [-l LEVEL] [-s] [-p FILE] [--wmediumd-compat] [--freq MHZ] [--seed N]
        mediumd -d [-l LEVEL] [--wmediumd-compat]
 
-wmediumd's drop-in: decides over the frames of the hwsim radios of this kernel, until it is told to end (SIGTERM).
+A drop-in for wmediumd: decides which frames of this kernel's hwsim radios arrive, until SIGTERM.
 
-  -c FILE             what radios there are and who hears whom: a wmediumd configuration
+  -c FILE             a wmediumd configuration: the radios and the links between them
   -x FILE             packet error rates by power
-  -l LEVEL            what is said, 0 to 7 as of syslog: from 3 on errors, 4 warnings, 5 what happens (default 6)
+  -l LEVEL            which messages to print, as in syslog: 3 errors, 4 warnings, 5 events … (default 6)
   -s                  serve clients at the control socket, /var/run/wmediumd.sock
-  -d                  no configuration: all is told at the control socket, with a loss by size and rate for each link
+  -d                  no configuration: clients of the control socket give losses by size and rate for each link
   -p FILE             write what is on the air to a pcapng file
-  --socket FILE       the control socket, if it is to be another
-  --wmediumd-compat   the medium as wmediumd has it: no collisions, no carrier sense, one frame after the other
-  --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio is on the one it is tuned to
-  --seed N            of all that is drawn (default 1)
+  --socket FILE       another path of the control socket
+  --wmediumd-compat   wmediumd's own model: no collisions, no carrier sense, one frame after the other
+  --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio has its own channel
+  --seed N            the seed of random numbers (default 1)
   -n                  no effect: netlink is always on
   -h, -V              this help; the version
 """
-ELSEWHERE = {
+UNSUPPORTED = {
     "-t": "time of a simulation's scheduler: lanes have virtual time by themselves (./dcflab run lab.cfg)",
     "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
-    "-a": "wmediumd's API socket: the control socket (-s) says who hears whom",
+    "-a": "wmediumd's API socket: use the control socket (-s) to change links",
 }  # wmediumd's options without function, and why
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
@@ -97,7 +97,7 @@ def parse(words: Sequence[str]) -> Arguments:
             case "--socket":
                 found.socket, found.serve = value, True
             case _:
-                raise Misuse(f"{name}: {ELSEWHERE[name]}")
+                raise Misuse(f"{name}: {UNSUPPORTED[name]}")
     if found.only:
         return found
     if rest:

@@ -55,15 +55,15 @@ FAR, STRONG = 1e6, 100.0  # m, dBm: larger numbers are mistakes
 
 # The meaningful keys of `model`, by its type; and by the model_name of a path loss, with their names in PathLoss.
 COMMON = ("type", "fading_coefficient", "noise_threshold")
-OF_TYPE = {
+KEYS_OF_TYPE = {
     "snr": ("links",),
     "prob": ("links", "default_prob"),
     "prob_asymmetric": ("links", "default_prob"),
     "path_loss": ("positions", "directions", "tx_powers", "isnodeaps", "model_name"),
 }
 NEEDED = {"path_loss": ("positions", "tx_powers", "model_name")}
-WHOLE = ("nFLOORS", "LF", "lF", "pL", "sL")
-OF_LOSS = {
+INTEGERS = ("nFLOORS", "LF", "lF", "pL", "sL")
+KEYS_OF_LOSS = {
     Loss.FREE_SPACE: {"sL": "system_loss"},
     Loss.LOG_DISTANCE: {"path_loss_exp": "exponent", "xg": "fixed_db"},
     Loss.LOG_NORMAL_SHADOWING: {"path_loss_exp": "exponent", "sL": "system_loss"},
@@ -101,7 +101,7 @@ def _configuration(top: Setting) -> Configuration:
     if "ifaces" not in groups:
         raise top.place.refuse("the group ifaces, which names the stations, is missing")
     if "path_loss" in groups and "model" not in groups:
-        groups["model"] = _of_before(groups["path_loss"])
+        groups["model"] = _from_old_group(groups["path_loss"])
     _unknown(found, groups, ("ifaces", "model", "path_loss"), "")
     ifaces = _group(groups["ifaces"], "ifaces")
     _unknown(found, ifaces, ("ids", "links", "enable_interference", "medium_array"), "ifaces.")
@@ -109,7 +109,7 @@ def _configuration(top: Setting) -> Configuration:
         raise groups["ifaces"].place.refuse("ifaces.ids is missing: the addresses of the stations")
     _ids(found, ifaces["ids"])
     if "enable_interference" in ifaces:
-        found.stations.interference = _truth(ifaces["enable_interference"], "ifaces.enable_interference")
+        found.stations.interference = _boolean(ifaces["enable_interference"], "ifaces.enable_interference")
     if "medium_array" in ifaces:
         _mediums(found, ifaces["medium_array"])
     if "links" in ifaces:
@@ -149,11 +149,11 @@ def _mediums(found: Configuration, array: Setting) -> None:
 
 def _model(found: Configuration, setting: Setting) -> None:
     model, stations = _group(setting, "model"), found.stations
-    kind = _word(setting, model, "type", TYPES)
+    kind = _choice(setting, model, "type", TYPES)
     for name in NEEDED.get(kind, ()):
         if name not in model:
             raise setting.place.refuse(f"model.{name} is missing; {kind} needs it")
-    known = [*COMMON, *OF_TYPE[kind]]
+    known = [*COMMON, *KEYS_OF_TYPE[kind]]
     stations.mode = {"snr": Mode.SNR, "path_loss": Mode.PATH_LOSS}.get(kind, Mode.PROB)
     if "fading_coefficient" in model:
         stations.fading_db = _integer(model["fading_coefficient"], "model.fading_coefficient", 0, 30)
@@ -171,7 +171,7 @@ def _model(found: Configuration, setting: Setting) -> None:
     _unknown(found, model, known, "model.", f" with type {kind!r}")
 
 
-def _of_before(path_loss: Setting) -> Setting:
+def _from_old_group(path_loss: Setting) -> Setting:
     """Convert the group `path_loss`, older than `model`, to that; its model_params are (model_name, path_loss_exp,
     xg)."""
     model, place = dict(_group(path_loss, "path_loss")), path_loss.place
@@ -184,15 +184,15 @@ def _of_before(path_loss: Setting) -> Setting:
 
 def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]) -> list[str]:
     """Set the stations' positions and powers, and the model. Return the model's own keys."""
-    everyone = found.numbered
+    stations = found.numbered
 
     def each(name: str, read: Callable[[Setting, str], object], attribute: str) -> None:
         if name not in model:
             return
         values = _elements(model[name], f"model.{name}")
-        if len(values) != len(everyone):
-            raise model[name].place.refuse(f"model.{name}: {len(values)} for {len(everyone)} stations")
-        for station, value in zip(everyone, values, strict=True):
+        if len(values) != len(stations):
+            raise model[name].place.refuse(f"model.{name}: {len(values)} for {len(stations)} stations")
+        for station, value in zip(stations, values, strict=True):
             setattr(station, attribute, read(value, f"model.{name}"))
 
     each("positions", lambda value, name: _vector(found, value, name), "position")
@@ -201,40 +201,40 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     each("isnodeaps", lambda value, name: bool(_integer(value, name, 0, 1)), "is_ap")
     if "isnodeaps" in model:
         _warn(found, model["isnodeaps"], "model.isnodeaps", "has no effect: a frame has the power of its sender")
-    loss = Loss(_word(setting, model, "model_name", [loss.value for loss in Loss]))
-    own = OF_LOSS[loss]
-    if "path_loss_exp" in own and "path_loss_exp" not in model:
+    loss = Loss(_choice(setting, model, "model_name", [loss.value for loss in Loss]))
+    keys = KEYS_OF_LOSS[loss]
+    if "path_loss_exp" in keys and "path_loss_exp" not in model:
         raise setting.place.refuse(f"model.path_loss_exp is missing; {loss.value} needs it")
     parameters: dict[str, float] = {}
-    for name in own:
+    for name in keys:
         if name in model:
             what, bounds = f"model.{name}", BOUNDS[name]
-            parameters[own[name]] = (
-                _integer(model[name], what, *bounds) if name in WHOLE else _fraction(found, model[name], what, *bounds)
+            parameters[keys[name]] = (
+                _integer(model[name], what, *bounds) if name in INTEGERS else _fraction(found, model[name], what, *bounds)
             )
     found.stations.loss = PathLoss(loss, **parameters)  # type: ignore[arg-type]
-    return list(own)
+    return list(keys)
 
 
 def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrored: bool = True) -> None:
     """Read (from, to, value): an SNR in whole dB, or a probability. With `mirrored`, a value given for one direction
     holds for both."""
-    everyone, said = found.numbered, found.stations.snr if whole else found.stations.error
+    stations, values = found.numbered, found.stations.snr if whole else found.stations.error
     for link in _elements(links, name):
         parts = _elements(link, name)
         if len(parts) != 3:
             raise link.place.refuse(f"{name}: a link is (from, to, {'snr' if whole else 'probability'})")
-        a, b = (everyone[_index(found, part, name)].address for part in parts[:2])
+        a, b = (stations[_index(found, part, name)].address for part in parts[:2])
         value: float = _integer(parts[2], name, -200, 130) if whole else _fraction(found, parts[2], name, 0, 1)
         if a == b:
             _warn(found, link, name, "a link from a station to itself means nothing")
             continue
-        if (a, b) in said:
+        if (a, b) in values:
             _warn(found, link, name, "this link is given twice; the last one counts")
-        said[a, b] = value
+        values[a, b] = value
     if mirrored:
-        for (a, b), value in list(said.items()):
-            said.setdefault((b, a), value)
+        for (a, b), value in list(values.items()):
+            values.setdefault((b, a), value)
 
 
 def _vector(found: Configuration, setting: Setting, name: str) -> Vector:
@@ -260,29 +260,29 @@ def _group(setting: Setting, name: str) -> dict[str, Setting]:
 
 def _elements(setting: Setting, name: str) -> tuple[Setting, ...]:
     if not isinstance(setting.value, tuple):
-        raise setting.place.refuse(f"{name}: a list ( … ) or an array [ … ] is expected, not {_said(setting)}")
+        raise setting.place.refuse(f"{name}: a list ( … ) or an array [ … ] is expected, not {_described(setting)}")
     return setting.value
 
 
-def _word(group: Setting, settings: dict[str, Setting], name: str, there: Iterable[str]) -> str:
+def _choice(group: Setting, settings: dict[str, Setting], name: str, choices: Iterable[str]) -> str:
     if name not in settings:
-        raise group.place.refuse(f"model.{name} is missing; there are: {', '.join(there)}")
+        raise group.place.refuse(f"model.{name} is missing; there are: {', '.join(choices)}")
     setting = settings[name]
-    if setting.value not in tuple(there):
-        raise setting.place.refuse(f"model.{name}: there is no {_said(setting)}; there are: {', '.join(there)}")
+    if setting.value not in tuple(choices):
+        raise setting.place.refuse(f"model.{name}: there is no {_described(setting)}; there are: {', '.join(choices)}")
     return str(setting.value)
 
 
-def _truth(setting: Setting, name: str) -> bool:
+def _boolean(setting: Setting, name: str) -> bool:
     if not isinstance(setting.value, bool):
-        raise setting.place.refuse(f"{name} must be true or false, not {_said(setting)}")
+        raise setting.place.refuse(f"{name} must be true or false, not {_described(setting)}")
     return setting.value
 
 
 def _integer(setting: Setting, name: str, least: float, most: float) -> int:
     if isinstance(setting.value, bool) or not isinstance(setting.value, int):
         raise setting.place.refuse(
-            f"{name}: a whole number is expected (wmediumd reads another as 0), not {_said(setting)}"
+            f"{name}: a whole number is expected (wmediumd reads another as 0), not {_described(setting)}"
         )
     return int(_bounded(setting, name, setting.value, least, most))
 
@@ -294,7 +294,7 @@ def _fraction(found: Configuration, setting: Setting, name: str, least: float, m
             _warn(found, setting, name, f"{value} is taken for {value}.0; wmediumd reads it as 0")
         value = float(value)
     if not isinstance(value, float) or math.isnan(value):
-        raise setting.place.refuse(f"{name}: a number is expected, not {_said(setting)}")
+        raise setting.place.refuse(f"{name}: a number is expected, not {_described(setting)}")
     return _bounded(setting, name, value, least, most)
 
 
@@ -304,7 +304,7 @@ def _bounded(setting: Setting, name: str, value: float, least: float, most: floa
     return value
 
 
-def _said(setting: Setting) -> str:
+def _described(setting: Setting) -> str:
     if isinstance(setting.value, dict | tuple):
         return "a group" if isinstance(setting.value, dict) else "a list"
     return repr(setting.value)

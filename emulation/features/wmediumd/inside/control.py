@@ -84,7 +84,7 @@ FORMATS = {
     Request.GAUSS_RANDOM_UPDATE: struct.Struct(">6sf"),
     Request.MEDIUM_UPDATE: struct.Struct(">6si"),
 }
-ENDS = 12  # bytes of two addresses
+TWO_ADDRESSES = 12  # bytes of two addresses
 
 
 class UnknownError(ValueError):
@@ -92,7 +92,7 @@ class UnknownError(ValueError):
 
 
 @dataclass(frozen=True)
-class Done:
+class Reply:
     """An answer, and what it means for the medium."""
 
     answer: bytes
@@ -105,35 +105,35 @@ class Client:
     """The data of one client that is not answered yet."""
 
     def __init__(self, stations: Stations) -> None:
-        self.stations, self.rest = stations, b""
+        self.stations, self.buffer = stations, b""
 
-    def feed(self, data: bytes) -> list[Done]:
+    def feed(self, data: bytes) -> list[Reply]:
         """Answer all complete messages. Raises UnknownError for an unknown one, after which the rest is ignored."""
-        self.rest += data
-        done: list[Done] = []
-        while self.rest:
+        self.buffer += data
+        done: list[Reply] = []
+        while self.buffer:
             try:
-                request = Request(self.rest[0])
+                request = Request(self.buffer[0])
             except ValueError:
-                raise UnknownError(f"there is no message of type {self.rest[0]}") from None
+                raise UnknownError(f"there is no message of type {self.buffer[0]}") from None
             size = 1 + FORMATS[request].size
-            if len(self.rest) < size:
+            if len(self.buffer) < size:
                 break
-            message, self.rest = self.rest[:size], self.rest[size:]
+            message, self.buffer = self.buffer[:size], self.buffer[size:]
             done.append(answer(self.stations, request, message))
         return done
 
 
-def answer(stations: Stations, request: Request, message: bytes) -> Done:
+def answer(stations: Stations, request: Request, message: bytes) -> Reply:
     """Execute a complete message."""
     if request is Request.SHUTDOWN:
-        return Done(b"", shutdown=True)
+        return Reply(b"", shutdown=True)
     values = FORMATS[request].unpack(message[1:])
-    result, more = HANDLERS[request](stations, *values)
-    repeated = message[1 : 1 + ENDS] if request is Request.SPECPROB_UPDATE else message
-    said = bytes([request + 1]) + repeated + more + bytes([result])
+    result, extra = HANDLERS[request](stations, *values)
+    repeated = message[1 : 1 + TWO_ADDRESSES] if request is Request.SPECPROB_UPDATE else message
+    reply = bytes([request + 1]) + repeated + extra + bytes([result])
     ok, members = result is Result.OK, request in (Request.ADD, Request.DEL_BY_MAC, Request.DEL_BY_ID)
-    return Done(said, changed=ok, members=ok and members)
+    return Reply(reply, changed=ok, members=ok and members)
 
 
 def _pair(stations: Stations, mode: Mode, a: bytes, b: bytes, put: Callable[[], None]) -> tuple[Result, bytes]:
@@ -174,8 +174,8 @@ def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
     """Add a station. The answer has its number, or that of an existing station. A group's address is refused; the
     second address of a known station's radio counts as that station."""
     other = bytes([address[0] ^ SECOND]) + address[1:]
-    if there := stations.find(address) or stations.find(other):
-        return Result.DUPLICATE, struct.pack(">i", stations.all.index(there))
+    if station := stations.find(address) or stations.find(other):
+        return Result.DUPLICATE, struct.pack(">i", stations.all.index(station))
     if len(stations.all) >= MOST or address[0] & 1 or not any(address):
         return Result.INTF_NOTFOUND, struct.pack(">i", -1)
     stations.all.append(Station(address))
@@ -183,9 +183,9 @@ def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
 
 
 def _remove_address(stations: Stations, address: bytes) -> tuple[Result, bytes]:
-    if not (there := stations.find(address)):
+    if not (station := stations.find(address)):
         return Result.INTF_NOTFOUND, b""
-    stations.remove(there)
+    stations.remove(station)
     return Result.OK, b""
 
 
@@ -196,17 +196,17 @@ def _remove_number(stations: Stations, number: int) -> tuple[Result, bytes]:
     return Result.OK, b""
 
 
-def _own(attribute: str, path_loss: bool = True) -> Callable[..., tuple[Result, bytes]]:
+def _setter(attribute: str, path_loss: bool = True) -> Callable[..., tuple[Result, bytes]]:
     """Return a handler that sets an attribute of a station: a number, or three."""
 
     def put(stations: Stations, address: bytes, *values: Any) -> tuple[Result, bytes]:
         if path_loss and stations.mode is not Mode.PATH_LOSS:
             return Result.WRONG_MODE, b""
-        if not (there := stations.find(address)):
+        if not (station := stations.find(address)):
             return Result.INTF_NOTFOUND, b""
         if not all(map(math.isfinite, values)):
             return Result.WRONG_MODE, b""
-        setattr(there, attribute, values if len(values) > 1 else values[0])
+        setattr(station, attribute, values if len(values) > 1 else values[0])
         return Result.OK, b""
 
     return put
@@ -219,10 +219,10 @@ HANDLERS: dict[Request, Callable[..., tuple[Result, bytes]]] = {
     Request.ADD: _add,
     Request.ERRPROB_UPDATE: _error,
     Request.SPECPROB_UPDATE: _specific,
-    Request.POSITION_UPDATE: _own("position"),
-    Request.TXPOWER_UPDATE: _own("tx_power"),
-    Request.GAIN_UPDATE: _own("gain"),
-    Request.HEIGHT_UPDATE: _own("height"),
-    Request.GAUSS_RANDOM_UPDATE: _own("shadow_db"),
-    Request.MEDIUM_UPDATE: _own("medium", path_loss=False),
+    Request.POSITION_UPDATE: _setter("position"),
+    Request.TXPOWER_UPDATE: _setter("tx_power"),
+    Request.GAIN_UPDATE: _setter("gain"),
+    Request.HEIGHT_UPDATE: _setter("height"),
+    Request.GAUSS_RANDOM_UPDATE: _setter("shadow_db"),
+    Request.MEDIUM_UPDATE: _setter("medium", path_loss=False),
 }

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from emulation.features.wmediumd.inside.capture import Capture
-    from emulation.features.wmediumd.inside.control import Done
+    from emulation.features.wmediumd.inside.control import Reply
     from emulation.features.wmediumd.inside.model import Errors
     from emulation.features.wmediumd.inside.stations import Stations
     from emulation.lane.netlink import Value
@@ -66,7 +66,7 @@ A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_C
     19,
 )
 STAGES = 4
-MOST, ROOM = 1 << 14, 1 << 22  # bytes of a message, which has one frame; of the socket's buffer
+MESSAGE_SIZE, BUFFER_SIZE = 1 << 14, 1 << 22  # bytes of a message, which has one frame; of the socket's buffer
 SO_RCVBUFFORCE = 33
 ACK_FRAME = b"\xd4\x00\x00\x00"  # followed by the receiver's address
 SECOND = 0x40  # of a radio's second address
@@ -94,7 +94,7 @@ class Edge:
     def __enter__(self) -> Self:
         self.netlink = Generic()
         try:
-            self.netlink.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
+            self.netlink.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_SIZE)
             self.family = self._family()
             self._register()
         except BaseException:
@@ -107,7 +107,7 @@ class Edge:
         self.loop.forget(self.netlink.socket.fileno())
         self.netlink.close()  # hwsim's radios then have no medium
 
-    def heard(self, done: Done) -> None:
+    def on_change(self, done: Reply) -> None:
         """Do nothing: a client's change holds from the next frame on."""
 
     def _family(self) -> int:
@@ -122,9 +122,9 @@ class Edge:
         """Register as the medium; frames may come before the answer."""
         self._send(REGISTER, [], ACK)
         while True:
-            for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
+            for kind, flags, _, body in messages(self.netlink.socket.recv(MESSAGE_SIZE)):
                 if kind != ERROR:
-                    self._take(kind, body)
+                    self._handle(kind, body)
                     continue
                 error, sentence = acknowledgement(kind, flags, body)
                 if error == errno.EBUSY:
@@ -142,18 +142,18 @@ class Edge:
     def _read(self) -> None:
         """Read hwsim's messages. It reports only errors of what it was sent, as for a radio that is gone."""
         try:
-            for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
+            for kind, flags, _, body in messages(self.netlink.socket.recv(MESSAGE_SIZE)):
                 if kind == ERROR:
                     self.say(DEBUG, f"hwsim: {os.strerror(acknowledgement(kind, flags, body)[0])}")
                 else:
-                    self._take(kind, body)
+                    self._handle(kind, body)
         except OSError as error:
             if error.errno != errno.ENOBUFS:
                 raise
             self.say(WARNING, "frames were lost: this machine is too slow for this traffic")
         self._arm()
 
-    def _take(self, kind: int, body: bytes) -> None:
+    def _handle(self, kind: int, body: bytes) -> None:
         if kind != self.family or body[0] != FRAME:
             return
         values = parse(body[GENERIC_HEADER.size :])
@@ -182,7 +182,7 @@ class Edge:
             else:
                 self._report(one)
                 if self.capture:
-                    self._show(self.capture, one)
+                    self._capture(self.capture, one)
         self._arm()
 
     def _deliver(self, one: Delivery) -> None:
@@ -195,13 +195,13 @@ class Edge:
                 (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF), (A_FREQ, one.freq),
             ])  # fmt: skip
 
-    def _show(self, capture: Capture, one: Report) -> None:
+    def _capture(self, capture: Capture, one: Report) -> None:
         base = CCK if one.freq > 5000 else 0
         rate = RATES[min(base + max(one.rates[0][0], 0), len(RATES) - 1)]
         capture.write(one.begins_ns, one.frame, one.freq, rate)
         if one.flags & STAT_ACK:
-            lasts = airtime_us(ACK_BYTES, RATES[base]) * US
-            capture.write(one.ends_ns - lasts, ACK_FRAME + one.frame[10:16], one.freq, RATES[base])
+            duration = airtime_us(ACK_BYTES, RATES[base]) * US
+            capture.write(one.ends_ns - duration, ACK_FRAME + one.frame[10:16], one.freq, RATES[base])
 
     def _report(self, one: Report) -> None:
         rates = b"".join(struct.pack("=bB", *pair) for pair in one.rates)

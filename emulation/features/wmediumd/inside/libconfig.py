@@ -181,7 +181,7 @@ class _Parser:
         while not self.is_mark(end):
             found.append(self.value(name, depth))
             if end == "]":
-                _alike(name, found)
+                _check_array(name, found)
             if not self.is_mark(",", end):
                 raise self.next.place.refuse(f"{name}: , or {end} is expected, not {self.next}")
             if self.is_mark(","):
@@ -190,7 +190,7 @@ class _Parser:
         return tuple(found)
 
 
-def _alike(name: str, found: list[Setting]) -> None:
+def _check_array(name: str, found: list[Setting]) -> None:
     """Raises Misuse if the last element of an array is no scalar, or has another type than the first."""
     if isinstance(found[-1].value, tuple | dict):
         raise found[-1].place.refuse(f"{name}: an array [ ] holds numbers, words or strings; a list ( ) anything")

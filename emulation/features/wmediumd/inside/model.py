@@ -83,10 +83,10 @@ class Queued:
     freq: int = field(compare=False)
     flags: int = field(compare=False)
     used: tuple[Rate, ...] = field(compare=False)
-    asked: tuple[Rate, ...] = field(compare=False)
+    requested: tuple[Rate, ...] = field(compare=False)
     cookie: bytes = field(compare=False)
     signal_dbm: int = field(compare=False)
-    lasts_us: int = field(compare=False)
+    duration_us: int = field(compare=False)
 
 
 def airtime_us(length: int, rate: int) -> int:
@@ -113,22 +113,22 @@ class Medium:
         """Accept a frame from a radio; a frame of an unknown station is lost, without a report."""
         if len(frame) < LEAST_BYTES or not (sender := self.stations.find(frame[10:16])):
             return
-        self._pass(now_ns)
+        self._advance(now_ns)
         category = category_of(frame)
         base = CCK if freq > 5000 else 0
         to = self.stations.find(frame[4:10])
         group = bool(frame[4] & 1)
         snr = SNR_DEFAULT if group or not to else self._snr(sender, to)
-        acked, lasts, used = self._attempts(
+        acked, duration, used = self._attempts(
             sender, to, frame, base, snr, group or bool(flags & NO_ACK), category, rates
         )
         begins = max([now_ns, *(self.last.get((sender.medium, above), 0) for above in range(category + 1))])
-        due = begins + lasts * US
+        due = begins + duration * US
         self.last[sender.medium, category] = due
         self.number += 1
         heapq.heappush(self.waiting, Queued(
             due, self.number, sender, radio, frame, freq, flags | (STAT_ACK if acked else 0), tuple(used), tuple(rates),
-            cookie, round(snr + self.stations.noise_dbm), lasts,
+            cookie, round(snr + self.stations.noise_dbm), duration,
         ))  # fmt: skip
 
     def next_ns(self) -> int:
@@ -140,12 +140,12 @@ class Medium:
         happened: list[Delivery | Report] = []
         while self.waiting and self.waiting[0].due_ns <= now_ns:
             frame = heapq.heappop(self.waiting)
-            self._pass(frame.due_ns)
+            self._advance(frame.due_ns)
             happened += self._arrive(frame)
-            rates = frame.used if frame.flags & STAT_ACK else frame.asked
+            rates = frame.used if frame.flags & STAT_ACK else frame.requested
             happened.append(Report(
                 frame.radio, frame.cookie, frame.flags, rates, frame.signal_dbm, frame.frame, frame.freq,
-                frame.due_ns - frame.lasts_us * US, frame.due_ns,
+                frame.due_ns - frame.duration_us * US, frame.due_ns,
             ))  # fmt: skip
         return happened
 
@@ -156,34 +156,34 @@ class Medium:
         """Return whether the frame is acknowledged, the duration of all attempts (us), and the attempts."""
         least, most = CW[category]
         ack_us = SIFS_US + airtime_us(ACK_BYTES, RATES[base])
-        window, lasts, used = least, 0, [(-1, 0)] * len(rates)
+        window, duration, used = least, 0, [(-1, 0)] * len(rates)
         fixed = self.draw.random()  # for links with a probability: it holds for all attempts
         for stage, (rate, count) in enumerate(rates):
             if rate < 0:
                 break
             for attempt in range(count):
-                lasts += DIFS_US + airtime_us(len(frame), RATES[min(base + rate, len(RATES) - 1)])
+                duration += DIFS_US + airtime_us(len(frame), RATES[min(base + rate, len(RATES) - 1)])
                 if attempt:
-                    lasts += window * SLOT_US // 2
+                    duration += window * SLOT_US // 2
                     window = min(window * 2, most)
                 used[stage] = rate, attempt + 1
                 if no_ack:
-                    return False, lasts, used
-                lasts += ack_us
+                    return False, duration, used
+                duration += ack_us
                 drawn = fixed if self.stations.mode in (Mode.PROB, Mode.SPECIFIC) else self.draw.random()
                 if to and drawn > self._error(sender, to, snr, base + rate, len(frame)):
-                    return True, lasts, used
-        return False, lasts, used
+                    return True, duration, used
+        return False, duration, used
 
     def _arrive(self, frame: Queued) -> list[Delivery | Report]:
         """Deliver a frame to its station; a group frame to all that receive it."""
-        rate, freq = frame.asked[0][0] if frame.asked else 0, frame.freq
+        rate, freq = frame.requested[0][0] if frame.requested else 0, frame.freq
         base = CCK if freq > 5000 else 0
         if not frame.frame[4] & 1:
             to = self.stations.find(frame.frame[4:10])
             weak = self.stations.interference and frame.signal_dbm < CCA_DBM
             if weak:
-                self._remember(frame)
+                self._record_weak(frame)
             if not to or not frame.flags & STAT_ACK or weak:
                 return []
             return [Delivery(to.address, frame.frame, max(rate, 0), frame.signal_dbm, freq)]
@@ -209,7 +209,7 @@ class Medium:
         return self.errors.error(snr, rate, length)
 
     def _snr(self, sender: Station, to: Station) -> float:
-        return losses.snr(self.stations, sender, to) - self._disturbed(sender, to) + self._fade()
+        return losses.snr(self.stations, sender, to) - self._interference_db(sender, to) + self._fade()
 
     def _fade(self) -> int:
         """Return fading in dB; a sum of twelve uniforms approximates a Gaussian."""
@@ -217,7 +217,7 @@ class Medium:
             return 0
         return int(self.stations.fading_db * (sum(self.draw.random() for _ in range(12)) - 6))
 
-    def _pass(self, now_ns: int) -> None:
+    def _advance(self, now_ns: int) -> None:
         """Do what depends on time: steps of stations, and sums of weak frames."""
         while self.moves_ns <= now_ns:
             self.stations.move()
@@ -228,12 +228,12 @@ class Medium:
                 weak[0] = 0.0
             self.collect_ns += (now_ns - self.collect_ns) // (COLLECT_US * US) * COLLECT_US * US + COLLECT_US * US
 
-    def _remember(self, frame: Queued) -> None:
+    def _record_weak(self, frame: Queued) -> None:
         weak = self.weak.setdefault(frame.sender.address, [0.0, 0.0])
-        weak[0] += frame.lasts_us
+        weak[0] += frame.duration_us
         weak[1] = frame.signal_dbm
 
-    def _disturbed(self, sender: Station, to: Station) -> int:
+    def _interference_db(self, sender: Station, to: Station) -> int:
         """Return by how many dB weak frames of others lower an SNR. Each counts with its strength at its own receiver,
         and with the probability that it was on the air. A single one changes nothing, as it is below the noise."""
         power = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program. Exit status: 0 if told to end, 1 if it cannot do what was asked, 2 for misuse."""
+"""The program. Exit status: 0 if a signal ended it, 1 for failure, 2 for misuse."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from typing import NoReturn, Protocol
 
     from emulation.features.wmediumd.inside.arguments import Say
-    from emulation.features.wmediumd.inside.control import Done
+    from emulation.features.wmediumd.inside.control import Reply
     from emulation.lane.per_tables import Table
 
     class Medium(Protocol):
         """Plays stations during its block."""
 
-        def heard(self, done: Done) -> None:
+        def on_change(self, done: Reply) -> None:
             """Apply a client's change. Raises OSError or ValueError if that is not possible."""
 
     Play = Callable[[Loop, Stations, Table | None, Arguments, Say], AbstractContextManager[Medium]]
@@ -42,27 +42,27 @@ FOREVER_NS = 10**18
 
 
 class EndedError(Exception):
-    """The program is told to end."""
+    """A signal or a client ends the program."""
 
 
 def main(words: Sequence[str], play: Play) -> int:
     """Run the medium that `play` makes. Return the exit status."""
     try:
-        asked = parse(words)
+        arguments = parse(words)
     except Misuse as error:
         print(f"{PROGRAM}: {error}\n{'':{len(PROGRAM)}}  try: {PROGRAM} -h", file=sys.stderr)
         return 2
-    if asked.only:
-        print(HELP if asked.only == "help" else VERSION, end="")
+    if arguments.only:
+        print(HELP if arguments.only == "help" else VERSION, end="")
         return 0
 
     def say(level: int, sentence: str) -> None:
-        if level <= asked.level:
+        if level <= arguments.level:
             print(f"{PROGRAM}: {sentence}", file=sys.stderr, flush=True)
 
     try:
-        found = read(asked)
-        table = per_tables.read(asked.table) if asked.table else None
+        found = read(arguments)
+        table = per_tables.read(arguments.table) if arguments.table else None
     except Misuse as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
@@ -75,7 +75,7 @@ def main(words: Sequence[str], play: Play) -> int:
         print(f"{PROGRAM}: only root may be the medium of a kernel's radios", file=sys.stderr)
         return 1
     try:
-        serve(asked, found.stations, table, say, compat if asked.compat else play)
+        serve(arguments, found.stations, table, say, compat if arguments.compat else play)
     except EndedError:
         return 0
     except (OSError, ValueError) as error:
@@ -84,32 +84,32 @@ def main(words: Sequence[str], play: Play) -> int:
     return 0
 
 
-def read(asked: Arguments) -> Configuration:
+def read(arguments: Arguments) -> Configuration:
     """Return the configuration; an empty one for -d."""
-    if asked.config:
-        return configuration.read(asked.config)
+    if arguments.config:
+        return configuration.read(arguments.config)
     return Configuration(Stations(mode=Mode.SPECIFIC))
 
 
-def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, play: Play) -> NoReturn:
-    """Run the medium until the program is told to end; then raises EndedError. Raises OSError or ValueError on
-    failure."""
+def serve(arguments: Arguments, stations: Stations, table: Table | None, say: Say, play: Play) -> NoReturn:
+    """Run the medium until a signal or a client ends the program, and raise EndedError. Raises OSError or ValueError
+    on failure."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     with ExitStack() as stack:
         loop = stack.enter_context(Loop())
-        medium = stack.enter_context(play(loop, stations, table, asked, say))
+        medium = stack.enter_context(play(loop, stations, table, arguments, say))
 
-        def heard(done: Done) -> None:
+        def on_change(done: Reply) -> None:
             if done.shutdown:
                 raise EndedError
             try:
-                medium.heard(done)
+                medium.on_change(done)
             except (OSError, ValueError) as error:
-                say(ERROR, f"what a client asked for: {getattr(error, 'strerror', None) or error}")
+                say(ERROR, f"a client's request: {getattr(error, 'strerror', None) or error}")
 
-        if asked.serve:
-            stack.enter_context(server.Server(loop, stations, heard, say, asked.socket or server.PATH))
+        if arguments.serve:
+            stack.enter_context(server.Server(loop, stations, on_change, say, arguments.socket or server.PATH))
         print(READY, flush=True)
         say(NOTICE, f"{len(stations.all)} stations, {stations.mode.value}")
         while True:
@@ -117,11 +117,11 @@ def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, p
 
 
 @contextmanager
-def compat(loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> Iterator[hwsim.Edge]:
+def compat(loop: Loop, stations: Stations, table: Table | None, arguments: Arguments, say: Say) -> Iterator[hwsim.Edge]:
     """wmediumd's own model."""
     with ExitStack() as stack:
-        file = stack.enter_context(capture.Capture(asked.capture)) if asked.capture else None
-        yield stack.enter_context(hwsim.Edge(loop, stations, table or formula.Formula(), asked.seed, say, file))
+        file = stack.enter_context(capture.Capture(arguments.capture)) if arguments.capture else None
+        yield stack.enter_context(hwsim.Edge(loop, stations, table or formula.Formula(), arguments.seed, say, file))
 
 
 def _end(number: int, frame: FrameType | None) -> None:

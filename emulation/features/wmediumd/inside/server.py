@@ -15,29 +15,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emulation.features.wmediumd.inside.control import Done
+    from emulation.features.wmediumd.inside.control import Reply
     from emulation.features.wmediumd.inside.stations import Stations
     from traffic.loop import Loop
 
 PATH = "/var/run/wmediumd.sock"
 WARNING = 4  # as in syslog
-MOST = 1 << 16  # bytes at once
-PATIENCE_S = 1.0  # for a client that does not read its answers
+READ_SIZE = 1 << 16  # bytes at once
+SEND_TIMEOUT_S = 1.0  # for a client that does not read its answers
 
 
 class Server:
-    """Listens until the end of the block. `heard` is called before an answer is sent, so what a client was told is
-    true. Raises OSError, with EADDRINUSE if another medium listens there."""
+    """Listens until the end of the block. `on_change` is called before an answer is sent, so the change is in force
+    when the client has the answer. Raises OSError, with EADDRINUSE if another medium listens there."""
 
     def __init__(
         self,
         loop: Loop,
         stations: Stations,
-        heard: Callable[[Done], None],
+        on_change: Callable[[Reply], None],
         say: Callable[[int, str], None],
         path: str = PATH,
     ) -> None:
-        self.loop, self.stations, self.heard, self.say, self.path = loop, stations, heard, say, path
+        self.loop, self.stations, self.on_change, self.say, self.path = loop, stations, on_change, say, path
         self.clients: dict[int, tuple[socket.socket, Client]] = {}
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
@@ -76,18 +76,18 @@ class Server:
 
     def _accept(self) -> None:
         client, _ = self.socket.accept()
-        client.settimeout(PATIENCE_S)
+        client.settimeout(SEND_TIMEOUT_S)
         self.clients[client.fileno()] = client, Client(self.stations)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self._serve(client.fileno()))
 
     def _serve(self, descriptor: int) -> None:
         connection, client = self.clients[descriptor]
         try:
-            data = connection.recv(MOST)
+            data = connection.recv(READ_SIZE)
             if not data:
                 return self._drop(descriptor)
             for done in client.feed(data):
-                self.heard(done)
+                self.on_change(done)
                 connection.sendall(done.answer)
         except UnknownError as error:
             self.say(WARNING, f"control socket: {error}; the client is disconnected")

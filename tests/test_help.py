@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import dcflab
-from emulation.cli.groups import SECTIONS, What
+from emulation.cli.groups import SECTIONS, RunCommands
 from emulation.cli.main import cli, refusal
 from emulation.specification import OPTIONS
 
@@ -129,7 +129,7 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
     for name in group.list_commands(ctx):
         if (command := group.get_command(ctx, name)) is None:
             continue
-        if isinstance(group, What) and name not in ("string", "rts-cts"):
+        if isinstance(group, RunCommands) and name not in ("string", "rts-cts"):
             continue
         yield (*words, name), command
         if isinstance(command, click.Group):

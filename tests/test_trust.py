@@ -252,14 +252,14 @@ def test_a_sweep_of_others_names_no_program(stranger: Stranger) -> None:
 def test_whose_a_file_is(stranger: Stranger, mode: int, folder: int, whose: str) -> None:
     Path(stranger.file).chmod(mode)
     Path(stranger.file).parent.chmod(folder)
-    assert bool(own.strangers(stranger.file)) == bool(whose)
-    assert own.strangers(own.__file__) == ""
+    assert bool(own.other_writers(stranger.file)) == bool(whose)
+    assert own.other_writers(own.__file__) == ""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to give a file away")
 def test_a_file_of_another_user_is_not_roots_own(stranger: Stranger) -> None:
     os.chown(stranger.file, 65534, 65534)
-    assert own.strangers(stranger.file) == f"{stranger.file} belongs to nobody"
+    assert own.other_writers(stranger.file) == f"{stranger.file} belongs to nobody"
 
 
 def test_a_lab_of_others_is_not_run_unasked(stranger: Stranger) -> None:

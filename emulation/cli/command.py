@@ -112,12 +112,12 @@ class LaneName(click.ParamType[Lane, str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Lane:
         try:
-            return lanes.with_settings(lanes.find(value), given(ctx)) if isinstance(value, str) else value
+            return lanes.with_settings(lanes.find(value), lane_settings(ctx)) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
-def given(ctx: click.Context | None) -> dict[str, Any]:
+def lane_settings(ctx: click.Context | None) -> dict[str, Any]:
     """Return the lane's settings on this command line."""
     found: dict[str, Any] = ctx.meta.setdefault("dcflab.lane", {}) if ctx else {}
     return found
@@ -126,7 +126,7 @@ def given(ctx: click.Context | None) -> dict[str, Any]:
 def setting(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Store a setting for the lane, which click parses later."""
     if value:
-        given(ctx)[str(parameter.name)] = Clock(value) if parameter.name == "clock" else value
+        lane_settings(ctx)[str(parameter.name)] = Clock(value) if parameter.name == "clock" else value
 
 
 def seeds(default: str = "1") -> click.Option:
@@ -163,17 +163,18 @@ def formats() -> click.Option:
                         help=f"the format of the figures; repeat it for several  [default: {FORMATS[0]}]")  # fmt: skip
 
 
-def pictures() -> list[click.Option]:
+def figure_options() -> list[click.Option]:
     """Return the options for files of figures beside the report. They set `formats`, empty for no figures."""
-    asked = click.Option(["--figures/--no-figures"], default=None, expose_value=False, is_eager=True, callback=_asked,
+    option = click.Option(["--figures/--no-figures"], default=None, expose_value=False, is_eager=True,
+                         callback=_store_figures,
                          help="also write the report's figures as files; ./dcflab figures RUN does it later  "
                               "[default: --no-figures, but with --figure-format]")  # fmt: skip
-    of = formats()
-    of.callback = _formats
-    return [asked, of]
+    formats_option = formats()
+    formats_option.callback = _formats
+    return [option, formats_option]
 
 
-def _asked(ctx: click.Context, parameter: click.Parameter, wanted: bool | None) -> None:
+def _store_figures(ctx: click.Context, parameter: click.Parameter, wanted: bool | None) -> None:
     ctx.meta["dcflab.figures"] = wanted
 
 
@@ -196,16 +197,16 @@ def trust() -> click.Option:
 
 def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
     """Return the options for the lane and its settings."""
-    there = f"{'|'.join(lanes.names())}, or the path of one of your own"
-    of_lanes: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": setting}
+    kinds = f"{'|'.join(lanes.names())}, or the path of one of your own"
+    lane_option: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": setting}
     return [
         click.Option(["--lane"], type=LaneName(), metavar="NAME", default=default, show_default=bool(default),
-                     help=f"where to run: {there}"),
-        click.Option(["--kernel", "stock"], metavar="RELEASE|PATH", **of_lanes,
+                     help=f"where to run: {kinds}"),
+        click.Option(["--kernel", "stock"], metavar="RELEASE|PATH", **lane_option,
                      help="with --lane vm: the release or path of the kernel  [default: the latest]"),
-        click.Option(["--clock"], type=click.Choice([each.value for each in Clock]), **of_lanes,
+        click.Option(["--clock"], type=click.Choice([each.value for each in Clock]), **lane_option,
                      help="with --lane vm: virtual time, or this machine's time  [default: virtual]"),
-        click.Option(["--allow-late"], is_flag=True, **of_lanes,
+        click.Option(["--allow-late"], is_flag=True, **lane_option,
                      help="in real time: keep runs in which the lane was late"),
     ]  # fmt: skip
 
@@ -221,7 +222,7 @@ def command_line() -> str:
     return shlex.join(["./dcflab", *words])
 
 
-def become(program: str, *arguments: str) -> NoReturn:
+def exec_program(program: str, *arguments: str) -> NoReturn:
     """Replace this process by another Python program of the checkout. Raises Failure."""
     from emulation.setup import require_all_packages
 

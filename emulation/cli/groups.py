@@ -44,7 +44,7 @@ class Group(click.Group):
         write_examples(self.examples, formatter)
 
 
-class What(Group):
+class RunCommands(Group):
     """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
     draws, kinds = True, {"topology": TOPOLOGY, "study": STUDY}
@@ -81,24 +81,24 @@ class What(Group):
         if cmd_name in topology_names() or defined >= TOPOLOGY:
             from emulation.cli import study
 
-            return study.of_topology(cmd_name)
+            return study.topology_command(cmd_name)
         import experiments
 
         if cmd_name in experiments.names() or defined >= STUDY:
             from emulation.cli import study
 
-            return study.of_study(cmd_name)
+            return study.study_command(cmd_name)
         if cmd_name.endswith(".py"):
             from emulation.cli import script
 
             return script.command(cmd_name)
-        return next((part.command(cmd_name) for part in of_files(cmd_name)), None)
+        return next((part.command(cmd_name) for part in file_parts(cmd_name)), None)
 
-    def others(self) -> str:
+    def other_files(self) -> str:
         """Return what files can be named instead."""
         return " or ".join([self.also, *(part.KIND for part in features.parts("of_files") if self.takes_files)])
 
-    def runs_here(self, name: str) -> str:
+    def host_file_kind(self, name: str) -> str:
         """Return what kind of file runs on this machine, not in a lane; empty if it is none."""
         defined = defines(name)
         return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
@@ -108,22 +108,22 @@ class What(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         command: click.Command | None = None
         try:
-            if what := self.runs_here(args[0]):
+            if what := self.host_file_kind(args[0]):
                 from emulation.cli import own
 
-                command, rest = own.admitted(args[0], what, args[1:], ctx.help_option_names)
+                command, rest = own.command_unless_trusted(args[0], what, args[1:], ctx.help_option_names)
                 args = [args[0], *rest]
             command = command or self.get_command(ctx, args[0])
         except ValueError as error:  # in a user's file
             raise click.UsageError(str(error), ctx) from None
         if command is None:
-            there = ", ".join(self.list_commands(ctx))
-            said = f"there is no {self.what} {args[0]!r}; there are: {there}, or the path of {self.others()}"
-            raise click.UsageError(said, ctx)
+            names = ", ".join(self.list_commands(ctx))
+            message = f"there is no {self.what} {args[0]!r}; there are: {names}, or the path of {self.other_files()}"
+            raise click.UsageError(message, ctx)
         return args[0], command, args[1:]
 
 
-class OfTopologies(What):
+class TopologyCommands(RunCommands):
     """Subcommands that are topologies, also in users' files; `command` makes one from a name or path."""
 
     draws, kinds = False, {"topology": TOPOLOGY}
@@ -131,17 +131,17 @@ class OfTopologies(What):
 
     def __init__(self, name: str, command: Callable[[str], click.Command], **more: Any) -> None:
         super().__init__(name, **more)
-        self.of = command
+        self.make_command = command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return topology_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         own = defines(cmd_name) >= TOPOLOGY
-        return self.of(cmd_name) if cmd_name in topology_names() or own else None
+        return self.make_command(cmd_name) if cmd_name in topology_names() or own else None
 
 
-class Files(Group):
+class FileCommands(Group):
     """Subcommands that are files, by their names. The list of commands has the files' docstrings, because loading all
     commands takes half a second."""
 
@@ -160,20 +160,20 @@ class Files(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         names = self.list_commands(ctx)
-        wide, found = max(map(len, names)), {name: self.section(name) for name in names}
+        width, found = max(map(len, names)), {name: self.section(name) for name in names}
         for title in (*SECTIONS, *sorted({*found.values()} - {*SECTIONS})):
-            if lines := [(f"{name:{wide}}", self.purpose(name)) for name in names if found[name] == title]:
+            if lines := [(f"{name:{width}}", self.purpose(name)) for name in names if found[name] == title]:
                 with formatter.section(title):
                     formatter.write_dl(lines)
 
     def section(self, name: str) -> str:
         """Return the title of a subcommand's section in the help."""
-        said = (
+        found = (
             re.search(r'^GROUP = "(.+)"$', Path(self.files[name]).read_text(), re.MULTILINE)
             if name in self.files
             else None
         )
-        return said[1] if said else "Commands"
+        return found[1] if found else "Commands"
 
     def purpose(self, name: str) -> str:
         """Return the purpose of a subcommand, one sentence."""
@@ -193,7 +193,7 @@ def module_of(file: str) -> str:
     return ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
 
 
-def of_files(name: str) -> Iterator[ModuleType]:
+def file_parts(name: str) -> Iterator[ModuleType]:
     """Return the part of the feature that takes files with this suffix."""
     return (part for part in features.parts("of_files") if name.endswith(part.ENDINGS))
 

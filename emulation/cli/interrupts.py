@@ -15,15 +15,15 @@ from types import FrameType
 from emulation.lanes import Terminated
 
 PROGRAM = os.getpid()
-LATER_S = 0.001
+DELAY_S = 0.001
 LOADER = "<frozen importlib._bootstrap>"
-_late: list[type[KeyboardInterrupt]] = []
+_delayed: list[type[KeyboardInterrupt]] = []
 
 
 def catch() -> None:
     """Install the handlers."""
-    sys.unraisablehook = _dropped
-    signal.signal(signal.SIGALRM, _take_up)
+    sys.unraisablehook = _on_unraisable
+    signal.signal(signal.SIGALRM, _raise_delayed)
     signal.signal(signal.SIGINT, interrupt)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -37,36 +37,36 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
     error = KeyboardInterrupt if number == signal.SIGINT else Terminated
-    if _loads(frame) and not _late:  # the second signal is not delayed, as the import may hang
-        _later(error)
+    if _is_importing(frame) and not _delayed:  # the second signal is not delayed, as the import may hang
+        _delay(error)
     else:
-        _late.clear()  # one exception for both signals
+        _delayed.clear()  # one exception for both signals
         raise error
 
 
-def _loads(frame: FrameType | None) -> bool:
+def _is_importing(frame: FrameType | None) -> bool:
     """Return whether the frame is within an import."""
     while frame and frame.f_code.co_filename != LOADER:
         frame = frame.f_back
     return frame is not None
 
 
-def _later(error: type[KeyboardInterrupt]) -> None:
-    _late.append(error)
-    signal.setitimer(signal.ITIMER_REAL, LATER_S)
+def _delay(error: type[KeyboardInterrupt]) -> None:
+    _delayed.append(error)
+    signal.setitimer(signal.ITIMER_REAL, DELAY_S)
 
 
-def _dropped(what: sys.UnraisableHookArgs) -> None:
+def _on_unraisable(what: sys.UnraisableHookArgs) -> None:
     if isinstance(what.exc_value, KeyboardInterrupt):
-        _later(type(what.exc_value))
+        _delay(type(what.exc_value))
     else:
         sys.__unraisablehook__(what)
 
 
-def _take_up(_: int, frame: FrameType | None) -> None:
-    if _late:
-        error = _late.pop()
-        if _loads(frame):
-            _later(error)
+def _raise_delayed(_: int, frame: FrameType | None) -> None:
+    if _delayed:
+        error = _delayed.pop()
+        if _is_importing(frame):
+            _delay(error)
         else:
             raise error

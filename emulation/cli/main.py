@@ -21,14 +21,14 @@ import click
 import emulation
 from emulation import features
 from emulation.cli import interrupts
-from emulation.cli.groups import Files
+from emulation.cli.groups import FileCommands
 from emulation.files.foreign import Damaged
 from emulation.lane.errors import Failure, Misuse
 
 SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of errors without a class of ours
 
 
-def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     """Print the version of this checkout."""
     if wanted:
         click.echo(f"dcflab {emulation.version()}")
@@ -36,11 +36,11 @@ def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
 
 
 COMMANDS = {file.stem: str(file) for file in sorted(Path(__file__).with_name("commands").glob("*.py"))}
-cli = Files(
+cli = FileCommands(
     COMMANDS | features.commands(),
     help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
     examples=["run rts-cts", "run string --stations 7 --rts full", "doctor"],
-    params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=say_version,
+    params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=print_version,
                          help="Show the version and exit.")],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )  # fmt: skip
@@ -50,36 +50,36 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
     """Return the message for a misuse, and hints on what may have been meant."""
     from emulation.specification.words import meant, nearest
 
-    ctx, said = error.ctx, error.format_message()
+    ctx, message = error.ctx, error.format_message()
     if isinstance(error, click.NoSuchOption):
-        there = [flag for param in ctx.command.get_params(ctx) for flag in param.opts] if ctx else []
+        names = [flag for param in ctx.command.get_params(ctx) for flag in param.opts] if ctx else []
         own = any(param.name == "arguments" for param in ctx.command.get_params(ctx)) if ctx else False
-        said = f"there is no option {error.option_name}" + ("; a script's own come after --" if own else "")
-        return said, nearest(error.option_name, there)
+        message = f"there is no option {error.option_name}" + ("; a script's own come after --" if own else "")
+        return message, nearest(error.option_name, names)
     if ctx and isinstance(error, click.exceptions.NoSuchCommand) and isinstance(ctx.command, click.Group):
-        there = ctx.command.list_commands(ctx)
-        said = f"there is no command {error.command_name!r}; there are: {', '.join(there)}"
-        return said, nearest(error.command_name, there)
-    return said, meant(said)
+        names = ctx.command.list_commands(ctx)
+        message = f"there is no command {error.command_name!r}; there are: {', '.join(names)}"
+        return message, nearest(error.command_name, names)
+    return message, meant(message)
 
 
-def fail(status: int, code: str, said: str, hints: Mapping[str, str] = MappingProxyType({})) -> NoReturn:
+def fail(status: int, code: str, message: str, hints: Mapping[str, str] = MappingProxyType({})) -> NoReturn:
     """Print an error, as JSON with --json, and exit."""
-    ours = sys.argv[1:]
-    if "--json" in ours[: ours.index("--") if "--" in ours else None]:
+    arguments = sys.argv[1:]
+    if "--json" in arguments[: arguments.index("--") if "--" in arguments else None]:
         import json
 
         named = {name.replace(" ", "_"): hint for name, hint in hints.items()}
-        error = {"code": code, "exit": status, "message": said, **named}
+        error = {"code": code, "exit": status, "message": message, **named}
         click.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)
     else:
-        click.echo(f"dcflab: {said}", err=True)
+        click.echo(f"dcflab: {message}", err=True)
         for name, hint in hints.items():
             click.echo(f"        {name}: {hint}", err=True)
     sys.exit(status)
 
 
-def obey() -> None:
+def run_commands() -> None:
     """Run the command line and report its errors."""
     try:
         cli.main(prog_name="./dcflab", standalone_mode=False)
@@ -87,14 +87,14 @@ def obey() -> None:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
     except click.UsageError as error:
-        said, near = refusal(error)
+        message, near = refusal(error)
         hints = {"did you mean": near} if near else {}
-        fail(2, Misuse.code, said, hints | ({"try": f"{error.ctx.command_path} --help"} if error.ctx else {}))
+        fail(2, Misuse.code, message, hints | ({"try": f"{error.ctx.command_path} --help"} if error.ctx else {}))
     except (Misuse, Failure, Damaged) as error:
         fail(2 if isinstance(error, Misuse) else 1, error.code, str(error))
 
 
-def written(error: OSError) -> str:
+def file_of(error: OSError) -> str:
     """Return the file that pathlib read or wrote when this was raised; empty if unknown."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_filename == pathlib.__file__:
@@ -113,12 +113,12 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        obey()
+        run_commands()
     except (KeyboardInterrupt, click.Abort):
         fail(130, INTERRUPTED, "interrupted")
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        where = f"{name}: " if (name := error.filename or written(error)) else ""
+        where = f"{name}: " if (name := error.filename or file_of(error)) else ""
         fail(1, SYSTEM, f"{where}{error.strerror or error}")

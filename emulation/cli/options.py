@@ -25,16 +25,16 @@ GROUPS = {
 }  # the rest belongs to the network
 # The options that people use first, after the topology's own.
 FIRST = ("rts", "rate", "tcp", "seconds", "seeds", "vary", "full")
-OWN, MOST_OWN = ("stations", "size", "spacing", "flows"), 3  # of a topology's own options: these first
+PREFERRED, MOST_PREFERRED = ("stations", "size", "spacing", "flows"), 3  # of a topology's own options: these first
 REPEATED = {"application": "KIND,from=A,to=B[,NAME=VALUE...]"}
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
 
-def first_of(topology: str | None, varied: Collection[str] = ()) -> list[str]:
+def short_help_options(topology: str | None, varied: Collection[str] = ()) -> list[str]:
     """Return the options in the short help: some of the topology's own, and the common ones."""
     own = [name for name in (parameters_of(topology).model_fields if topology else ()) if name not in HIDDEN]
-    own.sort(key=lambda name: OWN.index(name) if name in OWN else len(OWN))
-    return [name for name in (*own[:MOST_OWN], *FIRST) if name not in varied]
+    own.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    return [name for name in (*own[:MOST_PREFERRED], *FIRST) if name not in varied]
 
 
 def _choices(annotation: Any) -> list[str] | None:
@@ -45,17 +45,17 @@ def _choices(annotation: Any) -> list[str] | None:
     return [str(word) for word in parts] if origin is typing.Literal else None
 
 
-def _said(default: Any) -> str:
+def _as_written(default: Any) -> str:
     """Return a default as written on the command line."""
     if isinstance(default, dict):  # a kind and its settings
         word, *pairs = default.items() or [("", "none")]
-        return ",".join([_said(word[1]), *(f"{name}={_said(value)}" for name, value in pairs)])
+        return ",".join([_as_written(word[1]), *(f"{name}={_as_written(value)}" for name, value in pairs)])
     if isinstance(default, tuple):
-        return ",".join(map(_said, default)) or "none"
+        return ",".join(map(_as_written, default)) or "none"
     return f"{default:g}" if isinstance(default, float) else str(getattr(default, "name", default))
 
 
-def _given(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+def _given_or_none(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return None for a repeatable option that was not given."""
     return values or None
 
@@ -70,9 +70,11 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         return Option([f"{flag}/{no}", name], default=None, help=text, group=group)
     if name in REPEATED:
         text += "  [default: none]"
-        return Option([flag, name], metavar=REPEATED[name], help=text, group=group, multiple=True, callback=_given)
+        return Option(
+            [flag, name], metavar=REPEATED[name], help=text, group=group, multiple=True, callback=_given_or_none
+        )
     if not field.is_required() and field.default is not None:
-        text += f"  [default: {_said(field.default)}]"
+        text += f"  [default: {_as_written(field.default)}]"
     metavar = "A[,B[,C]]" if name in COMPOUND else METAVARS.get(type(field.default), "VALUE")
     metavar = "|".join(_choices(field.annotation) or [metavar])
     return Option([flag, name], metavar=metavar, help=text, group=group)

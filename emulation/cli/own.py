@@ -23,7 +23,7 @@ from emulation.setup import packages
 from emulation.setup.errors import say
 
 
-def strangers(path: str) -> str:
+def other_writers(path: str) -> str:
     """Return who else can write or replace this file; empty if only the user and root can. Files in the checkout are
     part of the program."""
     file = Path(path).resolve()
@@ -48,36 +48,36 @@ def _name(user: int) -> str:
         return f"user {user}"
 
 
-def vouch(path: str, what: str, trusted: bool = False) -> None:
+def confirm(path: str, what: str, trusted: bool = False) -> None:
     """Tell the user that a file runs here, and ask if others can write it. Raises Misuse."""
-    whose = "" if trusted else strangers(path)
-    if not whose:
+    writers = "" if trusted else other_writers(path)
+    if not writers:
         say(f"{path} is a {what}: it runs on this machine with your rights, not in a lane")
     elif not packages.agreed(
-        f"dcflab: {path} is a {what}: it runs on this machine with your rights; {whose}. Continue? [y/N] "
+        f"dcflab: {path} is a {what}: it runs on this machine with your rights; {writers}. Continue? [y/N] "
     ):
-        raise Misuse(f"{path} is a {what}, which runs on this machine with your rights, and {whose}; if you trust it, "
-                     f"add {FLAG}")  # fmt: skip
+        raise Misuse(f"{path} is a {what}, which runs on this machine with your rights, and {writers}; if you trust "
+                     f"it, add {FLAG}")  # fmt: skip
 
 
-def unread(path: str, what: str) -> click.Command:
+def help_without_running(path: str, what: str) -> click.Command:
     """Return the help for a file that others can write, and that has not been run."""
     help_ = (
-        f"A {what}, which runs on this machine with your rights. {strangers(path)}, so it was not run to list its "
+        f"A {what}, which runs on this machine with your rights. {other_writers(path)}, so it was not run to list its "
         f"options; if you trust it, add {FLAG}."
     )
     return Command(path, help=help_)
 
 
-def admitted(
+def command_unless_trusted(
     path: str, what: str, arguments: Sequence[str], help_names: Sequence[str]
 ) -> tuple[click.Command | None, list[str]]:
     """Return None if such a file may run, to find its options, else a command that shows help. Also return its
     arguments without our own. Raises Misuse."""
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    trusted, helps = FLAG in own, bool({*help_names, ALL} & {*own})
+    trusted, wants_help = FLAG in own, bool({*help_names, ALL} & {*own})
     left = [word for word in own if word != FLAG] + list(arguments[len(own) :])
-    if helps:
-        return (unread(path, what) if strangers(path) and not trusted else None), left
-    vouch(path, what, trusted)
+    if wants_help:
+        return (help_without_running(path, what) if other_writers(path) and not trusted else None), left
+    confirm(path, what, trusted)
     return None, left

@@ -13,7 +13,7 @@ import click
 
 from analysis.results.names import REPORT, RESULT
 from emulation import features, lanes
-from emulation.cli.command import as_json, command_line, full, jobs, lane, out, pictures, resume, seeds
+from emulation.cli.command import as_json, command_line, figure_options, full, jobs, lane, out, resume, seeds
 from emulation.lane.errors import Failure, Misuse
 from emulation.play.run import Outcome
 from emulation.play.session import new_folder
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from analysis.pages.report import Report
 
 
-def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
+def run_options(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
     """Return the options of commands that play tasks."""
     return [
         seeds(default_seeds),
@@ -31,7 +31,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         full(),
         as_json("result.json instead of tables"),
         jobs(),
-        *pictures(),
+        *figure_options(),
         *(part.OPTION for part in features.parts("of_runs")),
         *lane(default_lane),
         resume(),
@@ -46,7 +46,7 @@ def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
 
 
 @contextmanager
-def to_continue(folder: Path) -> Iterator[None]:
+def hint_to_resume(folder: Path) -> Iterator[None]:
     """If the block is interrupted or fails, tell the user how to continue."""
     try:
         yield
@@ -67,15 +67,15 @@ def show(report: Report, as_json: bool, full: bool = False) -> None:
         brief.show(report.source, report.folder)
 
 
-def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
+def print_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
     """Print how long it took, and where the report is."""
     air_s = sum(outcome.run.air_s for outcome in outcomes)
     times = air_s / wall_s if wall_s else 0.0
-    said = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""
+    factor = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""
     if left_out := [outcome for outcome in outcomes if outcome.run.trace and not outcome.run.views]:
-        of_all = f"{len(left_out)} of {len(outcomes)} runs: " if len(outcomes) > 1 else ""
+        count = f"{len(left_out)} of {len(outcomes)} runs: " if len(outcomes) > 1 else ""
         click.echo(
-            f"{of_all}the views of stations ({VIEWS}) are not kept, because they are large; --views yes keeps them"
+            f"{count}the views of stations ({VIEWS}) are not kept, because they are large; --views yes keeps them"
         )
-    lasted = f"{air_s:.0f}" if air_s >= 10 else f"{air_s:.2g}"
-    click.echo(f"{lasted} s of air time in {wall_s:.1f} s of wall time{said}; report: {folder / REPORT}")
+    seconds = f"{air_s:.0f}" if air_s >= 10 else f"{air_s:.2g}"
+    click.echo(f"{seconds} s of air time in {wall_s:.1f} s of wall time{factor}; report: {folder / REPORT}")

@@ -11,9 +11,9 @@ from typing import NoReturn
 import click
 
 from analysis.results.result import Script
-from emulation.cli.command import Command, as_json, command_line, full, lane, out, pictures, seeds
-from emulation.cli.playing import say_speed, show
-from emulation.cli.terminal import at_terminal
+from emulation.cli.command import Command, as_json, command_line, figure_options, full, lane, out, seeds
+from emulation.cli.playing import print_speed, show
+from emulation.cli.terminal import terminal_listener
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.play.lab import Lab
@@ -39,13 +39,13 @@ def command(path: str) -> click.Command:
             as_json,
             formats,
             lane,
-            Listener(line=lambda line: click.echo(line, err=True)) if as_json else at_terminal(),
+            Listener(line=lambda line: click.echo(line, err=True)) if as_json else terminal_listener(),
             full,
         )
 
     params = [
         seeds(), out(), full(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        *pictures(), *lane(), modules(),
+        *figure_options(), *lane(), modules(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
@@ -88,7 +88,7 @@ def play_in(
             with open_report(name, found.result, found.outcomes, request, pen) as report:
                 show(report, as_json, full)
     if found.result and not as_json:
-        say_speed(found.outcomes, found.wall_s, folder)
+        print_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:
         click.echo(f"{folder}/")
     if found.error:
@@ -96,7 +96,9 @@ def play_in(
     sys.exit(found.status)
 
 
-def standing(asked: Specification) -> Specification:
+def without_topology(specification: Specification) -> Specification:
     """Return the specification with its network instead of a topology: a lane may not see a user's topology."""
-    chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
-    return asked.model_copy(update={"network": chosen})
+    chosen = specification.network.model_copy(
+        update={"own": specification.network.standing(), "topology": None, "parameters": {}}
+    )
+    return specification.model_copy(update={"network": chosen})

@@ -22,8 +22,8 @@ from analysis.results.names import REPORT
 from emulation import features
 from emulation.cli import vary as varying
 from emulation.cli.command import Command, Seeds, command_line
-from emulation.cli.options import first_of, options_of
-from emulation.cli.playing import folder_for, of_runs, say_speed, show, to_continue
+from emulation.cli.options import options_of, short_help_options
+from emulation.cli.playing import folder_for, hint_to_resume, print_speed, run_options, show
 from emulation.lanes import Lane
 from emulation.play.run import name_of
 from emulation.play.session import provide_for
@@ -47,13 +47,13 @@ class Names(click.ParamType[list[str], str]):
 
     name = "name"
 
-    def __init__(self, there: Collection[str]) -> None:
-        self.there = list(there)
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = list(names)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
-        found = [name for name in self.there if name == value or fnmatchcase(name, value)]
-        near = sorted(self.there, key=lambda name: -SequenceMatcher(None, name, value).ratio())
-        return found or self.fail(f"there is no {value!r}; there are: {', '.join(some_of(near))}", param, ctx)
+        found = [name for name in self.names if name == value or fnmatchcase(name, value)]
+        near = sorted(self.names, key=lambda name: -SequenceMatcher(None, name, value).ratio())
+        return found or self.fail(f"there is no {value!r}; there are: {', '.join(shortened(near))}", param, ctx)
 
 
 def _all_of(ctx: click.Context, parameter: click.Parameter, found: Iterable[list[str]]) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def _all_of(ctx: click.Context, parameter: click.Parameter, found: Iterable[list
     return tuple(dict.fromkeys(name for names in found for name in names))
 
 
-def some_of(names: Collection[str]) -> list[str]:
+def shortened(names: Collection[str]) -> list[str]:
     """Return as many of these names as fit into two lines."""
     return list(names) if len(names) <= MOST_NAMES else [*list(names)[: MOST_NAMES - 1], "…", list(names)[-1]]
 
@@ -88,32 +88,32 @@ def _hours(seconds: float) -> str:
     return f"{seconds / 3600:.{1 if seconds < 36000 else 0}f} h"
 
 
-def picks(study: Study) -> list[click.Option]:
+def selection_options(study: Study) -> list[click.Option]:
     """Return the options that select variants and cases."""
-    of = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
-    of += (
+    options = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
+    options += (
         [("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases)]
         if len(study.cases) > 1
         else []
     )
-    return [click.Option([flag, name], type=Names(there), multiple=True, callback=_all_of,
-                         help=f"{what}: {'|'.join(some_of(there))}  [default: all]")
-            for flag, name, what, there in of]  # fmt: skip
+    return [click.Option([flag, name], type=Names(names), multiple=True, callback=_all_of,
+                         help=f"{what}: {'|'.join(shortened(names))}  [default: all]")
+            for flag, name, what, names in options]  # fmt: skip
 
 
-def of_topology(name: str) -> click.Command:
+def topology_command(name: str) -> click.Command:
     """Return the command of a topology, given its name or file. Raises ValueError."""
     title, summary = Path(name).stem, topologies.find(name).summary
 
     def callback(vary: tuple[varying.Varied, ...], **given: Any) -> None:
         run(varying.study_of(name, title, summary, vary, given) if vary else None, title, name, **given)
 
-    params = [*options_of(name), *of_runs(), varying.option()]
-    return Command(name, [f"run {name} {line}" for line in EXAMPLES], first_of(name), params=params, callback=callback,
-                   help=summary)  # fmt: skip
+    params = [*options_of(name), *run_options(), varying.option()]
+    return Command(name, [f"run {name} {line}" for line in EXAMPLES], short_help_options(name), params=params,
+                   callback=callback, help=summary)  # fmt: skip
 
 
-def of_study(name: str) -> click.Command:
+def study_command(name: str) -> click.Command:
     """Return the command of a study, given its name or file. Raises ValueError."""
     import experiments
 
@@ -121,10 +121,10 @@ def of_study(name: str) -> click.Command:
     for option in (*study.options, *study.varied) if study.place else ():
         varying.check(study.topology, option, study.place)
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
-    params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
+    params = [*options, *run_options(study.seeds, study.lane), *selection_options(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
                 f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --json"]  # fmt: skip
-    first = first_of(study.topology, study.varied)
+    first = short_help_options(study.topology, study.varied)
     return Command(name, examples, first, params=params, callback=partial(run, study, study.name, study.topology),
                    help="\n\n".join(filter(None, (study.title, cost(study)))))  # fmt: skip
 
@@ -137,26 +137,26 @@ def run(
 ) -> None:  # fmt: skip
     """Run a study of a topology or network, or that network alone. `given` are the user's options, `usual` the defaults
     for others. Raises Misuse or Failure."""
-    more = [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
-    gave = {name: value for name, value in given.items() if value is not None}
+    parts = [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
+    chosen = {name: value for name, value in given.items() if value is not None}
     if study:
-        tasks = tasks_of(study, seeds, {**usual, **gave}, only_cases, only_variants, what)
+        tasks = tasks_of(study, seeds, {**usual, **chosen}, only_cases, only_variants, what)
         with misuse():
-            base = specification_for(what, {**usual, **study.options, **gave})
+            base = specification_for(what, {**usual, **study.options, **chosen})
     else:
-        first = task_for(what, {**usual, **gave, "seed": seeds[0]})
+        first = task_for(what, {**usual, **chosen, "seed": seeds[0]})
         base, tasks = first.specification, [first, *for_seeds(seeds[1:], [first])]
-    for part in more:
+    for part in parts:
         part.check(tasks)
     lab, folder = provide_for(tasks, lane), folder_for(out, resume, title)
-    request = Request(gave, command_line(), folder, formats)
-    around = to_continue(folder) if len(tasks) > 1 else None
+    request = Request(chosen, command_line(), folder, formats)
+    around = hint_to_resume(folder) if len(tasks) > 1 else None
     playing = play_study(lab, study or title, base, tasks, request, jobs, bool(resume), around)
     with playing as (report, outcomes, wall_s):
         show(report, as_json, full)
-    of_first = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
-    made = [file for part in more for file in part.after(of_first)]
-    if more:
+    first_folders = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
+    made = [file for part in parts for file in part.after(first_folders)]
+    if parts:
         report.write(folder / REPORT)  # again: it links to the files that features made
     if as_json:
         return
@@ -165,4 +165,4 @@ def run(
     if resume:  # the figures exist only now
         click.echo(f"report: {folder / REPORT}")
     else:
-        say_speed(outcomes, wall_s, folder)
+        print_speed(outcomes, wall_s, folder)

@@ -16,7 +16,7 @@ import click
 from emulation.lanes import Listener
 
 
-def at_terminal() -> Listener:
+def terminal_listener() -> Listener:
     """Return a listener that asks at the terminal, with line editing, history and completion if Python has readline."""
     readline: Any = None
     words: dict[str, Sequence[str]] = {}
@@ -28,10 +28,10 @@ def at_terminal() -> Listener:
 
     def complete(text: str, number: int) -> str | None:
         first, space, _ = readline.get_line_buffer().lstrip().partition(" ")
-        fit = [word for word in words.get(first if space else "", ()) if word.startswith(text)]
-        return f"{fit[number]} " if number < len(fit) else None
+        matching = [word for word in words.get(first if space else "", ()) if word.startswith(text)]
+        return f"{matching[number]} " if number < len(matching) else None
 
-    def typed(prompt: str) -> str | None:
+    def read_line(prompt: str) -> str | None:
         try:
             line = input(prompt)
         except (EOFError, RuntimeError):  # end of input, or no input
@@ -42,7 +42,7 @@ def at_terminal() -> Listener:
                 readline.write_history_file(state / "history")
         return line
 
-    def known(more: Mapping[str, Sequence[str]]) -> None:
+    def add_words(more: Mapping[str, Sequence[str]]) -> None:
         words.update(more)
 
     if readline:
@@ -52,4 +52,4 @@ def at_terminal() -> Listener:
         readline.set_completer_delims(" ")
         readline.set_completer(complete)
         readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    return Listener(line=click.echo, ask=typed, words=known)
+    return Listener(line=click.echo, ask=read_line, words=add_words)

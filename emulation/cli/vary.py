@@ -77,11 +77,11 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
 def check(topology: str | None, name: str, where: str) -> None:
     """Raises Misuse if the topology does not exist, or if it, or a network without one, has no option of this name."""
     try:
-        there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
+        known = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
     except ValueError as error:
         raise Misuse(f"{where}: {error}") from None
-    if name not in there:
-        raise Misuse(f"{where}: there is no option {name!r}; there are: {', '.join(sorted(there))}")
+    if name not in known:
+        raise Misuse(f"{where}: there is no option {name!r}; there are: {', '.join(sorted(known))}")
 
 
 def points(vary: Collection[Varied]) -> dict[str, Options]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from emulation.cli.command import Command, become
+from emulation.cli.command import Command, exec_program
 from emulation.lane.errors import Misuse
 from emulation.setup import Group
 
@@ -53,7 +53,7 @@ def callback(arguments: Sequence[str]) -> None:
     from emulation.play.session import provide
 
     provide(*([Group.BENCH] if what not in ALONE else []))
-    become(BENCHMARKS[what], *arguments)
+    exec_program(BENCHMARKS[what], *arguments)
 
 
 GROUP = "Administer"

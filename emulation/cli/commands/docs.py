@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command, as_json
-from emulation.cli.commands.view import show
+from emulation.cli.commands.view import open_in_browser
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import CHECKOUT
 
@@ -34,7 +34,7 @@ def callback(out: Path, opens: bool, as_json: bool) -> None:
         shutil.rmtree(out, ignore_errors=True)
         made.rename(out)
     start = out / START
-    shown = opens and not as_json and show(start)
+    shown = opens and not as_json and open_in_browser(start)
     pages = sum(1 for _ in out.rglob("*.html"))
     if as_json:
         click.echo(json.dumps({"file": str(start), "pages": pages}))
@@ -54,8 +54,8 @@ def build(folder: Path, doctrees: Path) -> None:
     env = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"}
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
-        said = [line.replace(f"{CHECKOUT}/", "") for line in done.stderr.splitlines() if line.strip()]
-        raise Failure("\n  | ".join(["the docs cannot be built:", *said[:SHOWN]]))
+        lines = [line.replace(f"{CHECKOUT}/", "") for line in done.stderr.splitlines() if line.strip()]
+        raise Failure("\n  | ".join(["the docs cannot be built:", *lines[:SHOWN]]))
 
 
 GROUP = "Administer"

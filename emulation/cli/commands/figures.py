@@ -20,12 +20,12 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
 
     folder = out or run_folder
     if not (run_folder / RESULT).is_file():
-        above = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{run_folder}: figures are made of a whole run folder, which has a {RESULT}{above}")
+        hint = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
+        raise Misuse(f"{run_folder}: figures are made of a whole run folder, which has a {RESULT}{hint}")
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is not a folder")
     try:
-        found = drawn(run_folder, folder, formats or FORMATS[:1])
+        found = draw_all(run_folder, folder, formats or FORMATS[:1])
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
@@ -35,7 +35,7 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
         click.echo(f"{file}: {size(file.stat().st_size)}")
 
 
-def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
+def draw_all(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw all figures or none, and return their files. Raises Misuse, Failure, Damaged or OSError."""
     from emulation.files.foreign import reading
     from emulation.files.whole import at_once
@@ -44,10 +44,10 @@ def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
 
     with preload():
         report = report_again(run_folder)
-        with at_once(folder) as half:
-            with reading(run_folder), artist() as asked:
-                draw(asked, report, half, formats)
-            names = sorted(file.name for file in half.iterdir())
+        with at_once(folder) as partial_folder:
+            with reading(run_folder), artist() as artist_:
+                draw(artist_, report, partial_folder, formats)
+            names = sorted(file.name for file in partial_folder.iterdir())
     return [folder / name for name in names]
 
 

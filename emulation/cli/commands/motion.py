@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from emulation.cli.command import Command
-from emulation.cli.groups import OfTopologies
+from emulation.cli.groups import TopologyCommands
 from emulation.cli.options import options_of
 from emulation.lane.errors import Misuse
 from emulation.play.tasks import specification_for
@@ -47,12 +47,12 @@ def command(name: str) -> click.Command:
         legs = sum(max(len(way) - 1, 0) for way in network.motion.values())
         click.echo(f"{out}: {len(network.nodes)} stations, {legs} legs")
 
-    help_ = f"Write who moves how in the topology {stem}, as in a run with these options, to a movement file."
+    help_ = f"Write how the stations of the topology {stem} move in a run with these options, to a movement file."
     return Command(name, examples, params=params, callback=callback, help=help_)
 
 
 GROUP = "Bring your own"
-COMMAND = OfTopologies(
+COMMAND = TopologyCommands(
     "motion", command, subcommand_metavar="TOPOLOGY --out FILE [OPTIONS]",
     help="Write the movement of a network's stations to a file for ns-2 or BonnMotion; nothing runs.",
     examples=["motion random --motion random_waypoint,vmax=10 --seconds 900 --out a.setdest",

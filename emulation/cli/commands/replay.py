@@ -22,11 +22,11 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None, trust: bool) ->
     if as_json:
         click.echo(json.dumps({"identical": identical, "differences": differences, "changed": changed}))
     else:
-        of = f"made of other things now: {', '.join(changed)}" if changed else "made of the same things"
+        inputs = f"made of other things now: {', '.join(changed)}" if changed else "made of the same things"
         if identical:
-            click.echo("identical" + (f", although {of}" if changed else ""))
+            click.echo("identical" + (f", although {inputs}" if changed else ""))
         else:
-            click.echo("\n  ".join([f"different, {of}", *differences]))
+            click.echo("\n  ".join([f"different, {inputs}", *differences]))
     sys.exit(0 if identical else 1)
 
 

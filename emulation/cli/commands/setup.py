@@ -20,9 +20,9 @@ def callback(wanted: tuple[str, ...]) -> None:
     from emulation.play.processes import Child
 
     groups = {Group(value) for value in wanted}
-    with Child(lambda _: prepare_all_packages()) as beside:
+    with Child(lambda _: prepare_all_packages()) as child:
         prepare(*groups)
-        beside.result()
+        child.result()
         if Group.CHECK in groups:
             prepare(configuration=kernel.DEBUG)
         if Group.VM in groups:

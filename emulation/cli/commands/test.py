@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from emulation.cli.command import Command, Option, become
+from emulation.cli.command import Command, Option, exec_program
 from emulation.lane.errors import Failure
 from emulation.lanes import CHECKOUT
 from emulation.setup import Group
@@ -25,7 +25,7 @@ def callback(arguments: tuple[str, ...], quick: bool, changed: str | None) -> No
         raise Failure("the tests are missing: packages do not contain them; run this in a checkout")
     provide(Group.TEST)
     chosen = (*(["--quick"] if quick else []), *([f"--changed={changed}"] if changed else []))
-    become("pytest", *chosen, *(arguments or SIDE_BY_SIDE))
+    exec_program("pytest", *chosen, *(arguments or SIDE_BY_SIDE))
 
 
 QUICK = Option(["--quick"], is_flag=True, help="The quick tests and one lane of each kind: an answer in two minutes.")

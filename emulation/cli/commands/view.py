@@ -25,13 +25,13 @@ def callback(
     if perfetto:
         from emulation.play import view
 
-        view.write_perfetto(view.timeline_of(the_run(run_folder)), perfetto)
+        view.write_perfetto(view.timeline_of(only_run(run_folder)), perfetto)
         made = perfetto
     elif what == "report" or (what is None and (run_folder / "result.json").is_file()):
         made = report(run_folder, out)
     else:
-        made = timeline(the_run(run_folder), out)
-    shown = opens and not perfetto and not as_json and show(made)
+        made = timeline(only_run(run_folder), out)
+    shown = opens and not perfetto and not as_json and open_in_browser(made)
     if as_json:
         click.echo(json.dumps({"file": str(made), "bytes": made.stat().st_size}))
     else:
@@ -39,7 +39,7 @@ def callback(
         click.echo(f"{made}: {made.stat().st_size / 1e6:.1f} MB{how}")
 
 
-def the_run(folder: Path) -> Path:
+def only_run(folder: Path) -> Path:
     """Return the folder's only run, or the folder if it is one. Raises Misuse if there are several."""
     from emulation.play.view import runs_of
 
@@ -56,15 +56,15 @@ def report(folder: Path, out: Path | None) -> Path:
     from emulation.play.reporting import report_again
 
     if not (folder / RESULT).is_file():
-        above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{folder}: a report is made of a whole run folder, which has a {RESULT}{above}")
+        hint = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+        raise Misuse(f"{folder}: a report is made of a whole run folder, which has a {RESULT}{hint}")
     made = out or folder / REPORT
     if out:
         out.write_text(page(report_again(folder)))
-    elif older(made, folder / RESULT):
+    elif is_outdated(made, folder / RESULT):
         again = report_again(folder)
-        with in_the_run(folder) as half:
-            again.write(half / REPORT)
+        with added_whole(folder) as partial_folder:
+            again.write(partial_folder / REPORT)
     return made
 
 
@@ -75,32 +75,32 @@ def timeline(where: Path, out: Path | None) -> Path:
     made = out or where / view.TIMELINE
     if out:
         view.write_timeline(view.timeline_of(where), out)
-    elif older(made, where / "lane.json"):
-        of = view.timeline_of(where)
-        with in_the_run(where) as half:
-            view.write_timeline(of, half / view.TIMELINE)
+    elif is_outdated(made, where / "lane.json"):
+        content = view.timeline_of(where)
+        with added_whole(where) as partial_folder:
+            view.write_timeline(content, partial_folder / view.TIMELINE)
         view.link(where)
     return made
 
 
 @contextmanager
-def in_the_run(folder: Path) -> Iterator[Path]:
+def added_whole(folder: Path) -> Iterator[Path]:
     """Yield a folder for files, which then appear whole in this folder. Raises Failure without permission; OSError."""
     from emulation.files.whole import at_once
 
     try:
-        with at_once(folder) as half:
-            yield half
+        with at_once(folder) as partial_folder:
+            yield partial_folder
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
 
 
-def older(made: Path, of: Path) -> bool:
+def is_outdated(made: Path, source: Path) -> bool:
     """Return whether a file must be made again."""
-    return not made.exists() or made.stat().st_mtime < of.stat().st_mtime
+    return not made.exists() or made.stat().st_mtime < source.stat().st_mtime
 
 
-def show(file: Path) -> bool:
+def open_in_browser(file: Path) -> bool:
     """Open the file in the desktop's browser. Return False without a display or browser."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or shutil.which("wslview")):
         return False

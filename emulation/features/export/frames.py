@@ -62,7 +62,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         "frame": np.arange(1, air.kind.size + 1),
         "time_ns": start,
         "duration_ns": (air.end_ns - air.start_ns).astype(np.int32),
-        "ppdu_frame": np.arange(1, air.kind.size + 1) - (shown.packet_id - shown.ppdu),
+        "ppdu_frame": np.arange(1, air.kind.size + 1) - (captured.packet_id - captured.ppdu),
         "kind": air.kind.astype(np.int8),
         "sender": station[air.station],
         "receiver": station[air.receiver],

@@ -12,8 +12,8 @@ import click
 from emulation.cli import study
 from emulation.cli import vary as varying
 from emulation.cli.command import Command, lane, out, seeds
-from emulation.cli.options import first_of, options_of
-from emulation.cli.playing import of_runs
+from emulation.cli.options import options_of, short_help_options
+from emulation.cli.playing import run_options
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.lane.errors import Misuse
 from emulation.play.tasks import warn
@@ -45,7 +45,7 @@ def command(name: str) -> click.Command:
 
     lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54",
              f"run {name} --vary medium=dcf80211,wmediumd-compat"]  # fmt: skip
-    return _command(name, play, lines, [*of_runs(), varying.option()], "The network of a wmediumd configuration.")
+    return _command(name, play, lines, [*run_options(), varying.option()], "The network of a wmediumd configuration.")
 
 
 def prompt(name: str) -> click.Command:
@@ -79,4 +79,4 @@ def _command(
                      help="packet error rates by power, as wmediumd's -x"),
     ]  # fmt: skip
     params = [*own, *options_of(None, wmediumd.DEFAULT_OPTIONS), *more]
-    return Command(name, lines, first_of(None), params=params, callback=callback, help=help_)
+    return Command(name, lines, short_help_options(None), params=params, callback=callback, help=help_)

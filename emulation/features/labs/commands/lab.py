@@ -56,9 +56,9 @@ class Labs(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         command: click.Command | None = None
-        if labs.is_path(args[0]) and own.strangers(program := str(Path(args[0], labs.FILE))):
+        if labs.is_path(args[0]) and own.other_writers(program := str(Path(args[0], labs.FILE))):
             try:
-                command, rest = own.admitted(program, "lab", args[1:], ctx.help_option_names)
+                command, rest = own.command_unless_trusted(program, "lab", args[1:], ctx.help_option_names)
             except Misuse as error:
                 raise click.UsageError(str(error), ctx) from None
             args = [args[0], *rest]
@@ -140,8 +140,8 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
     student's seed. For a folder it writes marks.csv and marks.json there. The exit status is 1 while an answer of a
     sheet is not right, or if one of several sheets is broken.
     """
-    if labs.is_path(name) and own.strangers(program := str(Path(name, labs.FILE))):
-        own.vouch(program, "lab", trust)
+    if labs.is_path(name) and own.other_writers(program := str(Path(name, labs.FILE))):
+        own.confirm(program, "lab", trust)
     one = found(name)
     if not answers.exists():
         raise Misuse(f"there is no {answers}")

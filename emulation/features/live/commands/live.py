@@ -18,10 +18,10 @@ import click
 from analysis.results.result import Script
 from emulation import lanes
 from emulation.cli.command import Command, lane, out, seeds
-from emulation.cli.commands.view import show
-from emulation.cli.groups import OfTopologies
-from emulation.cli.options import first_of, options_of
-from emulation.cli.script import play_in, standing
+from emulation.cli.commands.view import open_in_browser
+from emulation.cli.groups import TopologyCommands
+from emulation.cli.options import options_of, short_help_options
+from emulation.cli.script import play_in, without_topology
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.server import Server
 from emulation.features.live.session import Session
@@ -51,7 +51,7 @@ def command(name: str) -> click.Command:
     ]  # fmt: skip
     help_ = f"Show a running {Path(name).stem} in the browser, and change it meanwhile."
     examples = [f"live {name}", f"live {name} --rts full --no-open"]
-    return Command(name, examples, first_of(name), params=params, callback=callback, help=help_)
+    return Command(name, examples, short_help_options(name), params=params, callback=callback, help=help_)
 
 
 def play(
@@ -63,7 +63,7 @@ def play(
         raise Misuse(f"live: it works only in the lane {lanes.DEFAULT}, not in {lane.name}; leave out --lane")
     chosen = {name: value for name, value in given.items() if value is not None}
     with misuse():
-        specification = standing(specification_for(what, {**chosen, "seed": seeds[0]}))
+        specification = without_topology(specification_for(what, {**chosen, "seed": seeds[0]}))
     if not specification.measurement.trace:
         raise Misuse("live: there is no trace to show; leave out --no-trace, and use the medium dcf80211")
     task = check_task(Task(specification))
@@ -77,7 +77,7 @@ def play(
         tell(server.address, folder, as_json)
         opener = stack.enter_context(door(server.address))
         if opens and not as_json:
-            show(opener)
+            open_in_browser(opener)
         try:
             play_in(folder, replace(lab, lane=Lanes(lane, session)), script, title, as_json, (), Listener(line=say))
         except SystemExit as ended:
@@ -146,7 +146,7 @@ def say(line: str) -> None:
 
 
 GROUP = "Run"
-COMMAND = OfTopologies(
+COMMAND = TopologyCommands(
     "live", command, subcommand_metavar="TOPOLOGY [OPTIONS]",
     help="Show a running network in the browser, down to single slots, and change it meanwhile.",
     examples=["live string --stations 3", "live mesh --size 5x5 --flows 6 --rts full", "live ./ring.py --no-open"],

@@ -11,7 +11,7 @@ import click
 from analysis.results.result import Script
 from emulation.cli.command import Command, Option, lane, out, seeds
 from emulation.cli.script import play_in
-from emulation.cli.terminal import at_terminal
+from emulation.cli.terminal import terminal_listener
 from emulation.features.mininet.mn import CONTROLLERS, LINKS, TESTS, WIRED, WIRELESS
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
@@ -85,7 +85,7 @@ def callback(
     program = folder / SCRIPT_COPY
     program.write_text(PROGRAM.format(asked=asked))
     script = Script(path=str(program), seeds=seeds, modules=[])
-    play_in(folder, lab, script, "mn", False, (), at_terminal())
+    play_in(folder, lab, script, "mn", False, (), terminal_listener())
 
 
 EXAMPLES = ["mn --wifi --topo single,3 --test pingall", "mn --topo linear,4 --link tc,bw=10,delay=2ms --test iperf"]

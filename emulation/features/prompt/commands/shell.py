@@ -12,10 +12,10 @@ import click
 
 from analysis.results.result import Script
 from emulation.cli.command import Command, lane, out, seeds
-from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_names
-from emulation.cli.options import first_of, options_of
-from emulation.cli.script import modules, play, play_in, standing
-from emulation.cli.terminal import at_terminal
+from emulation.cli.groups import TOPOLOGY, RunCommands, defines, file_parts, topology_names
+from emulation.cli.options import options_of, short_help_options
+from emulation.cli.script import modules, play, play_in, without_topology
+from emulation.cli.terminal import terminal_listener
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
 from emulation.play.script import SCRIPT_COPY
@@ -41,7 +41,7 @@ def of_topology(name: str) -> click.Command:
     help_ = f"Open a prompt inside a running {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
     params = [*options_of(name), seeds(), out(), *lane()]
-    return Command(name, examples, first_of(name), params=params, callback=callback, help=help_)
+    return Command(name, examples, short_help_options(name), params=params, callback=callback, help=help_)
 
 
 def play_network(
@@ -55,9 +55,9 @@ def play_network(
     lab, asked = provide_for([task], lane), task.specification
     folder = new_folder(out, title)
     program = folder / SCRIPT_COPY
-    program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
+    program.write_text(PROGRAM.format(specification=without_topology(asked).model_dump_json()))
     script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
-    play_in(folder, lab, script, title, False, (), at_terminal())
+    play_in(folder, lab, script, title, False, (), terminal_listener())
 
 
 def of_script(path: str) -> click.Command:
@@ -75,14 +75,14 @@ def of_script(path: str) -> click.Command:
             modules=list(modules),
             shell=True,
         )
-        play(script, out, False, (), lane, at_terminal())
+        play(script, out, False, (), lane, terminal_listener())
 
     params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
     help_ = "A prompt in each network that a script starts."
     return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
 
 
-class Prompts(What):
+class Prompts(RunCommands):
     """`shell`'s subcommands: the topologies, any Python file, and the files from which a feature makes networks."""
 
     draws, kinds = False, {"topology": TOPOLOGY}
@@ -96,7 +96,7 @@ class Prompts(What):
             return of_topology(cmd_name)
         if cmd_name.endswith(".py"):
             return of_script(cmd_name)
-        return next((part.prompt(cmd_name) for part in of_files(cmd_name)), None)
+        return next((part.prompt(cmd_name) for part in file_parts(cmd_name)), None)
 
 
 GROUP = "Run"

@@ -25,8 +25,8 @@ from analysis.results.result import Run
 from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, command_line, full, lane, out, seeds
-from emulation.cli.groups import STUDY, What, defines
-from emulation.cli.options import first_of, options_of
+from emulation.cli.groups import STUDY, RunCommands, defines
+from emulation.cli.options import options_of, short_help_options
 from emulation.cli.playing import show
 from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Sweep
@@ -137,8 +137,8 @@ def command(name: str) -> click.Command:
                        help=f"Run the sweep that {name} describes.")  # fmt: skip
     found = experiments.find(name)
     options = [option for option in options_of(found.topology, found.options) if option.name not in found.varied]
-    params = [*options, seeds(found.seeds), *output_options(), *lane(found.lane), *study.picks(found)]
-    first = first_of(found.topology, found.varied)
+    params = [*options, seeds(found.seeds), *output_options(), *lane(found.lane), *study.selection_options(found)]
+    first = short_help_options(found.topology, found.varied)
     return Command(name, EXAMPLES, first, params=params, callback=partial(sweep, found), help=found.title)
 
 
@@ -218,15 +218,15 @@ def checked_tasks(
     return [*first_tasks, *for_seeds(seeds[1:], first_tasks)]
 
 
-class Sweeps(What):
+class Sweeps(RunCommands):
     """`sweep`'s subcommands: sweep files, and the studies."""
 
     draws, kinds = False, {"study": STUDY}
     what, also, takes_files = "study", "a sweep (.toml)", False
 
-    def runs_here(self, name: str) -> str:
+    def host_file_kind(self, name: str) -> str:
         if not name.endswith(".toml"):
-            return super().runs_here(name)
+            return super().host_file_kind(name)
         return f"sweep with {', '.join(programs)}" if (programs := programs_of(Path(name))) else ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

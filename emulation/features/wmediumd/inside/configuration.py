@@ -209,9 +209,10 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     for name in keys:
         if name in model:
             what, bounds = f"model.{name}", BOUNDS[name]
-            parameters[keys[name]] = (
-                _integer(model[name], what, *bounds) if name in INTEGERS else _fraction(found, model[name], what, *bounds)
-            )
+            if name in INTEGERS:
+                parameters[keys[name]] = _integer(model[name], what, *bounds)
+            else:
+                parameters[keys[name]] = _fraction(found, model[name], what, *bounds)
     found.stations.loss = PathLoss(loss, **parameters)  # type: ignore[arg-type]
     return list(keys)
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
-from emulation.cli.command import given as of_lane
+from emulation.cli.command import lane_settings as of_lane
 from emulation.features.check import Stage, build
 from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
@@ -133,7 +133,7 @@ def check(
         with artist() as draw, bar() as progress:
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)
             done = bench.check()
-        checked = Check(str(path), given(), subject.modules, done)
+        checked = Check(str(path), lane_settings(), subject.modules, done)
         write(checked, folder)
         if junit:
             write_junit(junit, [suite(checked)])
@@ -169,7 +169,7 @@ def comparable(against: str) -> None:
         raise click.UsageError(f"--against: there is no {against!r} to compare with; there are: {there}")
 
 
-def given() -> dict[str, list[str]]:
+def lane_settings() -> dict[str, list[str]]:
     """Return the options that the user gave, as words for repeating the command."""
     ctx = click.get_current_context()
     words: dict[str, list[str]] = {}

@@ -33,7 +33,7 @@ def dcflab(
 
 def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The same within this process, which takes a hundredth of the time."""
-    from emulation.cli.main import obey
+    from emulation.cli.main import run_commands
 
     status: object = 0
     with contextlib.ExitStack() as stack:
@@ -41,7 +41,7 @@ def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         stack.enter_context(contextlib.chdir(here))
         stack.enter_context(mock.patch("sys.argv", ["dcflab", *arguments]))
         try:
-            obey()
+            run_commands()
         except SystemExit as end:
             status = end.code
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())  # type: ignore[arg-type]

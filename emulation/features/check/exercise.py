@@ -20,7 +20,7 @@ import topologies
 from emulation import files
 from emulation.features.check import Finding, Name, Report, Stage, coverage, splats
 from emulation.features.check import inside as inner
-from emulation.features.check.inside.job import KEPT_COUNTERS
+from emulation.features.check.inside.job import SAVED_COUNTERS
 from emulation.features.check.lines import Lines, explained
 from emulation.features.check.subject import Module, examine
 from emulation.lane import guest
@@ -214,7 +214,7 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
         texts = [int(text, 16) for text in seen.get("texts", [])]
         lines = Lines(module.name, module.path, built_against(prepared), texts)
         found = [explained(finding, lines) for finding in found]
-    seen["coverage"] = coverage.read(folder / KEPT_COUNTERS, module.path.parent)
+    seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
     return [
         Report(

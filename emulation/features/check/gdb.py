@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from emulation.features.check import Finding, Name, exercise
-from emulation.features.check.inside import loaded
+from emulation.features.check.inside import tested_module
 from emulation.features.check.subject import Module
 from emulation.files import read_json
 from emulation.lane.errors import Failure
@@ -80,7 +80,7 @@ def debug(
         output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
         run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
         script = folder / "gdb.script"
-        files = {loaded.ORACLE: prepared.modules[loaded.ORACLE], module.name: module.path}
+        files = {tested_module.ORACLE: prepared.modules[tested_module.ORACLE], module.name: module.path}
         symbols = [placed(file, sections[name], folder.resolve()) for name, file in files.items() if name in sections]
         script.write_text("\n".join(commands(symbols, len(modules), run, finding)) + "\n")
         stack.enter_context(interrupts_for_gdb())

@@ -17,7 +17,7 @@ from analysis.taps.phy import radios
 from analysis.traces import pcapng, trace
 from emulation.features.check import Finding, Name
 from emulation.features.check.exercise import Enough, Place, boot, write_job
-from emulation.features.check.inside.moment import SECONDS, TOLD
+from emulation.features.check.inside.moment import MESSAGE, SECONDS
 from emulation.features.check.subject import Module
 from emulation.files.foreign import Damaged
 from emulation.lane.recorders.air_trace import Recorder
@@ -49,7 +49,7 @@ def record(
     write_job(prepared, module, folder, finding.seed, cycles, round(finding.time_s * 1e6))
 
     def hear(line: str) -> None:
-        if line == TOLD:
+        if line == MESSAGE:
             raise Enough
 
     try:

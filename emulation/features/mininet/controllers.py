@@ -58,10 +58,10 @@ class Controller(Node):
         """Start the program, and wait until it listens. Raises Misuse if it is not there, or ends."""
         if self.isListening() or (self.learns and not self.net.has_openflow):
             return
-        if not programs.there(program := shlex.split(self.command)[0]):
+        if not programs.path_of(program := shlex.split(self.command)[0]):
             if self.learns:
                 return  # its switches learn by themselves
-            raise Misuse(f"{self.name}: {programs.lacking(program)}")
+            raise Misuse(f"{self.name}: {programs.missing_message(program)}")
         cargs = self.cargs % self.port if "%" in self.cargs else self.cargs
         if self.learns and not any(node.params.get("protocols") for node in self.net.values()):
             cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
@@ -127,7 +127,7 @@ class Ryu(Controller):
     """Ryu, or os-ken, its successor, with applications."""
 
     def __init__(self, name: str, *apps: str, **params: Any) -> None:
-        program = "ryu-manager" if programs.there("ryu-manager") else "osken-manager"
+        program = "ryu-manager" if programs.path_of("ryu-manager") else "osken-manager"
         cargs = " ".join(("--ofp-tcp-listen-port %d", *apps))
         super().__init__(name, command=program, cargs=cargs, **params)
 

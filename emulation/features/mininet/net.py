@@ -329,9 +329,9 @@ class Mininet:
     @cached_property
     def has_openflow(self) -> bool:
         """Return whether Open vSwitch is installed. Raises Misuse if it is not, and the script cannot do without it."""
-        if programs.there("ovs-vswitchd"):
+        if programs.path_of("ovs-vswitchd"):
             return True
-        lacking = programs.lacking("ovs-vswitchd")
+        lacking = programs.missing_message("ovs-vswitchd")
         for node in (*self.controllers, *self.switches, *self.aps):
             needs = isinstance(node, OpenFlow) and (node.protocols or node.params.get("failMode") == SECURE)
             if needs or isinstance(node, RemoteController):

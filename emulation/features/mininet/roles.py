@@ -174,8 +174,8 @@ class OpenFlow(Bridge):
                 note(f"{self.name}: with a link of four addresses it is the kernel's bridge, without OpenFlow")
             return super().bridge()
         mode = self.params.get("failMode") or self.mode
-        if any(each.learns for each in self.net.controllers) and not programs.there(LEARNING):
-            note(f"{programs.lacking(LEARNING)}; until then switches learn by themselves")
+        if any(each.learns for each in self.net.controllers) and not programs.path_of(LEARNING):
+            note(f"{programs.missing_message(LEARNING)}; until then switches learn by themselves")
             mode = STANDALONE
         return {**super().bridge(), BRIDGE: OVS, FAIL_MODE: mode}
 

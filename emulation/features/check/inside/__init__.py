@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench's inner half: what happens to a module in the lane, and the names that it shares with the outer half.
+"""The half of `module check` that runs in the lane, and the names that it shares with the half on the host.
 
-`workout` is the program. It loads the module (`loaded`) into a network (`playground`) with a crowd of connections
-(`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says.
+`workout` is the program. It loads the module (`tested_module`) into a network (`playground`) with a crowd of
+connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import time
 from random import Random
 
 from emulation.features.check.inside.crowd import Stream
-from emulation.features.check.inside.loaded import Module
 from emulation.features.check.inside.playground import change_route
 from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket
+from emulation.features.check.inside.tested_module import Module
 from emulation.lane.net import Net
 from emulation.lane.netlink import NetlinkError, build, parse
 from emulation.lane.rtnetlink import TCA_STATS2
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 RATE_KBPS, SECONDS, WARM_UP_S = 1000, 60.0, 5.0
 DELAYS_MS = (10, 40)  # of the long flows' packets on their way to the router
 START_WITHIN_NS = 1_000_000_000
-LOOK_EVERY_S, SPARSE_EVERY_S, SPARSE_BYTES, SPARSE_PORT = 0.02, 0.05, 100, 6000
+SAMPLE_INTERVAL_S, SPARSE_INTERVAL_S, SPARSE_BYTES, SPARSE_PORT = 0.02, 0.05, 100, 6000
 STAMP = struct.Struct("!Q")
 TCA_NETEM_LATENCY64, TCA_STATS_QUEUE, NETEM_LIMIT = 10, 3, 10_000
 QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
 
 
-class Long(Stream):
+class LongFlow(Stream):
     """A flow whose buffers do not limit it."""
 
     buffers = (1 << 20, 1 << 20)
@@ -59,7 +59,7 @@ class Bottleneck:
             put(self.router, "pfifo")
         put_behind_bucket(self.router, kind, RATE_KBPS * 125)
         self.flows = [
-            Long(number, congestion, sender, self.sink, self.loop, Random(number))
+            LongFlow(number, congestion, sender, self.sink, self.loop, Random(number))
             for number, sender in enumerate(self.senders[: len(DELAYS_MS)])
         ]
         self.delays_ms: list[float] = []
@@ -80,7 +80,7 @@ class Bottleneck:
                 return QUEUE.unpack_from(parse(found[TCA_STATS2])[TCA_STATS_QUEUE])
         return (0,) * 5
 
-    def look(self) -> None:
+    def sample_queue(self) -> None:
         length, backlog, *_ = self.queue()
         self.lengths.append(length)
         self.backlogs.append(backlog)
@@ -90,35 +90,35 @@ class Bottleneck:
         for flow in self.flows:
             flow.prepare()
             self.loop.at(time.monotonic_ns() + self.random.randrange(START_WITHIN_NS), flow.start)
-        with at(self.sink) as received, at(self.senders[-1]) as sparse:
+        with datagram_socket(self.sink) as received, datagram_socket(self.senders[-1]) as sparse:
             received.bind(("", SPARSE_PORT))
             self.loop.watch(received.fileno(), 1, lambda: self.receive(received))
             to = self.sink.IP(), SPARSE_PORT
             self.pass_time(WARM_UP_S)
             before, dropped = [self.delivered(flow) for flow in self.flows], self.queue()[2]
-            self.every(SPARSE_EVERY_S, lambda: self.send(sparse, to))
-            self.every(LOOK_EVERY_S, self.look)
+            self.every(SPARSE_INTERVAL_S, lambda: self.send(sparse, to))
+            self.every(SAMPLE_INTERVAL_S, self.sample_queue)
             self.pass_time(SECONDS)
             self.sending = False
-            moved = [self.delivered(flow) - first for flow, first in zip(self.flows, before, strict=True)]
+            delivered = [self.delivered(flow) - first for flow, first in zip(self.flows, before, strict=True)]
             drops = self.queue()[2] - dropped
             infos = [tcp_info.of_socket(flow.sender) for flow in self.flows if flow.sender]
             self.pass_time(WARM_UP_S)
             self.loop.forget(received.fileno())
         for flow in self.flows:
             flow.reset()
-        rates = [8 * bytes_ / SECONDS / 1000 for bytes_ in moved]
+        rates = [8 * bytes_ / SECONDS / 1000 for bytes_ in delivered]
         backlog = sum(self.backlogs) / len(self.backlogs)
-        late = sorted(self.delays_ms)
+        delays = sorted(self.delays_ms)
         return {
             "goodput_kbps": sum(rates),
             "fairness": sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates)) if any(rates) else 0.0,
             "backlog_packets": sum(self.lengths) / len(self.lengths),
             "backlog_kb": backlog / 1000,
             "sojourn_ms": 8 * backlog / RATE_KBPS,  # Little's law: backlog over rate
-            "sparse_ms": sum(late) / len(late) if late else None,
-            "sparse_p95_ms": late[int(0.95 * len(late))] if late else None,
-            "sparse_lost": self.sent - len(late),
+            "sparse_ms": sum(delays) / len(delays) if delays else None,
+            "sparse_p95_ms": delays[int(0.95 * len(delays))] if delays else None,
+            "sparse_lost": self.sent - len(delays),
             "drops": drops,
             "retransmits": sum(info["total_retrans"] for info in infos),
         }
@@ -142,7 +142,7 @@ class Bottleneck:
 
 
 @contextlib.contextmanager
-def at(node: Node) -> Any:
+def datagram_socket(node: Node) -> Any:
     """Open a node's datagram socket."""
     with node:
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)

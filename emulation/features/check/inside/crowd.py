@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
-ASK = struct.Struct("!I")  # number of bytes that the server should answer with
+CROWD_PORT, CLOSED_PORT, FIRST_PORT = 4000, 4001, 5001
+REQUEST = struct.Struct("!I")  # number of bytes that the server should answer with
 LARGEST = 15 << 10  # one write of the server
 ESTABLISHED, CLOSED = 1, 7  # states in TCP_INFO
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
@@ -44,12 +44,12 @@ class Stream(bulk.Application):
         plan["send_buffer"], plan["receive_buffer"] = self.buffers
         super().__init__({**plan, "bytes": None}, source, destination, loop)
 
-    def later(self, least_s: float, most_s: float, action: Callable[[], None]) -> None:
+    def after_random_time(self, least_s: float, most_s: float, action: Callable[[], None]) -> None:
         """Do something after a random time, unless the flow is closed by then."""
         after_ns = int(self.random.uniform(least_s, most_s) * 1e9)
-        self.loop.at(time.monotonic_ns() + after_ns, lambda: action() if self.alive() else None)
+        self.loop.at(time.monotonic_ns() + after_ns, lambda: action() if self.is_open() else None)
 
-    def alive(self) -> bool:
+    def is_open(self) -> bool:
         return self.sender is not None and self.sender.fileno() >= 0
 
     def switch(self, congestion: str) -> None:
@@ -74,14 +74,14 @@ class Stream(bulk.Application):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.close()
 
-    def windowless(self) -> bool:
+    def has_zero_window(self) -> bool:
         """Return whether the congestion window is 0, after which nothing could ever be sent."""
-        info = tcp_info.of_socket(self.sender) if self.sender and self.alive() else {}
+        info = tcp_info.of_socket(self.sender) if self.sender and self.is_open() else {}
         return info.get("state") == ESTABLISHED and info["snd_cwnd"] == 0
 
     def window(self) -> int:
         """Return the congestion window, segments."""
-        return int(tcp_info.of_socket(self.sender)["snd_cwnd"]) if self.sender and self.alive() else 0
+        return int(tcp_info.of_socket(self.sender)["snd_cwnd"]) if self.sender and self.is_open() else 0
 
     def pending(self) -> bool:
         """Return whether written data is unacknowledged and may still arrive. A connection that the other end gave up
@@ -90,7 +90,7 @@ class Stream(bulk.Application):
         return info.get("state") != CLOSED and bool(info.get("notsent_bytes") or info.get("unacked"))
 
 
-class Chat(Stream):
+class IntermittentFlow(Stream):
     """A flow of small writes with pauses: TCP restarts after idle, and the application limits it."""
 
     def send(self) -> None:
@@ -103,10 +103,10 @@ class Chat(Stream):
                 pass
             except OSError:
                 return
-            self.later(0.02, 2.0, self.send)
+            self.after_random_time(0.02, 2.0, self.send)
 
 
-class Sip(Stream):
+class SlowReader(Stream):
     """A flow with a slow reader: the window closes, and TCP probes it."""
 
     buffers = (32768, 8192)
@@ -118,9 +118,9 @@ class Sip(Stream):
         assert self.receiver
         super().receive()
         self.loop.forget(self.receiver.fileno())
-        self.later(0.1, 3.0, self.thirsty)
+        self.after_random_time(0.1, 3.0, self.resume_reading)
 
-    def thirsty(self) -> None:
+    def resume_reading(self) -> None:
         if self.receiver and self.receiver.fileno() >= 0:
             self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
 
@@ -176,8 +176,8 @@ class Crowd:
 
     def serve(self, connection: socket.socket) -> None:
         try:
-            asked = connection.recv(ASK.size)
-            if len(asked) == ASK.size and (size := ASK.unpack(asked)[0]):
+            request = connection.recv(REQUEST.size)
+            if len(request) == REQUEST.size and (size := REQUEST.unpack(request)[0]):
                 connection.send(bytes(min(size, LARGEST)))
         except OSError:
             self.drop(connection)
@@ -202,7 +202,7 @@ class Crowd:
         end = self.random.choice(self.ends)
         self.begun[end.__name__] = self.begun.get(end.__name__, 0) + 1
         client = self.new(source)
-        port = DEAF_PORT if end == self.refused else CROWD_PORT
+        port = CLOSED_PORT if end == self.refused else CROWD_PORT
         client.connect_ex((destination.IP(), port))
         if end == self.abandoning:
             self.drop(client)
@@ -218,28 +218,28 @@ class Crowd:
         except OSError:
             self.drop(client)
 
-    def say(self, client: socket.socket, answer: int) -> None:
-        client.send(ASK.pack(answer) + bytes(self.random.randrange(1, LARGEST)))
+    def send_request(self, client: socket.socket, answer: int) -> None:
+        client.send(REQUEST.pack(answer) + bytes(self.random.randrange(1, LARGEST)))
 
     def ending(self, client: socket.socket) -> None:
         """Send all, then FIN."""
-        self.say(client, 0)
+        self.send_request(client, 0)
         self.drop(client)
 
     def resetting(self, client: socket.socket) -> None:
         """Send RST with data under way."""
-        self.say(client, 0)
+        self.send_request(client, 0)
         self.drop(client, reset=True)
 
     def half_closing(self, client: socket.socket) -> None:
         """Send FIN first, then receive the answer."""
-        self.say(client, self.random.randrange(1, LARGEST))
+        self.send_request(client, self.random.randrange(1, LARGEST))
         client.shutdown(socket.SHUT_WR)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drain(client))
 
     def not_reading(self, client: socket.socket) -> None:
         """Close with an unread answer, which makes TCP send RST."""
-        self.say(client, LARGEST)
+        self.send_request(client, LARGEST)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drop(client))
 
     def abandoning(self, client: socket.socket) -> None:

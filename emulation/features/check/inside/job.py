@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-COUNTERS, KEPT_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
+COUNTERS, SAVED_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
 
 
 class Job:
-    """`asked` is job.json in the run folder; `seen`, with findings and notes, becomes workout.json there."""
+    """`settings` is job.json in the run folder; `results`, with findings and notes, becomes workout.json there."""
 
     def __init__(self, folder: str) -> None:
         with open(f"{folder}/job.json") as file:
-            self.asked: dict[str, Any] = json.load(file)
+            self.settings: dict[str, Any] = json.load(file)
         self.folder, self.stage = folder, Stage.LOAD
         self.log = os.open("/dev/kmsg", os.O_WRONLY)
         self.findings: list[dict[str, str]] = []
         self.notes: list[str] = []
-        self.seen: dict[str, Any] = {"leaks": {}}
+        self.results: dict[str, Any] = {"leaks": {}}
 
     def say(self, what: str) -> None:
         """Write to the kernel's log what is being done. Without the newline it would wait for more of the line."""
@@ -51,7 +51,7 @@ class Job:
         phase()
         self.write()
 
-    def try_to(self, what: str, action: Callable[[], None]) -> bool:
+    def attempt(self, what: str, action: Callable[[], None]) -> bool:
         """Do what may be refused; return whether it was done. Log it first, as it may be the last thing that
         happens."""
         self.say(what)
@@ -70,20 +70,22 @@ class Job:
         self.say(f"note: {text}")
         self.notes.append(text)
 
-    def keep_counters(self) -> None:
+    def save_counters(self) -> None:
         """Save how often each line of the module ran, if this kernel counts that."""
-        for path, _, names in os.walk(COUNTERS + self.asked["built"]):
+        for path, _, names in os.walk(COUNTERS + self.settings["built"]):
             for name in (name for name in names if name.endswith(".gcda")):
-                kept = f"{self.folder}/{KEPT_COUNTERS}/{os.path.relpath(path, COUNTERS + self.asked['built'])}/{name}"
-                os.makedirs(os.path.dirname(kept), exist_ok=True)
-                with open(f"{path}/{name}", "rb") as counters, open(kept, "wb") as file:
+                saved = (
+                    f"{self.folder}/{SAVED_COUNTERS}/{os.path.relpath(path, COUNTERS + self.settings['built'])}/{name}"
+                )
+                os.makedirs(os.path.dirname(saved), exist_ok=True)
+                with open(f"{path}/{name}", "rb") as counters, open(saved, "wb") as file:
                     file.write(counters.read())
 
     def write(self) -> None:
-        """Save what was seen so far."""
-        seen = {"version": 1, "findings": self.findings, "notes": self.notes, **self.seen}
+        """Save the results so far."""
+        results = {"version": 1, "findings": self.findings, "notes": self.notes, **self.results}
         with open(f"{self.folder}/workout.json", "w") as file:
-            json.dump(seen, file, indent=1)
+            json.dump(results, file, indent=1)
 
 
 def reason(error: OSError) -> str:

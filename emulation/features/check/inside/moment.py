@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from emulation.features.check.inside.job import Job
 
 SECONDS, BEFORE_S, SOON_S = 1.0, 1e-5, 1e-6  # an alarm may come some microseconds late
-TOLD = "moment"  # message to the host at the end
-MOST = 1 << 20  # bytes to read at once
+MESSAGE = "moment"  # message to the host at the end
+READ_SIZE = 1 << 20  # bytes to read at once
 
 
 class Moment:
@@ -41,9 +41,9 @@ class Moment:
         self.air.stop()
         source = os.open(Recorder.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(f"{self.job.folder}/{Recorder.file}", "wb") as file:
-            while data := os.read(source, MOST):
+            while data := os.read(source, READ_SIZE):
                 file.write(data)
-        self.job.announce(TOLD)
+        self.job.announce(MESSAGE)
 
 
 def alarm_at(lane_s: float) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import time
 
-from emulation.features.check.inside import Name, loaded
+from emulation.features.check.inside import Name, tested_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulation.features.check.inside.job import Job
-    from emulation.features.check.inside.loaded import Module
     from emulation.features.check.inside.playground import Playground
+    from emulation.features.check.inside.tested_module import Module
 
 CONNECTIONS = 4  # begun under each value
 SEGMENTS, SEGMENT, WAIT_S = 20, 1448, 4.0  # acknowledged under each value; bytes of each; time to wait for them
 COMBINATIONS, COMBINED_S = 20, 0.3
-SHARE = 0.6  # of the parameters in a combination
+FRACTION = 0.6  # of the parameters in a combination
 SHOWN = 40  # characters of a value
 
 
@@ -34,11 +34,13 @@ class Parameters:
         random = self.playground.random
         for name in random.sample(list(self.before), len(self.before)):
             values = self.module.values(name)
-            self.accepted[name] = [value for value in random.sample(values, len(values)) if self.bears(name, value)]
+            self.accepted[name] = [
+                value for value in random.sample(values, len(values)) if self.works_with(name, value)
+            ]
             self.restore(name)
-        self.job.seen["parameters"] = self.accepted
+        self.job.results["parameters"] = self.accepted
 
-    def bears(self, name: str, value: str) -> bool:
+    def works_with(self, name: str, value: str) -> bool:
         """Return whether it accepts a value. If so, use it: begin connections, and wait for acknowledged segments."""
         if not self.set({name: value}):
             return False
@@ -55,7 +57,7 @@ class Parameters:
         random = self.playground.random
         for _ in range(COMBINATIONS):
             some = {name: random.choice(values) for name, values in self.accepted.items() if values}
-            self.set({name: value for name, value in some.items() if random.random() < SHARE})
+            self.set({name: value for name, value in some.items() if random.random() < FRACTION})
             self.playground.run(COMBINED_S)
         for name in self.before:
             self.restore(name)
@@ -68,9 +70,9 @@ class Parameters:
                 if value == self.before[name]:
                     del self.changed[name]
 
-        done = self.job.try_to(told(values), change)
-        loaded.expect_usual(not self.changed)
-        self.job.say(f"with {told(self.changed)}")
+        done = self.job.attempt(described(values), change)
+        tested_module.check_usual_windows(not self.changed)
+        self.job.say(f"with {described(self.changed)}")
         return done
 
     def restore(self, name: str) -> None:
@@ -80,5 +82,5 @@ class Parameters:
             self.job.find(Name.REFUSED_PARAMETER, text)
 
 
-def told(values: dict[str, str]) -> str:
+def described(values: dict[str, str]) -> str:
     return ", ".join(f"{name} = {value[:SHOWN]!r}" for name, value in values.items())

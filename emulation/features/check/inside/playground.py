@@ -11,7 +11,7 @@ import time
 from random import Random
 
 from emulation.features.check.inside import Name
-from emulation.features.check.inside.crowd import Chat, Crowd, Sip, Stream
+from emulation.features.check.inside.crowd import Crowd, IntermittentFlow, SlowReader, Stream
 from emulation.lane.netlink import NetlinkError
 from traffic.loop import Loop
 
@@ -26,14 +26,20 @@ if TYPE_CHECKING:
 FEW = ((Stream, 1, 5), (Stream, 5, 1), (Stream, 4, 1))
 MANY = (
     *((Stream, 1, 5), (Stream, 2, 4), (Stream, 5, 2), (Stream, 1, 3), (Stream, 3, 1)),
-    *((Chat, 1, 4), (Chat, 5, 2), (Sip, 3, 5), (Sip, 4, 1)),
+    *((IntermittentFlow, 1, 4), (IntermittentFlow, 5, 2), (SlowReader, 3, 5), (SlowReader, 4, 1)),
 )
-RENO_TOO = 3  # with many flows, one in this many uses Reno, for comparison
+ONE_RENO_IN = 3  # with many flows, one in this many uses Reno, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
-FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, EVERY_S = 0.5, 0.5, 0.6, 2.4, 0.1  # of a flow over a link without losses
+FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, SAMPLE_INTERVAL_S = (
+    0.5,
+    0.5,
+    0.6,
+    2.4,
+    0.1,
+)  # of a flow over a link without losses
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # number within the time
 SOME_BYTES = 40_000
-LOOK_EVERY_NS = 500_000_000
+CHECK_INTERVAL_NS = 500_000_000
 METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the limits of the range
 
 
@@ -43,25 +49,27 @@ class Playground:
     def __init__(self, net: Net, job: Job) -> None:
         self.net, self.job = net, job
         self.nodes = list(net.nodes.values())
-        self.random = Random(job.asked["seed"])
+        self.random = Random(job.settings["seed"])
         self.loop = Loop()
         self.controls = ["reno"]
         self.flows: list[Stream] = []  # that use the module
-        self.beside: list[Stream] = []  # that do not, unless all traffic does
+        self.reno_flows: list[Stream] = []  # that do not, unless all traffic does
         self.crowd = Crowd(self.nodes, self.loop, self.random)
         self.count = 0
-        self.closed = False  # whether some flow's congestion window was 0
+        self.zero_window_found = False  # whether some flow's congestion window was 0
 
     def run(self, seconds: float) -> None:
         """Let time pass, and check that every flow may send."""
         end = time.monotonic_ns() + int(seconds * 1e9)
         while (now := time.monotonic_ns()) < end:
-            self.loop.run(min(end, now + LOOK_EVERY_NS))
-            if not self.closed and (flow := next((flow for flow in self.flows if flow.windowless()), None)):
-                self.closed = True
+            self.loop.run(min(end, now + CHECK_INTERVAL_NS))
+            if not self.zero_window_found and (
+                flow := next((flow for flow in self.flows if flow.has_zero_window()), None)
+            ):
+                self.zero_window_found = True
                 self.job.find(Name.STALLED_TRAFFIC, f"the congestion window of {flow.name} is 0")
 
-    def some_time(self, count: int, seconds: float, action: Callable[[], None]) -> None:
+    def at_random_times(self, count: int, seconds: float, action: Callable[[], None]) -> None:
         """Do something `count` times at random within the next seconds, and let them pass."""
         now = time.monotonic_ns()
         for after_s in sorted(self.random.uniform(0, seconds) for _ in range(count)):
@@ -70,24 +78,24 @@ class Playground:
 
     # Flows.
 
-    def flow(self, source: int, destination: int, congestion: str = "", manner: type[Stream] = Stream) -> Stream:
+    def flow(self, source: int, destination: int, congestion: str = "", kind: type[Stream] = Stream) -> Stream:
         """Return a new flow that listens. Its port was never used: earlier connections may still be in TIME-WAIT."""
         self.count += 1
         congestion = congestion or self.controls[self.count % len(self.controls)]
         ends = self.nodes[source - 1], self.nodes[destination - 1]
-        made = manner(self.count, congestion, *ends, self.loop, self.random)
+        made = kind(self.count, congestion, *ends, self.loop, self.random)
         made.prepare()
         return made
 
-    def begin(self, flows: Sequence[tuple[type[Stream], int, int]], reno_too: bool = False) -> None:
+    def begin(self, flows: Sequence[tuple[type[Stream], int, int]], with_reno: bool = False) -> None:
         """Start more long flows."""
-        for number, (manner, source, destination) in enumerate(flows):
-            beside = reno_too and number % RENO_TOO == 0
-            flow = self.flow(source, destination, "reno" if beside else "", manner)
+        for number, (kind, source, destination) in enumerate(flows):
+            is_reno = with_reno and number % ONE_RENO_IN == 0
+            flow = self.flow(source, destination, "reno" if is_reno else "", kind)
             flow.start()
-            (self.beside if beside else self.flows).append(flow)
+            (self.reno_flows if is_reno else self.flows).append(flow)
 
-    def quiet(self, congestion: str) -> int:
+    def deliver_alone(self, congestion: str) -> int:
         """Return the bytes that one flow over the whole string delivers alone, after its first window."""
         flow = self.flow(1, 5, congestion)
         flow.start()
@@ -105,7 +113,7 @@ class Playground:
         flow.start()
         self.run(FREE_S)
         before = self.windows(flow, WATCHED_S)
-        self.absence(self.nodes[1], TIMEOUT_S)
+        self.take_down(self.nodes[1], TIMEOUT_S)
         after = self.windows(flow, REGAIN_S)
         flow.close()
         return sum(before) // len(before), max(after)
@@ -113,8 +121,8 @@ class Playground:
     def windows(self, flow: Stream, seconds: float) -> list[int]:
         """Let time pass; return a flow's congestion windows."""
         found = []
-        for _ in range(round(seconds / EVERY_S)):
-            self.run(EVERY_S)
+        for _ in range(round(seconds / SAMPLE_INTERVAL_S)):
+            self.run(SAMPLE_INTERVAL_S)
             found.append(flow.window())
         return found
 
@@ -124,34 +132,34 @@ class Playground:
             flow = self.flow(1, 1, name)
             flow.unsent = flow.bytes = SOME_BYTES
             flow.start()
-            self.run(EVERY_S)
+            self.run(SAMPLE_INTERVAL_S)
             flow.close()
 
     def acknowledged(self) -> int:
         """Return the acknowledged bytes of all long flows."""
-        return sum(flow.acknowledged() for flow in (*self.flows, *self.beside))
+        return sum(flow.acknowledged() for flow in (*self.flows, *self.reno_flows))
 
     def contention(self) -> None:
         self.run(CONTENTION_S)
 
     def short_connections(self) -> None:
-        self.some_time(SHORT, CHANGES_S, self.crowd.begin)
-        self.job.seen["short"] = self.crowd.begun
+        self.at_random_times(SHORT, CHANGES_S, self.crowd.begin)
+        self.job.results["short"] = self.crowd.begun
 
-    def finish(self, patience_s: float) -> list[Stream]:
+    def finish(self, timeout_s: float) -> list[Stream]:
         """Stop all writing, and wait for written data to arrive. Return the module's flows that are stuck, if the Reno
         flows beside them are not."""
-        for flow in (*self.flows, *self.beside):
+        for flow in (*self.flows, *self.reno_flows):
             flow.stop()
-        deadline = time.monotonic() + patience_s
-        while any(flow.pending() for flow in (*self.flows, *self.beside)) and time.monotonic() < deadline:
+        deadline = time.monotonic() + timeout_s
+        while any(flow.pending() for flow in (*self.flows, *self.reno_flows)) and time.monotonic() < deadline:
             self.run(1)
-        beside = any(flow.pending() for flow in self.beside)
-        return [] if beside else [flow for flow in self.flows if flow.pending()]
+        reno_is_stuck = any(flow.pending() for flow in self.reno_flows)
+        return [] if reno_is_stuck else [flow for flow in self.flows if flow.pending()]
 
     def close(self) -> None:
         """Close all connections."""
-        for flow in (*self.flows, *self.beside):
+        for flow in (*self.flows, *self.reno_flows):
             flow.close()
         self.crowd.close()
         self.run(1)
@@ -160,22 +168,22 @@ class Playground:
 
     def reroutes(self) -> None:
         """Change the paths and metrics of routes that flows use."""
-        self.some_time(ROUTE_CHANGES, CHANGES_S, self.reroute)
+        self.at_random_times(ROUTE_CHANGES, CHANGES_S, self.reroute)
 
     def reroute(self) -> None:
         at, to = self.random.choice([(1, 5), (5, 1), (2, 5), (2, 4), (4, 1), (4, 2)])
-        way = {1: 2, 5: 4}.get(at) or self.random.choice((3, 6))
-        target, via = (self.nodes[number - 1].IP() for number in (to, way))
+        next_hop = {1: 2, 5: 4}.get(at) or self.random.choice((3, 6))
+        target, via = (self.nodes[number - 1].IP() for number in (to, next_hop))
         metric = self.random.choice(METRICS)
         self.job.say(f"route at sta{at} to {target} via {via} metric {metric}")
         change_route(self.nodes[at - 1], target, via, metric)
 
     def outage(self) -> None:
         """Remove a node in the middle of the string, long enough for timeouts, and bring it back."""
-        self.absence(self.nodes[self.random.choice((1, 2, 3))], OUTAGE_S)
+        self.take_down(self.nodes[self.random.choice((1, 2, 3))], OUTAGE_S)
         self.run(RECOVERY_S)
 
-    def absence(self, node: Node, seconds: float) -> None:
+    def take_down(self, node: Node, seconds: float) -> None:
         """Remove a node, and bring it back."""
         interface, link = node.radio, self.net.link_of(node.radio)
         self.job.say(f"{interface.name} down")

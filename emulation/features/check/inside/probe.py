@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 
-from emulation.features.check.inside.loaded import Module
+from emulation.features.check.inside.tested_module import Module
 
 if __name__ == "__main__":
     module = Module(*sys.argv[1:])

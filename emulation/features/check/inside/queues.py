@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from emulation.features.check.inside.crowd import DEAF_PORT
+from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import reason
 from emulation.lane.netlink import NetlinkError, build, text
 from emulation.lane.rtnetlink import ROOT, TCA_KIND
@@ -32,7 +32,7 @@ VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
-NARROW = (1, 2, 3)  # what may be the limit of a queue
+SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
 PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
 PRIO_HANDLE, BAND = 0x20000, 0x20001
 
@@ -58,35 +58,35 @@ class Queues:
 
     def qdiscs(self) -> None:
         """Change, inspect, overload and remove the qdiscs, while they hold packets."""
-        self.learn(self.playground.nodes[-1])
-        self.full(self.playground.nodes[-1])
-        self.playground.some_time(CHANGES, CHANGES_S, self.change)
+        self.find_options(self.playground.nodes[-1])
+        self.set_small_limits(self.playground.nodes[-1])
+        self.playground.at_random_times(CHANGES, CHANGES_S, self.change)
         self.put_everywhere()
 
-    def learn(self, node: Node) -> None:
+    def find_options(self, node: Node) -> None:
         """Find out which options the qdisc accepts."""
         for number in NUMBERS:
             for width in WIDTHS:
                 values = [value.to_bytes(8, "little")[:width] for value in VALUES if value < 1 << 8 * width]
-                if accepted := [value for value in values if self.takes(node, [(number, value)])]:
+                if accepted := [value for value in values if self.accepts(node, [(number, value)])]:
                     self.accepted[number] = accepted
                     break
-        self.job.seen["options"] = {number: len(values) for number, values in self.accepted.items()}
+        self.job.results["options"] = {number: len(values) for number, values in self.accepted.items()}
 
-    def takes(self, node: Node, options: Sequence[tuple[int, bytes]], parent: int = ROOT) -> bool:
-        told = " ".join(f"{number}={value.hex()}" for number, value in options)
-        what = f"qdisc {self.kind} at {node.name} with {told}"
-        return self.job.try_to(what, lambda: put(node, self.kind or "", build(options), parent))
+    def accepts(self, node: Node, options: Sequence[tuple[int, bytes]], parent: int = ROOT) -> bool:
+        described = " ".join(f"{number}={value.hex()}" for number, value in options)
+        what = f"qdisc {self.kind} at {node.name} with {described}"
+        return self.job.attempt(what, lambda: put(node, self.kind or "", build(options), parent))
 
-    def full(self, node: Node) -> None:
+    def set_small_limits(self, node: Node) -> None:
         """Change each option that may be a limit to a small value while there is a backlog, as the child of a bucket
         and of prio."""
         for number, values in self.accepted.items():
-            narrow = [value for value in values if int.from_bytes(value, "little") in NARROW]
+            small = [value for value in values if int.from_bytes(value, "little") in SMALL_LIMITS]
             what = f"qdisc {self.kind} with a backlog at {node.name}"
-            if narrow and self.job.try_to(what, lambda: put_behind_prio(node, self.kind or "", SLOW)):
+            if small and self.job.attempt(what, lambda: put_behind_prio(node, self.kind or "", SLOW)):
                 self.flood(node)
-                self.takes(node, [(number, self.playground.random.choice(narrow))], BAND)
+                self.accepts(node, [(number, self.playground.random.choice(small))], BAND)
                 self.flood(node, FEW)
                 self.playground.run(BETWEEN_S)
 
@@ -95,24 +95,24 @@ class Queues:
         node = random.choice(self.playground.nodes)
         numbers = random.sample(list(self.accepted), min(random.randint(1, MOST_CHANGED), len(self.accepted)))
         options = [(number, random.choice(self.accepted[number])) for number in numbers]
-        manner = random.choice(("options", "anew", "behind a token bucket", "removed"))
-        what = f"qdisc {kind} at {node.name} {manner}"
-        if manner == "options":
-            self.takes(node, options)
-        elif manner == "anew":
-            self.job.try_to(what, lambda: put(node, "pfifo"))
-            self.takes(node, options)
-        elif manner == "removed":
-            self.job.try_to(what, lambda: remove(node))
+        action = random.choice(("options", "anew", "behind a token bucket", "removed"))
+        what = f"qdisc {kind} at {node.name} {action}"
+        if action == "options":
+            self.accepts(node, options)
+        elif action == "anew":
+            self.job.attempt(what, lambda: put(node, "pfifo"))
+            self.accepts(node, options)
+        elif action == "removed":
+            self.job.attempt(what, lambda: remove(node))
         else:
-            self.job.try_to(what, lambda: put_behind_bucket(node, kind, SLOW))
+            self.job.attempt(what, lambda: put_behind_bucket(node, kind, SLOW))
         self.flood(node)
         kinds(node)
 
     def renew(self, node: Node) -> None:
         """Remove it and put it again, if possible."""
-        self.job.try_to(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
-        self.takes(node, [])
+        self.job.attempt(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
+        self.accepts(node, [])
 
     def flood(self, node: Node, count: int = FLOOD) -> None:
         """Send datagrams at once."""
@@ -121,7 +121,7 @@ class Queues:
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             try:
                 for _ in range(count):
-                    udp.sendto(bytes(10), (ip, DEAF_PORT))
+                    udp.sendto(bytes(10), (ip, CLOSED_PORT))
             except OSError as error:  # no buffers, no route
                 self.job.say(f"flood at {node.name}: {reason(error)}")
 

@@ -15,13 +15,13 @@ import json
 import os
 import time
 
-from emulation.features.check.inside import Name, Stage, loaded, queues
+from emulation.features.check.inside import Name, Stage, queues, tested_module
 from emulation.features.check.inside.job import Job, reason
-from emulation.features.check.inside.loaded import Module
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
 from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, REGAIN_S, SOME_BYTES, Playground
 from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.tested_module import Module
 from emulation.lane import sockets
 from emulation.lane.net import Net
 
@@ -36,10 +36,10 @@ USED_EVERY, BRIEFLY_S = 20, (0.01, 0.3)  # cycles between uses; the time of a us
 REGAINED = 8  # a window after a timeout is at least one in this many of that before, or Reno's; Westwood: one in 3
 ENOUGH = 200  # cycles; with fewer the kernel's own caches are still filling
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
-AFTERWARDS_S = 0.1
+ABSENT_S = 0.1
 MOST_ALLOCATIONS = 60  # of an init function
 BEGINNINGS, SHORTAGE_S = 60, 4.0
-PATIENCE_S = 600.0  # for connections to end, in the lane's time
+TIMEOUT_S = 600.0  # for connections to end, in the lane's time
 
 
 class Workout:
@@ -47,23 +47,23 @@ class Workout:
 
     def __init__(self, module: Module, playground: Playground, job: Job) -> None:
         self.module, self.playground, self.job = module, playground, job
-        self.queues = Queues(job.asked["qdisc"], playground, job)
+        self.queues = Queues(job.settings["qdisc"], playground, job)
         self.parameters = Parameters(module, playground, job)
         playground.controls = module.controls or ["reno"]
 
-    def workout(self, without: int) -> None:
+    def workout(self, baseline_bytes: int) -> None:
         """Do everything that happens to a module: first with few flows, so that all of them move, then with all, in a
-        random order. Parameters change last, so that earlier findings do not depend on them. `without` is what a flow
-        delivered without the module, bytes."""
+        random order. Parameters change last, so that earlier findings do not depend on them. `baseline_bytes` is what a
+        flow delivered without the module."""
         playground, job = self.playground, self.job
         self.queues.put_everywhere()
-        self.alone(without)
+        self.check_alone(baseline_bytes)
         if self.module.controls:
             job.do(self.timeouts)
         playground.crowd.listen(playground.controls)
         playground.begin(FEW)
         job.do(playground.contention)
-        playground.begin(MANY, reno_too=True)
+        playground.begin(MANY, with_reno=True)
         phases = self.phases()
         for phase in playground.random.sample(phases, len(phases)):
             job.do(phase)
@@ -84,19 +84,20 @@ class Workout:
         found += [self.switches] * bool(self.module.controls) + [self.queues.qdiscs] * bool(self.queues.kind)
         return found
 
-    def alone(self, without: int) -> None:
+    def check_alone(self, baseline_bytes: int) -> None:
         """Check that traffic moves with the module, if it does without."""
-        moved = {name: self.playground.quiet(name) for name in self.playground.controls}
-        self.job.seen["alone"] = {"without": without, **moved}
+        moved = {name: self.playground.deliver_alone(name) for name in self.playground.controls}
+        self.job.results["alone"] = {"without": baseline_bytes, **moved}
         for name, delivered in moved.items():
-            if without and not delivered:
-                text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, and {without} bytes without the module"
+            if baseline_bytes and not delivered:
+                text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, "
+                text += f"and {baseline_bytes} bytes without the module"
                 self.job.find(Name.STALLED_TRAFFIC, text)
 
     def timeouts(self) -> None:
         """Check that windows grow again after a timeout, if they were larger before, and Reno's does."""
         job, playground = self.job, self.playground
-        job.seen["timeouts"] = seen = {name: playground.after_timeout(name) for name in playground.controls}
+        job.results["timeouts"] = seen = {name: playground.after_timeout(name) for name in playground.controls}
         for name, (before, after) in seen.items():
             if after * REGAINED < before and after * REGAINED < (renos := playground.after_timeout("reno")[1]):
                 text = f"{name}'s congestion window stays below {after + 1} segments for {REGAIN_S:g} s after timeouts "
@@ -105,17 +106,17 @@ class Workout:
 
     def switches(self) -> None:
         """Change congestion controls of open connections."""
-        self.playground.some_time(SWITCHES, SWITCHES_S, self.switch)
+        self.playground.at_random_times(SWITCHES, SWITCHES_S, self.switch)
 
     def switch(self) -> None:
         random = self.playground.random
         flow, congestion = random.choice(self.playground.flows), random.choice(["reno", *self.module.controls * 2])
-        self.job.try_to(f"{flow.name}: {congestion} from now on", lambda: flow.switch(congestion))
+        self.job.attempt(f"{flow.name}: {congestion} from now on", lambda: flow.switch(congestion))
 
     def memory_shortage(self) -> None:
         """Let some of the module's allocations fail, while connections and qdiscs begin and end."""
-        with self.module.short_of_memory():
-            self.playground.some_time(BEGINNINGS, SHORTAGE_S, self.begin_something)
+        with self.module.failing_allocations():
+            self.playground.at_random_times(BEGINNINGS, SHORTAGE_S, self.begin_something)
         if self.queues.kind:
             self.queues.put_everywhere()
 
@@ -143,18 +144,18 @@ class Workout:
         refuse. A copy that is loaded nevertheless stays: its exit function would remove entries that are not on the
         kernel's lists."""
         copy = self.module.copy(self.job.folder)
-        self.job.seen["second copy"] = loaded = self.job.try_to(f"load {copy.name}", copy.load)
+        self.job.results["second copy"] = loaded = self.job.attempt(f"load {copy.name}", copy.load)
         if not loaded:
             return
-        if self.module.controls or self.job.asked["qdisc"]:
+        if self.module.controls or self.job.settings["qdisc"]:
             self.job.note("its init function does not check whether registering failed: the name may be taken")
         else:
-            self.job.try_to(f"unload {copy.name}", copy.unload)
+            self.job.attempt(f"unload {copy.name}", copy.unload)
 
     def wind_down(self) -> None:
         """Check that written data arrives. Then close all, so that nothing uses the module."""
-        if stuck := self.playground.finish(PATIENCE_S):
-            text = f"{len(stuck)} of {len(self.playground.flows)} flows did not come to an end in {PATIENCE_S:g} s"
+        if stuck := self.playground.finish(TIMEOUT_S):
+            text = f"{len(stuck)} of {len(self.playground.flows)} flows did not come to an end in {TIMEOUT_S:g} s"
             self.job.find(Name.STALLED_TRAFFIC, f"{text}, as {stuck[0].name}")
         self.queues.remove_everywhere()
         self.playground.close()
@@ -162,12 +163,12 @@ class Workout:
     def unload(self) -> bool:
         """Unload it for good; return whether that succeeded."""
         try:
-            self.module.unload(PATIENCE_S)
+            self.module.unload(TIMEOUT_S)
         except OSError as error:
             why = {errno.EBUSY: "it has no module_exit()"}.get(error.errno or 0, reason(error))
             if error.errno == errno.EWOULDBLOCK:
-                why = f"{self.module.users()} references are left; {self.users()}"
-            self.job.find(Name.REFUSED_UNLOAD, f"{PATIENCE_S:g} s after its last use: {why}")
+                why = f"{self.module.reference_count()} references are left; {self.users()}"
+            self.job.find(Name.REFUSED_UNLOAD, f"{TIMEOUT_S:g} s after its last use: {why}")
             return False
         return True
 
@@ -181,10 +182,12 @@ class Workout:
 
     def load_without_memory(self) -> None:
         """Let each allocation made while it is loaded fail once."""
-        text, seen = int(self.job.seen["texts"][0], 16), self.job.seen
+        text, seen = int(self.job.results["texts"][0], 16), self.job.results
         seen["allocations"] = 0
         try:
-            while self.module.load_without(seen["allocations"] + 1, text) and seen["allocations"] < MOST_ALLOCATIONS:
+            while (
+                self.module.load_with_failure(seen["allocations"] + 1, text) and seen["allocations"] < MOST_ALLOCATIONS
+            ):
                 seen["allocations"] += 1
         except OSError as error:
             self.job.find(Name.REFUSED_UNLOAD, f"after memory was short as it was loaded: {reason(error)}")
@@ -201,22 +204,22 @@ class Workout:
                 return
             if number % USED_EVERY == 0:
                 self.use_briefly()
-            self.note_text()
+            self.record_address()
             if not self.unload():
                 return
             if number % USED_EVERY == 0:
-                time.sleep(AFTERWARDS_S)
-            self.job.seen["cycles"] = number + 1
-            used_kb.append(loaded.used_kb())
+                time.sleep(ABSENT_S)
+            self.job.results["cycles"] = number + 1
+            used_kb.append(tested_module.used_kb())
         if count >= ENOUGH:  # the least of each quarter, as the kernel frees late
             quarter = count // 4
-            grown = self.job.seen["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
+            grown = self.job.results["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
             if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
-    def note_text(self) -> None:
+    def record_address(self) -> None:
         """Record the address of its code, the latest first: it may be called there after it is gone."""
-        text, texts = self.module.text(), self.job.seen["texts"]
+        text, texts = self.module.text(), self.job.results["texts"]
         if text != texts[0]:
             texts[:] = [text, *(before for before in texts if before != text)]
             self.job.write()
@@ -236,7 +239,7 @@ class Workout:
 
 
 @contextlib.contextmanager
-def in_haste() -> Iterator[None]:
+def without_preemption() -> Iterator[None]:
     """Prevent all else from running, unless this program waits. So deferred work of the kernel, such as RCU callbacks,
     is still pending when a module is unloaded right after its use."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -260,50 +263,50 @@ def controls_in_use(node: Node) -> list[str]:
         return sockets.congestion_controls()
 
 
-def look_for_leaks(job: Job) -> None:
+def search_for_leaks(job: Job) -> None:
     """Save kmemleak's reports, which the host reads, and clear them."""
-    if job.asked["leaks"]:
+    if job.settings["leaks"]:
         job.announce("phase search for leaks")
-        job.seen["leaks"][job.stage] = loaded.leaks()
-        loaded.forget()
+        job.results["leaks"][job.stage] = tested_module.leaks()
+        tested_module.clear_leaks()
         job.write()
 
 
 def check(net: Net, job: Job) -> None:
     """Run all stages."""
-    module = Module(job.asked["name"], job.asked["path"])
+    module = Module(job.settings["name"], job.settings["path"])
     playground = Playground(net, job)
-    if job.asked["moment_us"]:
-        Moment(job, job.asked["moment_us"])
-    without = playground.quiet("reno")
-    if job.asked["leaks"]:
-        loaded.scan()
-        loaded.forget()
+    if job.settings["moment_us"]:
+        Moment(job, job.settings["moment_us"])
+    baseline_bytes = playground.deliver_alone("reno")
+    if job.settings["leaks"]:
+        tested_module.scan()
+        tested_module.clear_leaks()
     job.enter(Stage.LOAD)
     try:
         module.load()
     except OSError as error:
         job.find(Name.REFUSED_LOAD, refusal(error))
         return
-    placed = {one.name: one.sections() for one in (module, Module(loaded.ORACLE, ""))}
-    job.seen |= {"sections": {name: sections for name, sections in placed.items() if sections}}
-    job.seen |= {"texts": [module.text()], "controls": module.controls}
+    placed = {one.name: one.sections() for one in (module, Module(tested_module.ORACLE, ""))}
+    job.results |= {"sections": {name: sections for name, sections in placed.items() if sections}}
+    job.results |= {"texts": [module.text()], "controls": module.controls}
     job.write()
     job.enter(Stage.WORKOUT)
     workout = Workout(module, playground, job)
-    workout.workout(without)
-    look_for_leaks(job)
+    workout.workout(baseline_bytes)
+    search_for_leaks(job)
     job.announce("phase unload")
-    job.keep_counters()
+    job.save_counters()
     if not workout.unload():
         return
     job.enter(Stage.CYCLES)
-    if job.asked["cycles"]:
-        with in_haste():
-            workout.cycles(job.asked["cycles"])
+    if job.settings["cycles"]:
+        with without_preemption():
+            workout.cycles(job.settings["cycles"])
         job.do(workout.load_without_memory)
-        job.keep_counters()
-        look_for_leaks(job)
+        job.save_counters()
+        search_for_leaks(job)
 
 
 def main() -> None:

@@ -52,15 +52,15 @@ class Module:
         syscalls.load_module(self.path)
         self.controls = [name for name in read(CONTROLS).split() if name not in before]
 
-    def unload(self, patience_s: float = 0.0) -> None:
+    def unload(self, timeout_s: float = 0.0) -> None:
         """Unload it once nobody uses it; wait at most this long in the lane's time. Raises OSError if the kernel
         refuses."""
-        deadline = time.monotonic() + patience_s
-        while self.users() and time.monotonic() < deadline:
+        deadline = time.monotonic() + timeout_s
+        while self.reference_count() and time.monotonic() < deadline:
             time.sleep(1)
         syscalls.unload_module(self.name)
 
-    def users(self) -> int:
+    def reference_count(self) -> int:
         return int(read(f"{self.folder}/refcnt"))
 
     def sections(self) -> dict[str, str]:
@@ -73,23 +73,23 @@ class Module:
         return read(f"{self.folder}/sections/.text")
 
     @contextlib.contextmanager
-    def short_of_memory(self) -> Iterator[None]:
+    def failing_allocations(self) -> Iterator[None]:
         """Let some allocations by its code fail; without effect in a kernel that cannot do this."""
         start = int(self.text(), 16)
         end = start + int(read(f"{self.folder}/coresize"))
-        may_fail(start, end, FAIL_PERCENT)
+        set_failures(start, end, FAIL_PERCENT)
         try:
             yield
         finally:
-            may_fail(start, end, 0)
+            set_failures(start, end, 0)
 
-    def load_without(self, nth: int, text: int) -> bool:
+    def load_with_failure(self, nth: int, text: int) -> bool:
         """Load it while the nth allocation of the load fails; unload it if it was loaded. Return whether there was an
         nth allocation; False in a kernel that cannot do this. Its code was at `text` before. Raises OSError if it
         cannot be unloaded."""
         if not os.path.isdir(FAILSLAB):
             return False
-        may_fail(text - MODULES_REACH, text + MODULES_REACH, 0)
+        set_failures(text - MODULES_REACH, text + MODULES_REACH, 0)
         write(FAIL_NTH, str(nth))
         loaded = True
         try:
@@ -151,7 +151,7 @@ def section(elf: bytes, wanted: bytes) -> tuple[int, int]:
     return next((one[4], one[5]) for one in found if elf.startswith(wanted + b"\0", texts + one[0]))
 
 
-def may_fail(start: int, end: int, percent: int) -> None:
+def set_failures(start: int, end: int, percent: int) -> None:
     """Let allocations by code at these addresses fail with this probability; do nothing in a kernel that cannot."""
     settings = {"ignore-gfp-wait": "N", "verbose": "0", "times": "-1", "stacktrace-depth": "32",
                 "require-start": hex(start), "require-end": hex(end), "probability": str(percent)}  # fmt: skip
@@ -159,7 +159,7 @@ def may_fail(start: int, end: int, percent: int) -> None:
         write(f"{FAILSLAB}/{name}", value)
 
 
-def expect_usual(usual: bool) -> None:
+def check_usual_windows(usual: bool) -> None:
     """Check windows against what is usual, too, or not (emulation/features/check/oracle)."""
     if os.path.exists(POLICY):
         write(POLICY, "NY"[usual])
@@ -176,25 +176,25 @@ def write(path: str, text: str) -> None:
 
 
 def leaks() -> list[str]:
-    """Return kmemleak's lines on leaks since the last `forget`. Takes some seconds of the lane's time."""
+    """Return kmemleak's lines on leaks since the last `clear_leaks`. Takes some seconds of the lane's time."""
     scan()
     with open(KMEMLEAK) as file:
         return file.read().splitlines()
 
 
-def forget() -> None:
+def clear_leaks() -> None:
     """Ignore all leaks seen so far: they are not the module's."""
-    tell_kmemleak("clear")
+    write_kmemleak("clear")
 
 
 def scan() -> None:
     """Scan twice: kmemleak spares an object whose content changed since the last scan."""
     for _ in range(2):
         time.sleep(GRACE_S)
-        tell_kmemleak("scan")
+        write_kmemleak("scan")
 
 
-def tell_kmemleak(word: str) -> None:
+def write_kmemleak(word: str) -> None:
     write(KMEMLEAK, word)
 
 

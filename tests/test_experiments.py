@@ -33,7 +33,7 @@ from analysis.results.summaries import RouteSummary
 from analysis.tables.claims import judge
 from analysis.tables.findings import Findings
 from analysis.tables.table import study_tables
-from emulation.cli.playing import say_speed
+from emulation.cli.playing import print_speed
 from emulation.cli.study import Names, cost
 from emulation.play.lab import Lab
 from emulation.play.reporting import findings_of, published_for
@@ -343,7 +343,7 @@ def test_speed_is_never_said_to_be_nothing(
     air_s: float, wall_s: float, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = made_up(tasks_of(example(), [1], {})[0]).model_copy(update={"air_s": air_s})
-    say_speed([Outcome(run, None)], wall_s, Path("run"))
+    print_speed([Outcome(run, None)], wall_s, Path("run"))
     assert capsys.readouterr().out.strip() == said
 
 

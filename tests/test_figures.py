@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from analysis.results.result import Host
 from analysis.results.result import Result as Runs
-from emulation.cli.command import pictures
+from emulation.cli.command import figure_options
 from emulation.cli.main import cli
 from emulation.files.foreign import Damaged
 
@@ -73,6 +73,6 @@ def test_what_cannot_be_drawn(text: str | None, error: type[Exception], said: st
 def test_what_a_run_is_asked_to_draw(words: list[str], formats: tuple[str, ...]) -> None:
     """By default only the report; a format also requests figures."""
     asked: list[tuple[str, ...]] = []
-    program = click.Command("run", params=[*pictures()], callback=lambda formats: asked.append(formats))
+    program = click.Command("run", params=[*figure_options()], callback=lambda formats: asked.append(formats))
     program.main(words, standalone_mode=False)
     assert asked == [formats]

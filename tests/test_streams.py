@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from emulation import files
-from emulation.cli.main import written
+from emulation.cli.main import file_of
 from emulation.lanes import CHECKOUT
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
@@ -61,7 +61,7 @@ def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
     assert (full.value.errno, full.value.filename) == (errno.ENOSPC, str(tmp_path / "a.pcapng"))
     with pytest.raises(OSError, match="No space left") as full:
         Path("/dev/full").write_text("a report")
-    assert full.value.filename is None and written(full.value) == "/dev/full"
+    assert full.value.filename is None and file_of(full.value) == "/dev/full"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fifos and prctl of Linux")

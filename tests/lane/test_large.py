@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.lane.net import PRESENT
+from emulation.lane.net import USABLE_FRACTION
 from emulation.lanes import LaneError, Listener, Reason, virtual
 from emulation.lanes.virtual import machine
 from emulation.plan.memory import MOST_MB
@@ -103,4 +103,4 @@ def test_a_machine_without_room_for_a_lane_s_memory_is_no_crash(tmp_path: Path) 
 def test_a_script_has_the_memory_that_its_kernel_has_room_for(bench) -> None:  # type: ignore[no-untyped-def]
     bench.script("import os; print(os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20)")
     assert virtual.MOST_MB == MOST_MB
-    assert MOST_MB * PRESENT <= int(bench.lines[-1]) <= MOST_MB
+    assert MOST_MB * USABLE_FRACTION <= int(bench.lines[-1]) <= MOST_MB

@@ -75,7 +75,7 @@ class Link(infrastructure.Link):
         return found
 
     def ports(self, interface: Interface) -> list[str]:
-        further = enumerate(self.of(interface).get("more", ()), 1)
+        further = enumerate(self.settings_of(interface).get("more", ()), 1)
         return [interface.name, *(f"{interface.name}-{number}" for number, _ in further)]
 
     def keys(self, interface: Interface) -> str:

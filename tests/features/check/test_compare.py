@@ -27,7 +27,7 @@ from emulation.features.check.compare import (
     stalled,
     tasks,
 )  # fmt: skip
-from emulation.features.check.inside import loaded
+from emulation.features.check.inside import tested_module
 from emulation.features.check.subject import Kind, Module, examine, find
 from emulation.features.check.tables import bottleneck_tables, fairness, phases_table, tables
 from emulation.play import processes
@@ -176,7 +176,7 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prep
 def test_a_copy_has_another_name_and_registers_the_same(tmp_path: Path) -> None:
     """Even if what it registers has its name."""
     module = built("mine", tmp_path, {})
-    copy = loaded.Module(module.name, str(module.path)).copy(str(tmp_path))
+    copy = tested_module.Module(module.name, str(module.path)).copy(str(tmp_path))
     assert copy.name == examine(Path(copy.path)).name == "minz"
     before, after = module.path.read_bytes(), Path(copy.path).read_bytes()
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 2

@@ -96,7 +96,7 @@ def test_places_have_delays_and_a_model() -> None:
 @pytest.mark.parametrize("freq", [2412, 5180])
 def test_a_band_has_its_constants(freq: int) -> None:
     with playing(stations(), freq=freq) as (medium, _):
-        assert medium.asked.radio.freq == freq
+        assert medium.specification.radio.freq == freq
 
 
 ADDRESSES = st.sampled_from([*MACS, b"\x42\0\0\0\1\0", b"\xff" * 6, bytes(6), b"\x02\0\0\0\x09\0"])

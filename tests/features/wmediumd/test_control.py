@@ -120,5 +120,5 @@ def test_any_bytes_are_answered_or_refused(data: bytes, mode: Mode) -> None:
         done = client.feed(data)
     except UnknownError:
         return
-    assert sum(ASKED[one.answer[0] - 1] if one.answer else 1 for one in done) + len(client.rest) == len(data)
+    assert sum(ASKED[one.answer[0] - 1] if one.answer else 1 for one in done) + len(client.buffer) == len(data)
     assert all(Request(one.answer[0] - 1) in FORMATS for one in done if one.answer)

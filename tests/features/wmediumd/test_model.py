@@ -189,10 +189,10 @@ def test_several_lower_an_snr() -> None:
     medium = Medium(of, NONE)
     medium.weak = {STATIONS[2]: [0.0, -91.0], STATIONS[3]: [0.0, -91.0]}
     medium.busy = {STATIONS[2]: 1.5, STATIONS[3]: 1.0}
-    assert medium._disturbed(of.all[0], of.all[1]) == 3
-    assert medium._disturbed(of.all[0], of.all[2]) == 0  # one of them is the receiver
+    assert medium._interference_db(of.all[0], of.all[1]) == 3
+    assert medium._interference_db(of.all[0], of.all[2]) == 0  # one of them is the receiver
     of.interference = False
-    assert medium._disturbed(of.all[0], of.all[1]) == 0
+    assert medium._interference_db(of.all[0], of.all[1]) == 0
 
 
 def test_with_interference_a_weak_frame_is_acknowledged_and_does_not_arrive() -> None:

@@ -34,7 +34,9 @@ def stations(model: str, ifaces: str = "") -> Stations:
 
 
 def asked(found: Stations, table: Table | None = None, **options: Any) -> Specification:
-    return specify(wmediumd.network_of(found), {**wmediumd.options_of(found, table), **wmediumd.USUAL, **options})
+    return specify(
+        wmediumd.network_of(found), {**wmediumd.options_of(found, table), **wmediumd.DEFAULT_OPTIONS, **options}
+    )
 
 
 def planned(model: str, ifaces: str = "", **options: Any) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ class Told(Air):
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.has: dict[int, Any] = {}
+        self.station_settings: dict[int, Any] = {}
         self.power_mdbm: dict[int, Any] = {}
         self.radios: dict[int, bytes] = {}
         self.links: dict[int, list[tuple[int, int, int]]] = {}

@@ -138,7 +138,7 @@ extern const struct dcf_ops hwsim_dcf_ops, mpdu_dcf_ops;
 /* Take hwsim's messages; give it those that wait; drop those that wait. */
 void hwsim_take(struct air *air, u64 now);
 /* When the next frame arrives that the host's delay holds up, or DCF_NEVER; let those arrive whose time has come. */
-u64 hwsim_next(const struct air *air);
+u64 hwsim_next(struct air *air);
 void hwsim_arrive(struct air *air, u64 now);
 void hwsim_give(struct air *air);
 void hwsim_forget(struct air *air);

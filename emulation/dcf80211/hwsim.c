@@ -236,7 +236,7 @@ static int find_or_learn(struct air *air, const u8 *name, const u8 *addr)
 	return station;
 }
 
-u64 hwsim_next(const struct air *air)
+u64 hwsim_next(struct air *air)
 {
 	const struct held *h = list_first_entry_or_null(&air->arriving, struct held, list);
 

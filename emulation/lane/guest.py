@@ -48,6 +48,7 @@ OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three
 TIMERS_READY_S = 0.02  # after two ticks, the kernel's timers have high resolution
 console, reports = "/dev/tty1", -1
 packages: list[str] = []  # folders of the user's packages
+own_kernel = True  # False: the kernel is the machine's
 at_program_end = contextlib.ExitStack()  # what to do when the script has ended
 
 
@@ -170,7 +171,7 @@ def script(path: str, *arguments: str) -> int:
     site.main()
     # The user's packages come after those of the environment, which the lab itself needs.
     sys.path[:] = [folder for folder in sys.path if folder not in packages] + packages
-    userland.prepare(packages)
+    userland.prepare(packages, own_kernel)
     if not os.access(path, os.R_OK):
         path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]

@@ -44,7 +44,7 @@ def run_first_process(boot: dict[str, Any], terminal: str, reports: str) -> None
     syscalls.mount("", "/", flags=PRIVATE)
     mount_folders(boot)
     os.environ.update(boot["environment"])
-    guest.console = terminal
+    guest.console, guest.own_kernel = terminal, False
     guest.serve(boot, reports)
 
 

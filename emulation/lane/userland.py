@@ -26,19 +26,25 @@ NEIGHBOURS = {"gc_thresh1": "1024", "gc_thresh2": "2048", "gc_thresh3": "4096"} 
 AVAILABLE, ALLOWED = f"{IPV4}/tcp_available_congestion_control", f"{IPV4}/tcp_allowed_congestion_control"
 
 
-def prepare(packages: Sequence[str]) -> None:
+def prepare(packages: Sequence[str], own_kernel: bool) -> None:
     """Set up the first namespace and the environment of programs. `packages` are folders of the user's packages."""
     with Route() as route:
         route.set_link(LOOPBACK, up=True)
+    if own_kernel:
+        prepare_kernel()
+    hostap.controlled = True
+    show_packages(packages)
+
+
+def prepare_kernel() -> None:
+    """Set what is of the whole kernel: limits, the date, and /proc/cpuinfo."""
     for name, value in NEIGHBOURS.items():  # for all namespaces together
         set_global(f"{IPV4}/neigh/default/{name}", value)
     with open(AVAILABLE) as file:
         set_global(ALLOWED, file.read())  # by nodes, which are not the first namespace
     if time.time() < DATE_S:
         time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + DATE_S * 1_000_000_000)
-    hostap.controlled = True
     end_cpuinfo()
-    show_packages(packages)
 
 
 def set_global(path: str, value: str) -> None:

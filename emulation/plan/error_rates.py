@@ -20,7 +20,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from emulation.plan import link_simulations
+from emulation.plan.link_simulations import BCC, LDPC, Curve, lambdas
+from emulation.plan.link_simulations import OFDM as SIMULATED
 from emulation.specification.per import PerTable
 from emulation.specification.propagation import Floats
 from emulation.specification.radio import RATES
@@ -144,12 +145,8 @@ def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
     `model` is for OFDM: `nist` for the equations, `table` for the link simulations.
     """
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
-    simulated = model == "table" and rate in link_simulations.OFDM
-    values = (
-        link_simulations.lambdas(link_simulations.OFDM[rate], grid)
-        if simulated
-        else -np.log1p(-bit_error_rate(rate, grid))
-    )
+    simulated = model == "table" and rate in SIMULATED
+    values = lambdas(SIMULATED[rate], grid) if simulated else -np.log1p(-bit_error_rate(rate, grid))
     return tuple(round(value * Q40) for value in values)
 
 
@@ -181,11 +178,11 @@ def error_table(
     Outside the grid, the air uses its end values.
     """
     table = {str(rate): list(measured_q40(rate, per) if per else lambda_q40(rate, model)) for rate in rates}
-    later = {"bcc_q40": by_mcs_q40(link_simulations.BCC), "ldpc_q40": by_mcs_q40(link_simulations.LDPC)}
+    later = {"bcc_q40": by_mcs_q40(BCC), "ldpc_q40": by_mcs_q40(LDPC)}
     return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table, **(later if by_mcs else {})}
 
 
-def by_mcs_q40(curves: dict[int, link_simulations.Curve]) -> list[list[int]]:
+def by_mcs_q40(curves: dict[int, Curve]) -> list[list[int]]:
     """Return lambda x 2^40 on the grid of each MCS."""
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
-    return [[round(value * Q40) for value in link_simulations.lambdas(curves[mcs], grid)] for mcs in sorted(curves)]
+    return [[round(value * Q40) for value in lambdas(curves[mcs], grid)] for mcs in sorted(curves)]

@@ -332,7 +332,7 @@ def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
     with watched():
         played = play_script(lab, script, at / "run", Listener(line=lines.append, ask=lambda prompt: "yes"))
     assert played.error is None and [outcome.run.variant for outcome in played.outcomes] == ["run1"]
-    assert lines == [f"*** capture: air.trace: it is {what}" for what in ("a link", "no plain file")]
+    assert lines == [f"*** capture: air.trace: it is {what}" for what in ("a link", "not a plain file")]
     for name in ("result.json", "run1-1/run.json", "run1-1/air.pcapng.gz"):
         assert not (at / "run" / name).is_symlink() and (at / "run" / name).stat().st_size > 100
     assert snapshot(at / "outside") == before

@@ -151,7 +151,7 @@ def test_a_folder_of_sheets_is_marked_and_gone_on_with(
         marks.mark(lab, found, sheets, None)
     kept = marks.mark(lab, found, sheets, None)
     assert judged == ["ada", "cy", "cy"]
-    assert "no sheet of answers" in kept.sheets["bob.toml"].broken
+    assert "not a sheet of answers" in kept.sheets["bob.toml"].broken
     (sheets / "bob.toml").write_text('student = "bob"\n')
     kept = marks.mark(lab, found, sheets, None)
     assert judged == ["ada", "cy", "cy", "bob"] and not kept.alike()

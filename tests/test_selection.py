@@ -29,7 +29,7 @@ def test_what_pytest_is_asked_for(monkeypatch: pytest.MonkeyPatch, words: str, a
     """Named tests run in turn, others in parallel."""
     became: list[tuple[str, ...]] = []
     monkeypatch.setattr("emulation.play.session.provide", lambda *groups: None)
-    monkeypatch.setattr(command, "become", lambda *words: became.append(words))
+    monkeypatch.setattr(command, "exec_program", lambda *words: became.append(words))
     assert CliRunner().invoke(command.COMMAND, words.split()).exit_code == 0
     assert became == [("pytest", *asked)]
 

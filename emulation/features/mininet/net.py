@@ -440,7 +440,7 @@ class Mininet:
         for interface in lab.interfaces() if lab else ():
             if "wlan" in interface.plan and lab:
                 made: Any = lab.link_of(interface)
-                made.again(interface)
+                made.reconnect(interface)
 
     def begin(self, loop: Loop, began_ns: int) -> None:
         """Start the background activities of the session."""

@@ -75,7 +75,7 @@ def bare(monkeypatch):
     """A machine without Open vSwitch."""
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     packages.install()
-    monkeypatch.setattr(programs, "there", lambda program: None)
+    monkeypatch.setattr(programs, "path_of", lambda program: None)
 
 
 BEGIN = "from mininet.net import Mininet\nfrom mininet.node import *\nnet = Mininet(controller=Controller)\n"

@@ -102,7 +102,7 @@ def test_several_radios(stage):
     assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
     assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
     assert compare.main([str(stage.folder)]) == 0
-    assert len(of_run(stage.folder / "session1-1").ways) == 10
+    assert len(of_run(stage.folder / "session1-1").trajectories) == 10
 
 
 @pytest.mark.lane
@@ -113,7 +113,7 @@ def test_a_film_of_nodes_with_several_radios(tmp_path):
     )
     assert done.exit_code == 0, done.output
     made = of_run(tmp_path / "run" / "session1-1")
-    assert made.reach_m and len(made.reach_m) == len(made.ways) == 10
+    assert made.reach_m and len(made.reach_m) == len(made.trajectories) == 10
     assert (tmp_path / "run" / "session1-1" / "film.html").is_file()
 
 

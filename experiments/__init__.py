@@ -97,7 +97,7 @@ class Study:
                     raise TypeError(f"{what}: {name!r} is a mapping of options, not {options!r}")
         for claim in self.claims:
             if not isinstance(claim, Claim):
-                raise TypeError(f"claims: {claim!r} is no Claim")
+                raise TypeError(f"claims: {claim!r} is not a Claim")
         for path in (*self.quantities, *(path for claim in self.claims for _, _, path in claim.cells)):
             if not is_path(path) and path not in self.reckoned:
                 raise ValueError(f"a run has no quantity {path!r}")
@@ -203,7 +203,7 @@ def _modules() -> dict[str, str]:
 def find(name: str) -> Study:
     """The study of this name, or in this file (a path that ends in .py). Raises ValueError if there is none."""
     if name.endswith(".py"):
-        found: Study = load(name, "study", {"STUDY": (lambda found: isinstance(found, Study), "is no Study")}).STUDY
+        found: Study = load(name, "study", {"STUDY": (lambda found: isinstance(found, Study), "is not a Study")}).STUDY
         beside = str(Path(name).parent / found.topology) if found.topology.endswith(".py") else found.topology
         found = replace(found, topology=beside, place=place_of(name, "STUDY"))
         with said_of(found.place):

@@ -154,7 +154,7 @@ def find(name: str) -> Found:
         raise ValueError(f"there is no lab {name!r}; there are: {', '.join(names())}")
     if not (folder / FILE).is_file():
         raise ValueError(f"{name} is not a lab: there is no {FILE} in it")
-    words = {"LAB": (lambda found: isinstance(found, Lab), "is no Lab")}
+    words = {"LAB": (lambda found: isinstance(found, Lab), "is not a Lab")}
     return Found(load(str(folder / FILE), "lab", words).LAB, folder)
 
 

@@ -108,7 +108,7 @@ def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) ->
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"version": 1}'])
 def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
     (here / "result.json").write_bytes(content)
-    assert_refused(obeyed(here, "replay", "."), "that is not a result of this version of dcflab")
+    assert_refused(obeyed(here, "replay", "."), "this version of dcflab cannot read that result")
 
 
 def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:

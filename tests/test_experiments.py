@@ -257,7 +257,7 @@ def test_a_study_says_what_it_costs() -> None:
     runs = len(small.cases) * len(small.variants)
     assert cost(small) == (
         f"{runs * 10} runs, about 9 min of one core. "
-        f"As large as published, --seconds 600 --seeds 1..50: {runs * 50} runs, 7.5 h."
+        f"At the paper's size, --seconds 600 --seeds 1..50: {runs * 50} runs, 7.5 h."
     )
     assert cost(dataclasses.replace(small, core_s=0.0)) == ""
 

@@ -51,7 +51,7 @@ def test_of_somebody_elses_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "error", "said"), [
-    (None, click.UsageError, "figures are made of a whole run folder, which has a result.json$"),
+    (None, click.UsageError, "figures need a whole run folder, with a result.json$"),
     ("[]", Damaged, "result.json"),
 ])  # fmt: skip
 def test_what_cannot_be_drawn(text: str | None, error: type[Exception], said: str, tmp_path: Path) -> None:

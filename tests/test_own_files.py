@@ -51,7 +51,7 @@ def test_what_is_not_there_is_refused(point: ModuleType, tmp_path: Path) -> None
     with pytest.raises(ValueError, match=r"there is no file moon\.py"):
         point.find("moon.py")
     (tmp_path / "moon.py").write_text("x = 1\n")
-    with pytest.raises(ValueError, match=r"moon\.py is no (lane|study)"):
+    with pytest.raises(ValueError, match=r"moon\.py is not a (lane|study)"):
         point.find(str(tmp_path / "moon.py"))
 
 
@@ -68,7 +68,7 @@ NO_STUDIES = {
     '"string", {}, {}, []': "ValueError: a study needs variants, but has none",
     '"string", {}, ["a", "b"], []': r"TypeError: a study's variants are a mapping, not \['a', 'b'\]",
     '"string", {}, {"a": 1}, []': "TypeError: variants: 'a' is a mapping of options, not 1",
-    '"string", {}, {"a": {}}, ["C1"]': "TypeError: claims: 'C1' is no Claim",
+    '"string", {}, {"a": {}}, ["C1"]': "TypeError: claims: 'C1' is not a Claim",
     '"string", {}': "TypeError: .*missing 2 required positional arguments",
     '"string", {}, {"a": {}}, [], names=3': "TypeError: a study's names are a mapping, not 3",
     '"string", {}, {"a": {}}, [], quantities={"goodput": ""}': "ValueError: a run has no quantity 'goodput'",

@@ -28,7 +28,7 @@ def test_what_a_node_has_of_its_own():
         ({"colour": "red"}, "a: there is no setting colour; there are: rate, rts, short_retry, long_retry, "),
         ({"rts": "often"}, "a: rts: must be 'full', 'partial' or 'none', not 'often'"),
         ({"tx_power_dbm": "loud"}, "a: tx_power_dbm: must be from -140 to 40, not 'loud'"),
-        ({"rate": 54}, "a: at 54 Mb/s it has another PHY than the network at 2 Mb/s"),
+        ({"rate": 54}, "a: at 54 Mb/s its PHY differs from the network's at 2 Mb/s"),
     ],
 )
 def test_a_nodes_own_settings_are_checked(settings, says):
@@ -86,7 +86,7 @@ def test_an_mcs_is_held_where_all_radios_know_it():
     [
         (({"mode": "ac", "channel": 1}, {}), {}, "802.11ac is at 5 GHz only, and channel 1 is at 2.4"),
         (({"mode": "ac", "channel": 165, "width": 40}, {}), {}, "channel 165 is in no block of 40 MHz"),
-        (({"mode": "n", "channel": 52}, {}), {}, "channel: there is no 52 here, as it wants a search for radar"),
+        (({"mode": "n", "channel": 52}, {}), {}, "channel: there is no 52 here, as it needs radar detection"),
         (({"mode": "ac", "mcs": 9}, {}), {}, "802.11ac has no MCS 9 for one stream at 20 MHz"),
         (
             ({"mode": "ac", "mcs": 9, "width": 80}, {"width": 20}),
@@ -287,7 +287,7 @@ def test_80211b_among_80211g():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"rate_control": "fixed"}, "old: at 11 Mb/s it has another PHY than the network at 54 Mb/s: an access point"),
+        ({"rate_control": "fixed"}, "old: at 11 Mb/s its PHY differs from the network's at 54 Mb/s: an access point"),
         ({"basic_rates": [1, 6]}, "basic_rates: stations at 11 Mb/s support only 1, 2, 5.5, 11"),
         (
             {"kind": "adhoc"},

@@ -302,7 +302,7 @@ def test_links_have_settings_of_their_own_and_the_rest_share_one():
         with pytest.raises(Misuse, match=said):
             plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=own),)), {}))
     two_bands = Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"freq": 5180}),))
-    with pytest.raises(Misuse, match="link adhoc: at 5180 MHz it has another PHY than the network at 2412 MHz"):
+    with pytest.raises(Misuse, match="link adhoc: at 5180 MHz its PHY differs from the network's at 2412 MHz"):
         plan(specify(two_bands, {"rate": 6}))
 
 

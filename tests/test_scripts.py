@@ -42,7 +42,7 @@ def test_options_are_checked_at_once(options, says):
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (lambda net: net.addStation("sta1"), "there is a station sta1 already"),
+        (lambda net: net.addStation("sta1"), "a station sta1 exists; choose another name"),
         (lambda net: net.addStation("a station"), "'a station' is not a name for a station: letters"),
         (lambda net: net.addStation("b", position="10,20"), "b: position: a position is three numbers, in metres"),
         (lambda net: net.addStation("b", colour="red"), "b: there is no setting colour; there are: rate, rts"),

@@ -167,7 +167,7 @@ def test_a_node_that_senses_less_than_it_receives() -> None:
         ({"shadowing": "6"}, "'6' has no value; write NAME=VALUE"),
         ({"shadowing": "sigma=6,colour=3"}, "shadowing.colour: there is no such option"),
         ({"fading": "rician"}, "fading.model: must be 'rayleigh', 'ricean' or 'lognormal', not 'rician'"),
-        ({"fading": "rayleigh,k=6"}, "fading: rayleigh has no k, which is ricean's"),
+        ({"fading": "rayleigh,k=6"}, "fading: rayleigh has no k; ricean has it"),
         ({"fading": "ricean,k=21"}, "fading.k: must be at most 20"),
         ({"fading": "rayleigh", "propagation": "disc"}, "propagation disc: .* leave out shadowing and fading"),
     ],

@@ -195,7 +195,7 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
     assert (found.summary, found.name) == ("Two that talk.", str(file))
     assert found.network({"apart": 7}).nodes["b"].position == (7, 0, 0)
     file.write_text("x = 1\n")
-    with pytest.raises(ValueError, match="is no topology: it defines no Parameters"):
+    with pytest.raises(ValueError, match="is not a topology: it does not define Parameters"):
         topologies.find(str(file))
     file.write_text("class Parameters: pass\ndef layout(p): pass\n")
     with pytest.raises(ValueError, match=r"\.py, line 1: Parameters is not a model of pydantic"):

@@ -95,7 +95,7 @@ def test_a_specification_of_others_names_no_program(stranger: Stranger, named: d
         lambda: Specification.model_validate(told, context=NOBODY),
         lambda: unflatten({"topology": "string", **{n: v for section in told.values() for n, v in section.items()}}),
     ):
-        with pytest.raises(ValueError, match="named by a file of somebody else"):
+        with pytest.raises(ValueError, match="that a file from somebody else names"):
             make()
     assert not stranger.ran.exists()
 
@@ -105,7 +105,7 @@ def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
     made = specify(stranger.file, {"motion": stranger.file})
     assert stranger.ran.exists()
     stranger.ran.unlink()
-    with pytest.raises(ValueError, match="named by a file of somebody else"):
+    with pytest.raises(ValueError, match="that a file from somebody else names"):
         unflatten(flatten(made))
     assert not stranger.ran.exists()
     assert unflatten(flatten(made), USER) == made
@@ -117,14 +117,14 @@ def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
               {"network": {"topology": "testbed", "parameters": {"links": "/dev/zero"}}}], ids=json.dumps,
 )  # fmt: skip
 def test_a_lane_has_no_file_read_here(stranger: Stranger, named: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="named by a file of somebody else"):
+    with pytest.raises(ValueError, match="that a file from somebody else names"):
         Specification.model_validate(named, context=NOBODY)
 
 
 @pytest.mark.parametrize("named", NAMED[:4], ids=json.dumps)
 def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: dict[str, Any]) -> None:
     told = {"network": {}, "kernel": {}, **filled(named, stranger)}
-    with pytest.raises(Failure, match=rf"{REQUEST_FILE}.*named by a file of somebody else"):
+    with pytest.raises(Failure, match=rf"{REQUEST_FILE}.*that a file from somebody else names"):
         specification_of(stranger.folder, {"specification": told}, [])
     assert not stranger.ran.exists()
 
@@ -144,7 +144,7 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
         assert trust.programs_of(before)[0].startswith(str(stranger.folder.parent))
         with pytest.raises(Misuse, match=r"names programs that run on this machine with your rights: .*add --trust"):
             replay(stranger.folder)
-        with pytest.raises(Misuse, match="named by a file of somebody else"):
+        with pytest.raises(Misuse, match="that a file from somebody else names"):
             tasks_of(before, stranger.folder)
         assert not stranger.ran.exists()
     trusted = trust.trust_to_play(stranger.folder, before, True)

@@ -76,7 +76,7 @@ def test_what_is_damaged_is_said(of: str, file: str, text: str, said: str, tmp_p
     [
         ((), "has 2 runs; name one: "),
         (("full-1", "--perfetto", "a.txt"), "is not one of \\*.json, \\*.json.gz"),
-        (("full-1", "--report"), "a report is made of a whole run folder, which has a result.json$"),
+        (("full-1", "--report"), "a report needs a whole run folder, with a result.json$"),
     ],
 )
 def test_what_cannot_be(words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def run_by(name: str, context: object) -> str:
     """Return a file's name if it may be run. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else NOBODY
     if trust.files is not None and _found_again(name) not in trust.files:
-        raise ValueError(f"{name} is a program named by a file of somebody else; it is not run")
+        raise ValueError(f"{name} is a program that a file from somebody else names; it is not run")
     return name
 
 
@@ -63,7 +63,7 @@ def read_by(name: str, context: object) -> str:
     """Return a file's name if it may be read, as it may without a context. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else USER
     if trust.files is not None and _found_again(name) not in trust.files:
-        raise ValueError(f"{name} is a file named by a file of somebody else; it is not read")
+        raise ValueError(f"{name} is a file that a file from somebody else names; it is not read")
     return name
 
 
@@ -71,7 +71,7 @@ def named_by(folder: str, context: object) -> str:
     """Return the name of a folder of plug-ins or modules if it may be used. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else NOBODY
     if trust.folders is not None and _found_again(folder) not in trust.folders:
-        raise ValueError(f"{folder}/ has programs named by a file of somebody else; they are not run")
+        raise ValueError(f"{folder}/ has programs that a file from somebody else names; they are not run")
     return folder
 
 
@@ -89,7 +89,7 @@ def load(name: str, what: str, words: Mapping[str, Asked]) -> ModuleType:
         spec.loader.exec_module(module)
     for word, (is_it, lacks) in words.items():
         if not hasattr(module, word):
-            raise ValueError(f"{name} is no {what}: it defines no {word}")
+            raise ValueError(f"{name} is not a {what}: it does not define {word}")
         if not is_it(getattr(module, word)):
             raise ValueError(f"{place_of(name, word)}: {word} {lacks}")
     return module

@@ -121,7 +121,8 @@ class Network(Model):
         for node, spans in self.presence.items():
             self._know("presence", node)
             if not _rising([time for span in spans for time in span]):
-                raise ValueError(f"presence of {node}: it must come and leave in turns, at rising times from 0 s on")
+                why = "arrivals and departures must alternate, at increasing times from 0 s on"
+                raise ValueError(f"presence of {node}: {why}")
         return self
 
     def on_air(self) -> Self:

@@ -198,7 +198,7 @@ class Plan(Shape):
         for step in self.motion.steps if self.motion else ():
             _has("steps", radios, *step.power_mdbm.values(), *step.delay_ns.values())
             if [*step.power_mdbm] != [*step.delay_ns] or not {*step.power_mdbm} <= {*map(str, range(radios))}:
-                raise ValueError("steps: not of rows that there are")
+                raise ValueError("steps: a row that does not exist")
         if self.motion and self.motion.table:
             self.motion.table.of(radios)
         return self
@@ -328,7 +328,7 @@ class Lane(Shape):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.stopped_ns < self.started_ns:
-            raise ValueError("it stopped before it started")
+            raise ValueError("it stops before it starts")
         _once("applications", [each.name for each in self.applications])
         for name in LOSING & self.recorders.keys():
             if "lost_records" not in self.recorders[name].model_fields_set:
@@ -367,12 +367,12 @@ class ScriptRun(Shape):
 def _has(where: str, count: int, *lists: Sequence[Any]) -> None:
     for each in lists:
         if len(each) != count:
-            raise ValueError(f"{where}: {len(each)} where there are {count}")
+            raise ValueError(f"{where}: {len(each)} instead of {count}")
 
 
 def _once(where: str, names: Sequence[str]) -> None:
     if len({*names}) < len(names):
-        raise ValueError(f"{where}: two of one name")
+        raise ValueError(f"{where}: two have one name")
 
 
 def _known(where: str, named: Any, names: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
                 case [int() as at, str() as flow, [*way]] if 0 <= at <= LONGEST_NS and {*map(type, way)} <= {str}:
                     found.setdefault(flow, []).append((at, way))
                 case _:
-                    raise ValueError("no way of a flow at a time")
+                    raise ValueError("neither a flow nor a time")
     return found
 
 

@@ -76,7 +76,7 @@ def cost(study: Study) -> str:
         seconds, count = study.repetition
         core_s = each * count * study.core_s * seconds / float(str(study.options["seconds"]))
         words.append(
-            f"As large as published, --seconds {seconds:g} --seeds 1..{count}: {each * count:,} runs, {_hours(core_s)}."
+            f"At the paper's size, --seconds {seconds:g} --seeds 1..{count}: {each * count:,} runs, {_hours(core_s)}."
         )
     return " ".join(words)
 

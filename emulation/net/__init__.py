@@ -137,7 +137,7 @@ class Net(lane.Net):
     def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
         """Add a node of this kind. Raises Misuse."""
         if name in self.nodes:
-            raise Misuse(f"there is a {self.nodes[name].kind} {name} already")
+            raise Misuse(f"a {self.nodes[name].kind} {name} exists; choose another name")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
             raise Misuse(f"{name!r} is not a name for a {kind}: letters, digits, . _ and -, at most nine")
         with as_misuse(name):
@@ -255,7 +255,7 @@ class Net(lane.Net):
         if powers not in self.tables:
             self.tables = {powers: table_of(self.spec, network)}
         if not (found := self.tables[powers]):
-            raise Misuse(f"{no_table_reason(self.spec)} a distance alone is not enough; set positions")
+            raise Misuse(f"{no_table_reason(self.spec)} a distance is not enough; set positions")
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.ignore_progress, name: str = "") -> Any:
@@ -290,7 +290,7 @@ class Net(lane.Net):
         name = f"{name}{count}" if numbered else name
         where = Path(self.folder) / f"{name}-{spec.measurement.seed}"
         if where.exists():
-            raise Misuse(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
+            raise Misuse(f"run: a run {where.name} exists: give this one another name, or its net a seed")
 
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
             measured = spec.measurement.model_copy(update={"seconds": seconds})

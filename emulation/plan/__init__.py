@@ -104,4 +104,4 @@ def plan_medium(specification: Specification, *of: Any) -> dict[str, Any]:
         if name in part.MEDIA:
             planned: dict[str, Any] = part.plan_medium(specification, *of)
             return planned
-    raise Misuse(f"medium: no feature here has {name}")
+    raise Misuse(f"medium: no feature offers {name}")

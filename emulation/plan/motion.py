@@ -108,7 +108,7 @@ def check_extent(table: distance.Table, trajectories: Mapping[str, Sequence[AirW
     apart = math.dist(places.min(axis=0), places.max(axis=0))
     if table.beyond and apart > distance.FARTHEST_MM:
         raise Misuse(
-            f"motion: stations that hear each other may come to be {apart / 1e6:.1f} km apart; the air allows less "
+            f"motion: stations that hear each other can be {apart / 1e6:.1f} km apart; the air allows less "
             "than 9.6 km: keep them closer, or choose a propagation model that falls off faster"
         )
 

@@ -140,7 +140,7 @@ def radio_of_link(
 def _of_phy(what: str, radio: Radio, usual: Radio) -> None:
     """Check that a link's radios have the PHY of the network. Raises Misuse."""
     if phy_of(radio) != phy_of(usual):
-        raise Misuse(f"{what}: at {radio.freq} MHz it has another PHY than the network at {usual.freq} MHz")
+        raise Misuse(f"{what}: at {radio.freq} MHz its PHY differs from the network's at {usual.freq} MHz")
 
 
 def mode_of(radio: Radio, name: str, settings: Mapping[str, Any], leads: bool = False) -> Radio:
@@ -368,7 +368,7 @@ def node_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_radio: 
     radio_of_mode = mode_of(radio, name, settings)
     own = _changed(radio_of_mode, name, {what: settings[what] for what in RADIO_SETTINGS if what in settings})
     if phy_of(own) != phy_of(radio):
-        what = f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s"
+        what = f"{name}: at {own.rate:g} Mb/s its PHY differs from the network's at {radio.rate:g} Mb/s"
         if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):
             raise Misuse(what)
         if radio.rate_control == "fixed":

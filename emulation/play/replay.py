@@ -87,7 +87,7 @@ def read(folder: Path) -> Result:
     except OSError as error:
         raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
     except ValueError as error:  # the error names the place
-        raise Misuse(f"{error}: that is not a result of this version of dcflab") from None
+        raise Misuse(f"{error}: this version of dcflab cannot read that result") from None
 
 
 def same_lane(before: Result, trust: Trust) -> Lane:
@@ -107,7 +107,7 @@ def script_of(before: Result, folder: Path) -> Script | None:
     if not copy.is_file():
         raise Misuse(f"{copy}: the script of these runs is gone")
     if before.script.shell:
-        raise Misuse(f"{folder}: these runs are from a prompt, with input from a person: there is nothing to replay")
+        raise Misuse(f"{folder}: a person typed the input of these runs at a prompt, so they cannot be replayed")
     same = original.is_file() and original.read_bytes() == copy.read_bytes()
     return before.script if same else before.script.model_copy(update={"path": str(copy.resolve())})
 

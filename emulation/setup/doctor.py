@@ -158,7 +158,7 @@ def machine() -> Iterator[Check]:
     if (architecture := platform.machine()) != "x86_64":
         yield Check("architecture", Status.BROKEN, architecture, "lanes run on x86-64 only")
     if platform.release().endswith("-Microsoft"):
-        yield Check("wsl", Status.BROKEN, "version 1 of WSL is no Linux kernel", "wsl --set-version DISTRIBUTION 2")
+        yield Check("wsl", Status.BROKEN, "version 1 of WSL is not a Linux kernel", "wsl --set-version DISTRIBUTION 2")
     cpus = len(os.sched_getaffinity(0))
     yield Check("cpus", Status.OK, f"{cpus}; as many runs go side by side")
     mend = "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)"

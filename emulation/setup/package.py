@@ -28,7 +28,7 @@ def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = 
     """Make these files in a folder and return their paths; with `checks`, include the kernel in which modules are
     checked. Set-up runs first. Raises SetupError if that fails."""
     if lacking := [name for name in ("git", *deb.TOOLS * (Kind.DEB in kinds)) if not shutil.which(name)]:
-        raise SetupError(f"packages are made by {' and '.join(lacking)}: not on this machine")
+        raise SetupError(f"packaging needs {' and '.join(lacking)}, which this machine does not have")
     configurations = (uml.CONFIGURATION, kernel.DEBUG) if checks else (uml.CONFIGURATION,)
     for configuration in configurations:
         prepare(configuration=configuration)

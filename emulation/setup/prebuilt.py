@@ -117,7 +117,7 @@ def head(packed: tarfile.TarFile) -> dict[str, Entry]:
     first = packed.next()
     content = packed.extractfile(first) if first and first.name == HEAD and first.size <= HEAD_LIMIT else None
     if content is None:
-        raise ValueError("its head is missing")
+        raise ValueError("its header is missing")
     said = json.loads(content.read())
     if said["version"] != VERSION:
         raise ValueError(f"it is of version {said['version']}, and this dcflab reads {VERSION}")
@@ -139,7 +139,7 @@ def unpack(file: Path, name: str, entry: Entry, folder: Path) -> Iterable[str]:
                 continue
             met, left = True, left - member.size
             if not member.isreg() or not harmless(inside) or left < 0:
-                raise ValueError(f"it has {member.name!r}, which is no plain file, outside of its folder, or too large")
+                raise ValueError(f"it has {member.name!r}, which is special, outside of its folder, or too large")
             target = folder / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             content = packed.extractfile(member)
@@ -149,7 +149,7 @@ def unpack(file: Path, name: str, entry: Entry, folder: Path) -> Iterable[str]:
             target.chmod(0o755 if member.mode & 0o100 else 0o644)
             os.utime(target, (member.mtime, member.mtime))
         if cache.tree_digest(folder) != entry.tree or not all(map(harmless, entry.files)):
-            raise ValueError(f"the files of {name} are not those that it announces")
+            raise ValueError(f"the files of {name} do not match its list")
     return entry.files
 
 

@@ -59,7 +59,7 @@ def _fading(value: object) -> object:
     value = word_and_pairs("model", _off(value))
     for model, name in (("ricean", "k"), ("lognormal", "sigma")):
         if isinstance(value, dict) and value.get("model") != model and value.get(name) is not None:
-            raise ValueError(f"{value.get('model')} has no {name}, which is {model}'s")
+            raise ValueError(f"{value.get('model')} has no {name}; {model} has it")
     return value
 
 

@@ -39,7 +39,7 @@ LTF = {800: (2, 1, 4), 1600: (2,), 3200: (4,)}
 
 # Blocks of channels at 5 GHz (annex E): the lowest channel of each
 BLOCKS = {40: (36, 44, 52, 60, 149, 157), 80: (36, 52, 149), 160: (36,)}
-RADAR = frozenset(range(52, 145))  # channels that want a search for radar first, which is not modelled
+RADAR = frozenset(range(52, 145))  # channels that need radar detection first, which is not modelled
 
 
 # What people may ask for by name, and is not modelled
@@ -47,7 +47,7 @@ ABSENT = {
     "ofdma": "a PPDU of 802.11ax is for one station (HE SU)",
     "mu_mimo": "a PPDU is for one station",
     "puncturing": "a PPDU has all channels of its width",
-    "dfs": "channels that want a search for radar are not there",
+    "dfs": "channels that need radar detection are not there",
     "power_save": "stations are always awake",
     "twt": "stations are always awake",
     "stbc": "each stream has its own data",
@@ -128,7 +128,7 @@ def refuse_link(mode: str, link: str, band_ghz: int, channel: int, width_mhz: in
         return f"channel {channel} is in no block of {width_mhz} MHz"
     if taboo := sorted(RADAR.intersection(block)):
         them = f"{width_mhz} MHz around channel {channel} take channels {block[0]} to {block[-1]}"
-        return f"{them}, and from {taboo[0]} on they want a search for radar, which is not modelled"
+        return f"{them}, and from {taboo[0]} on they need radar detection, which is not modelled"
     return None
 
 

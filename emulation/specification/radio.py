@@ -133,7 +133,7 @@ def frequency(channel: object) -> int:
         channel = int(channel)
     if type(channel) is int and channel in by_number:
         return by_number[channel]
-    why = ", as it wants a search for radar, which is not modelled" if channel in RADAR else ""
+    why = ", as it needs radar detection, which is not modelled" if channel in RADAR else ""
     raise ValueError(f"channel: there is no {channel!r} here{why}; there are: {', '.join(map(str, by_number))}")
 
 

@@ -160,7 +160,7 @@ def test_core_and_specification_refuse_the_same() -> None:
          "an independent BSS cannot be of 802.11ax: mac80211 has HE for access points, their stations and meshes"),
         (refuse_link("ac", "mesh", 2, 6, 20), "802.11ac is at 5 GHz only, and channel 6 is at 2.4"),
         (refuse_link("ac", "infrastructure", 5, 36, 160),
-         "160 MHz around channel 36 take channels 36 to 64, and from 52 on they want a search for radar, which is not "
+         "160 MHz around channel 36 take channels 36 to 64, and from 52 on they need radar detection, which is not "
          "modelled"),
         (refuse_link("ac", "infrastructure", 5, 149, 160), "channel 149 is in no block of 160 MHz"),
         (refuse_link("n", "mesh", 5, 165, 40), "channel 165 is in no block of 40 MHz"),

@@ -246,7 +246,7 @@ def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
         ({"mode": "ac", "mcs": 9}, "802.11ac has no MCS 9 for one stream at 20 MHz"),
         ({"mode": "n", "width": 80}, "802.11n is 20 or 40 MHz wide, not 80"),
         ({"mode": "n", "mcs": 8}, "802.11n has MCS 0 to 7 for each number of streams, not 8"),
-        ({"mode": "ac", "width": 160}, "want a search for radar"),
+        ({"mode": "ac", "width": 160}, "need radar detection"),
         ({"mode": "n", "freq": 5825, "width": 40}, "channel 165 is in no block of 40 MHz"),
         ({"mode": "ax"}, "minstrel_ht does not support 802.11ax"),
         ({"mode": "ax", "mcs": 11, "guard": 0.4}, "the guard interval of 802.11ax is 0.8, 1.6 or 3.2 us"),

@@ -275,7 +275,7 @@ def test_on_manhattan_who_always_or_never_turns_still_gets_on(turn):
         ("random_walk", {"vmin": 11}, "no speed is between"),
         ("manhattan", {"vmin": 16}, "no speed is between"),
         ("manhattan", {"blocks": "0x3"}, "blocks are columns x rows"),
-        ("group", {"radius": 150}, "a group of radius 150 m has no room in an area of 1500x300"),
+        ("group", {"radius": 150}, "a group of radius 150 m does not fit into an area of 1500x300"),
         ("scripted", {}, "give either a file, or waypoints and presence"),
         ("scripted", {"file": "a", "waypoints": {"b": [[0, 1, 2]]}}, "give either a file, or waypoints and presence"),
     ],

@@ -97,11 +97,11 @@ def test_a_networks_own_motion_is_settled_too():
 @pytest.mark.parametrize(
     ("spans", "said"),
     [
-        ([(0, 1), (1, 2)], "presence of a: it must come and leave in turns"),
-        ([(3, 2)], "at rising times"),
+        ([(0, 1), (1, 2)], "presence of a: arrivals and departures must alternate"),
+        ([(3, 2)], "at increasing times"),
         ([(-1, 2)], "from 0 s on"),
-        ([(0, math.inf)], "at rising times"),
-        ([(0, math.nan)], "at rising times"),
+        ([(0, math.inf)], "at increasing times"),
+        ([(0, math.nan)], "at increasing times"),
     ],
 )
 def test_a_presence_that_cannot_be_is_refused(spans, said):

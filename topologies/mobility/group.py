@@ -31,7 +31,7 @@ class Parameters(random_waypoint.Parameters):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if min(sides(self.area)) <= 2 * self.radius:
-            raise ValueError(f"a group of radius {self.radius:g} m has no room in an area of {self.area}")
+            raise ValueError(f"a group of radius {self.radius:g} m does not fit into an area of {self.area}")
         return self
 
 

@@ -31,7 +31,7 @@ class Parameters(BaseModel):
         None, ge=0.001, le=1000, description="lowest speed, m/s; by default paper 003's for vmax"
     )
     pause: float = Field(0.0, ge=0, le=1e6, description="seconds at each point")
-    start: Literal["uniform", "stationary"] = Field("uniform", description="where nodes are and how fast, at first")
+    start: Literal["uniform", "stationary"] = Field("uniform", description="positions and speeds at the start")
 
     @model_validator(mode="after")
     def _speeds(self) -> Self:

@@ -21,7 +21,7 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
     folder = out or run_folder
     if not (run_folder / RESULT).is_file():
         hint = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{run_folder}: figures are made of a whole run folder, which has a {RESULT}{hint}")
+        raise Misuse(f"{run_folder}: figures need a whole run folder, with a {RESULT}{hint}")
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is not a folder")
     try:

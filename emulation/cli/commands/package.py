@@ -20,7 +20,7 @@ def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
     deb      a Debian package of the program and of all that it needs
     wheel    the same for pip, pipx and uv; Python's packages come from where these find them
     kernel   the kernel and its modules, which a checkout takes from $DCFLAB_KERNEL
-    sources  the sources of the others, which must be passed on with them
+    sources  the sources of the other three, which you must pass on with them
     """
     made = package(out, [Kind(kind) for kind in kinds or Kind], checks)
     for file in made:

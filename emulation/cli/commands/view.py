@@ -57,7 +57,7 @@ def report(folder: Path, out: Path | None) -> Path:
 
     if not (folder / RESULT).is_file():
         hint = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-        raise Misuse(f"{folder}: a report is made of a whole run folder, which has a {RESULT}{hint}")
+        raise Misuse(f"{folder}: a report needs a whole run folder, with a {RESULT}{hint}")
     made = out or folder / REPORT
     if out:
         out.write_text(page(report_again(folder)))

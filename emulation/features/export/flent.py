@@ -34,11 +34,11 @@ def flent(result: Result, run: Recorded) -> bytes | None:
     if not flows:
         return None
     if missing := [flow.name for flow in flows if "goodput_kbps" not in series[flow.name]]:
-        raise ValueError(f"{FILE} does not say the goodput of {missing[0]}")
+        raise ValueError(f"{FILE} has no goodput of {missing[0]}")
     step = float(run.plan["sample_s"])
     steps = max(int(series[flow.name]["time_s"][-1] / step + 1e-6) for flow in flows)
     if steps > sum(series[flow.name]["time_s"].size for flow in flows) + MOST_MISSED_STEPS:
-        raise ValueError(f"{FILE} is of {steps} steps, and has not as many samples")
+        raise ValueError(f"{FILE} has {steps} steps, and fewer samples")
     rates = [_on_grid(series[flow.name], step, steps) for flow in flows]
     names = [f"{SERIES}::{number}" for number in range(1, len(flows) + 1)]
     seconds = math.ceil(run.result.air_s)

@@ -139,7 +139,7 @@ def earlier_marks(folder: Path, found: Found) -> Marks:
     except FileNotFoundError:
         return Marks(lab=found.name)
     except ValidationError:
-        raise Misuse(f"{file} is no {FILE} of this version: move it away") from None
+        raise Misuse(f"{file} is not a {FILE} of this version: move it away") from None
     if kept.lab != found.name:
         raise Misuse(f"{file} is of the lab {kept.lab}: mark each lab in a folder of its own")
     return kept

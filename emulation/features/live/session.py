@@ -299,7 +299,7 @@ class Session:
                     f"routing: the running network cannot change to {kind}; choose one of: {', '.join(self.routings)}"
                 )
             if self.busy:
-                raise Misuse(f"the network is going {self.busy}; try again when it is there")
+                raise Misuse(f"the network is still going {self.busy}; try again afterwards")
             self._go_to(Moment(self.t_ns, tuple(self.actions), kind), f"by {kind} from the start")
         self.publish_state()
 
@@ -323,7 +323,7 @@ class Session:
         job = Job(requests)
         with self.changed:
             if self.busy:
-                raise Misuse(f"the network is going {self.busy}; try again when it is there")
+                raise Misuse(f"the network is still going {self.busy}; try again afterwards")
             if self.ending or self.ended:
                 raise Misuse("the network has ended; start another one with ./dcflab live")
             if requests:

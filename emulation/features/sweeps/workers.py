@@ -98,7 +98,7 @@ def check(lab: Lab, tasks: Sequence[Task]) -> None:
     if lab.lane.name != lanes.DEFAULT:
         raise Misuse(f"--dask: workers play in the lane {lanes.DEFAULT}, not in {lab.lane.name}")
     if any(task.specification.kernel.modules for task in tasks):
-        raise Misuse("--dask: workers have no modules of your own; leave out --modules")
+        raise Misuse("--dask: workers cannot load your own modules; leave out --modules")
 
 
 def play_on_worker(task: Task, wanted: dict[str, str]) -> Outcome:

@@ -110,7 +110,7 @@ def test_mediums_are_numbered_from_one() -> None:
 
 def test_an_address_of_old_kernels_is_taken_for_the_one_it_means() -> None:
     found = parse('ifaces: { ids = ["42:00:00:00:00:00"]; };', "it")
-    assert found.stations.all[0].address == ALL[0] and "kernels before 4.1" in found.warnings[0]
+    assert found.stations.all[0].address == ALL[0] and "before Linux 4.1" in found.warnings[0]
 
 
 @pytest.mark.parametrize(

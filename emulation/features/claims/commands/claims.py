@@ -138,10 +138,10 @@ class Bench:
                 self.run(some, sweep)
 
     def all(self) -> None:
-        """Test all claims while there is time, those first whose verdict costs least."""
+        """Test all claims while there is time, the cheapest verdicts first."""
         left = self.schedule.units(experiments.numbered())
         seconds = self.schedule.cost_s(left) / max(self.place.jobs, 1)
-        say(f"one more test of all undecided claims takes about {duration(seconds)}, a guess")
+        say(f"one more test of all undecided claims takes about {duration(seconds)}, by estimate")
         left_out: set[tuple[str, str]] = set()
         try:
             while unit := self.schedule.first(left_out):
@@ -284,7 +284,7 @@ COMMAND = Command(
     "claims", ["claims", "claims C46 C47", "claims C1 --seeds 101..120", "claims --all --hours 8 --write"],
     params=[
         click.Argument(["numbers"], nargs=-1),
-        click.Option(["--all", "of_all"], is_flag=True, help="test all claims, those first whose verdict costs least"),
+        click.Option(["--all", "of_all"], is_flag=True, help="test all claims, the cheapest verdicts first"),
         click.Option(["--hours"], type=HOURS,
                      help="with --all: stop after this many hours  [default: until all are decided]"),
         click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="judge once, with these seeds"),
@@ -293,7 +293,7 @@ COMMAND = Command(
                      help="stop at this many seeds, even if a claim is undecided"),
         click.Option(["--write"], is_flag=True, help="continue from docs/claims.json, and write it and its pages"),
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
-                     metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
+                     metavar="FILE", help="add the seeds of another claims.json, for example of another machine"),
         click.Option(["--report"], type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.html",
                      help="write all of it as one HTML file"),
         as_json("what was found as JSON"),

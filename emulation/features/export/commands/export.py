@@ -40,7 +40,7 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
     time, frames, TCP senders, and routes. With --to flent or --to pcapng, write a file for each run instead: its flows
     over time, or what its stations received, with an interface per station."""
     if names and to in FILE_PER_RUN:
-        raise Misuse(f"--table is for tables; {to}'s files have a run each")
+        raise Misuse(f"--table works only with tables; with --to {to}, each file has one run")
     check(run_folder)
     folder = out or run_folder / (to if to in FILE_PER_RUN else FOLDER)
     if folder.exists() and not folder.is_dir():
@@ -69,7 +69,7 @@ def check(folder: Path) -> None:
         raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; to continue them, run "
                       "the same command with --resume")  # fmt: skip
     hint = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
-    raise Misuse(f"{folder}: only a whole run folder can be exported, which has a {RESULT}{hint}")
+    raise Misuse(f"{folder}: only a whole run folder can be exported, with a {RESULT}{hint}")
 
 
 def write(

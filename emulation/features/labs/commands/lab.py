@@ -137,8 +137,8 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
     """Mark a sheet of answers with its programs, or all sheets of a folder.
 
     ANSWERS is a sheet, a student's folder, or a folder of either. The right answers come from a run of the lab with the
-    student's seed. For a folder it writes marks.csv and marks.json there. The exit status is 1 while an answer of a
-    sheet is not right, or if one of several sheets is broken.
+    student's seed. For a folder it writes marks.csv and marks.json there. The exit status is 1 if a
+    single sheet has a wrong or missing answer, or if one of several sheets is broken.
     """
     if labs.is_path(name) and own.other_writers(program := str(Path(name, labs.FILE))):
         own.confirm(program, "lab", trust)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`live TOPOLOGY`: show a running network in the browser, and change it meanwhile. The session is kept like a
+"""`live TOPOLOGY`: show a running network in the browser, and change it while it runs. The session is kept like a
 run, with a script that repeats it."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def command(name: str) -> click.Command:
         click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
         click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
     ]  # fmt: skip
-    help_ = f"Show a running {Path(name).stem} in the browser, and change it meanwhile."
+    help_ = f"Show a running {Path(name).stem} in the browser, and change it while it runs."
     examples = [f"live {name}", f"live {name} --rts full --no-open"]
     return Command(name, examples, short_help_options(name), params=params, callback=callback, help=help_)
 
@@ -148,6 +148,6 @@ def say(line: str) -> None:
 GROUP = "Run"
 COMMAND = TopologyCommands(
     "live", command, subcommand_metavar="TOPOLOGY [OPTIONS]",
-    help="Show a running network in the browser, down to single slots, and change it meanwhile.",
+    help="Show a running network in the browser, down to single slots, and change it while it runs.",
     examples=["live string --stations 3", "live mesh --size 5x5 --flows 6 --rts full", "live ./ring.py --no-open"],
 )  # fmt: skip

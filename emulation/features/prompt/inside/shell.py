@@ -109,7 +109,7 @@ class Shell(cmd.Cmd):
         about = {"NODE": self.default.__doc__, **{name: text for name, text in known.items() if name not in ALIASES}}
         if line:
             if not (text := about.get(line) or known.get(line)):
-                raise ValueError(f"there is no verb {line}; there are: {', '.join(about)}")
+                raise ValueError(f"there is no command {line}; there are: {', '.join(about)}")
             print("\n".join(f"    {row.strip()}".rstrip() for row in text.strip().splitlines()))
             return
         for text in about.values():

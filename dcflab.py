@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What notebooks import: `dcflab.load("runs/rts-cts-…").flows` is a pandas.DataFrame (docs/data.md).
 
-In a wheel (`emulation.setup.wheel`) this file is the package `dcflab`, the program is in the folder `home` beside it,
-so that its packages get in nobody's way, and `main` is its command. Nothing is loaded before it is asked for: whoever
-types a command does not wait for what notebooks use.
+In a wheel (`emulation.setup.wheel`) this file is the package `dcflab`, and `main` is its command. The program is in
+the folder `home` beside it, so that its packages do not collide with others. Modules load on first use, so a command
+does not wait for what only notebooks need.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if os.path.isdir(HOME):
 
 
 def __getattr__(name: str) -> Any:
-    """What `__all__` names, and the version."""
+    """Return what `__all__` names, or the version."""
     if name == "__version__":
         import emulation
 
@@ -38,11 +38,11 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> None:
-    """The command of a wheel: the program, under the interpreter for which it was installed. Does not return."""
+    """Run the program, under the interpreter for which it was installed: the command of a wheel. Does not return."""
     os.environ.update(VARIABLES)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HOME, os.environ.get("PYTHONPATH")]))
     name, *words = sys.argv
-    face = ["mediumd"] if os.path.basename(name) in ("mediumd", "wmediumd") else []  # a link of that name
+    face = ["mediumd"] if os.path.basename(name) in ("mediumd", "wmediumd") else []  # started by a link of that name
     os.execv(sys.executable, [sys.executable, "-P", "-m", "emulation", *face, *words])

@@ -44,7 +44,7 @@ MODES: list[tuple[str, int, int, float]] = [
     *(("ht", mcs, 20, 5.4) for mcs in (0, 3, 7)), ("vht", 0, 80, 5.4), ("vht", 4, 80, 3.5), ("vht", 9, 80, 2.1),
     ("he", 0, 80, 5.4), ("he", 5, 80, 2.0), ("he", 11, 80, 1.3),
 ]  # fmt: skip
-PPDUS = {1: 750, 5: 5500, 20: 7400}  # so many in a run, by stations: about 0.5 % of noise
+PPDUS = {1: 750, 5: 5500, 20: 7400}  # enough for about 0.5 % of noise, by stations
 SCENARIOS = [
     Scenario(form, mcs, width, stations, round(ppdus * ms / 1000, 1))
     for stations, ppdus in PPDUS.items()

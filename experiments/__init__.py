@@ -31,7 +31,7 @@ class Column(Enum):
 
     PUBLISHED = "as published"  # the paper's MAC rules, routing and TCP, as far as Linux can be set so
     TODAY = "today"  # the standard's DCF, and Linux as it comes
-    CONTROL = "control"  # others: shown, and not counted
+    CONTROL = "control"  # other conditions: shown, but not counted
 
 
 # The air and the transport of ns-2, which papers 000, 003 and 004 ran on; and those of the standard and of Linux.
@@ -52,15 +52,13 @@ class Study:
 
     `options` are flat, as on the topology's command line. Each run has those of the study, then those of its case, then
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
-    rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
-    `topology` is a name, or the path of one of the user's own, seen from the study's file. `names`: what to call
-    variants and cases; `phrases`: how a sentence names a variant, if not "with NAME"; `quantities`: the paths of
-    `tables.table` that are shown, and what to call them; `published`: the publication's numbers, by case and variant.
-    `core_s`: what a run costs of one core, in the mean over cases and variants, as it was once measured (0: not known);
-    `repetition`: seconds and number of seeds of the publication. `open`: options that it does not say, so that to
-    choose another value is still the same study. `column`: what its claims count for; `also`: what else they do, each
-    with the options that make it so. `place`: where in a file of the user's own it is.
-    """
+    rows, and `rows` says what they are ("hops"). `seeds` and `lane` are defaults. `topology` is a name, or the path of
+    a user's topology relative to the study's file. `names`: of variants and cases. `phrases`: how a sentence names a
+    variant, if not "with NAME". `quantities`: the paths of `tables.table` to show, with their labels. `published`: the
+    paper's numbers, by case and variant. `core_s`: the measured mean CPU time of a run, s (0: unknown). `repetition`:
+    the paper's duration in seconds and number of runs. `open`: options that the paper does not state; with other values
+    it is still the same study. `column`: the conditions for which its claims count; `also`: further ones, with the
+    options that they need. `place`: the line of a user's file that defines it."""
 
     name: str
     title: str
@@ -85,7 +83,7 @@ class Study:
     place: str = ""
 
     def __post_init__(self) -> None:
-        """Raises TypeError for what cannot be a study, ValueError for one of nothing."""
+        """Raises TypeError for fields of a wrong type, ValueError for a study without variants or cases."""
         for what in ("options", "variants", "cases", "names", "phrases", "quantities", "published"):
             if not isinstance(value := getattr(self, what), Mapping):
                 raise TypeError(f"a study's {what} are a mapping, not {value!r}")
@@ -104,26 +102,26 @@ class Study:
 
     def but(self, options: Options = MappingProxyType({}), quantities: Mapping[str, str] = MappingProxyType({}),
             **changes: Any) -> Study:  # fmt: skip
-        """This study with these options and quantities besides, and with changes of the rest."""
+        """Return this study with these further options and quantities, and with other fields changed."""
         options, quantities = {**self.options, **options}, {**self.quantities, **quantities}
         return replace(self, options=options, quantities=quantities, **changes)
 
     def columns(self) -> list[Study]:
-        """This study, and what it is under the conditions of other columns."""
+        """Return this study, and its forms under the conditions of other columns."""
         others = [self.but(options, name=f"{self.name}, {column.value}", column=column, also={})
                   for column, options in self.also.items()]  # fmt: skip
         return [self, *others]
 
     @property
     def varied(self) -> set[str]:
-        """The options that cases or variants set, which a user cannot."""
+        """The options that cases or variants set; a user cannot set them."""
         return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
 
 
 @dataclass(frozen=True)
 class Cause:
-    """The one change that brings about what does not come out otherwise: `options` of the studies of a column; and what
-    it is, in words."""
+    """A single change with which a claim holds that otherwise does not: `options` for the studies of a column, and a
+    description."""
 
     column: Column
     options: Options
@@ -132,9 +130,9 @@ class Cause:
 
 @dataclass(frozen=True)
 class Numbered:
-    """One of the papers' claims, as `claims.toml` has it: where it is made, and its text, also `short`. `causes`:
-    experiments that show why it does not come out under a column. `tried`: what was thought of, and not shown;
-    `finding`: the document that tells of it. `untested`: why no study tests it."""
+    """A claim of the papers, from `claims.toml`: its place, its text, and a `short` text. `causes`: experiments that
+    show why it does not hold under a column. `tried`: suspected causes without proof. `finding`: the document about it.
+    `untested`: why no study tests it."""
 
     paper: str
     text: str
@@ -167,24 +165,25 @@ def numbered() -> Mapping[str, Numbered]:
 
 
 def strings(hops: Iterable[int]) -> dict[str, Options]:
-    """Cases: strings of so many hops."""
+    """Return cases: strings with these numbers of hops."""
     return {str(count): {"stations": count + 1} for count in hops}
 
 
 def sca(threshold: int, tcp: str = "sca") -> Options:
-    """SCA, SS or SSCA, all thresholds alike."""
+    """Return the options for SCA, SS or SSCA with one threshold for both phases."""
     parameters = {f"tcp_sca.{phase}_increase_thresh": str(threshold) for phase in ("ca", "ss")}
     return {"tcp": tcp, "module_parameters": parameters}
 
 
 def cwl(limit: int = 0, tcp: str = "cwl") -> Options:
-    """The congestion window held to so many segments; 0: to what Chen, Xue and Nahrstedt give for the route's hops."""
+    """Return the options for a congestion window limited to `limit` segments; 0: by Chen, Xue and Nahrstedt's rule for
+    the route's hops."""
     rule = {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)} if limit else {"tcp_cwl.rule": "chen"}
     return {"tcp": tcp, "module_parameters": rule}
 
 
 def plain(title: str, topology: str = "") -> Study:
-    """One network, which nothing is compared with and of which nothing was published: a study of one case."""
+    """Return a study of one network, without comparison and published numbers."""
     return Study(title, title, topology, {}, {"": {}}, [], quantities=OF_RUNS)
 
 

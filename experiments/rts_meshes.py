@@ -28,13 +28,13 @@ T8 = {
 }  # fmt: skip
 TABLES = {GOODPUT: T6, COLLISIONS: T7, DROPS: T8}
 CASES = {f"{policy}-{flows}": (policy, flows) for flows in (3, 6) for policy in POLICIES}
-THREE, SIX = (["plain-3", "delayed-3"], ["plain-6", "delayed-6"])  # but for DAA, which 000 has not
+THREE, SIX = (["plain-3", "delayed-3"], ["plain-6", "delayed-6"])  # without DAA, which paper 000 does not have
 DAA = ["daa-3", "daa-6"]
 PLAIN, THINNED = ("plain-3", "plain-6"), [case for case in CASES if "plain" not in case]
 
 
 def within(rts: str, path: str, low: float, high: float, *cases: str) -> list[Check]:
-    """Between so much and so much of what Full has."""
+    """Return checks that a variant's value is within this range of Full's."""
     return [Check(Of(rts, path, case), "in", Of("full", path, case), low, high) for case in cases]
 
 

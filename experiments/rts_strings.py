@@ -72,7 +72,7 @@ def all_lengths(policy: str, flows: int) -> tuple[tuple[str, ...], str]:
 
 
 def ordered(path: str, policies: Iterable[str], flows: Iterable[int], *variants: str) -> list[Check]:
-    """Each variant has more of it than the next, in the mean of all lengths."""
+    """Return a check that each variant has more than the next, on average over all lengths."""
     return [
         Check(Of(a, path, *all_lengths(policy, n)), ">", Of(b, path, *all_lengths(policy, n)))
         for policy in policies for n in flows for a, b in pairwise(variants)
@@ -80,7 +80,7 @@ def ordered(path: str, policies: Iterable[str], flows: Iterable[int], *variants:
 
 
 def fewer(rts: str, path: str, names: list[str], low: float, high: float = 1.0) -> list[Check]:
-    """Between so much and so much of what Full has."""
+    """Return checks that a variant's value is within this range of Full's."""
     return [Check(Of(rts, path, name), "in", Of("full", path, name), low, high) for name in names]
 
 

@@ -33,7 +33,7 @@ def within(flows: int, pause: int, low: float, high: float, speeds: tuple[int, .
 
 
 def more(flows: int) -> list[Check]:
-    """In the mean of all speeds, with each pause."""
+    """Return checks of the mean over all speeds, with each pause."""
     some = {pause: tuple(CASES[flows, pause, mean] for mean in SPEEDS) for pause in PAUSES}
     sides = [[Of(tcp, GOODPUT, some[pause], f"pause {pause} s, all speeds") for tcp in VARIANTS] for pause in PAUSES]
     return [Check(sca25, ">", newreno) for newreno, sca25 in sides]

@@ -40,7 +40,7 @@ VARIANTS = {
 
 
 def gains(more: str, than: str, flows: int, of: Gains) -> list[Check]:
-    """That a variant has between so much and so much more than another."""
+    """Return checks that a variant has more than another, by a percentage in this range."""
     return [
         Check(Of(more, GOODPUT, case(flows, *where)), "in", Of(than, GOODPUT, case(flows, *where)), low, high)
         for where, (low, high) in of.items()
@@ -56,12 +56,12 @@ def at_all_speeds(variant: str, flows: int, pause: int) -> Of:
 
 
 def together(more: str, than: str, flows: int) -> list[Check]:
-    """That it has more in the mean of all speeds, with each pause."""
+    """Return checks that it has more, on average over all speeds, with each pause."""
     return [Check(at_all_speeds(more, flows, pause), ">", at_all_speeds(than, flows, pause)) for pause in PAUSES]
 
 
 def about(percent: Mapping[int, float], pause: int) -> Gains:
-    """By speed, the paper's gain; within half of it."""
+    """Return by speed the range of half the paper's gain to one and a half times it."""
     return {(pause, vmax): (1 + of / 200, 1 + of * 1.5 / 100) for vmax, of in percent.items()}
 
 

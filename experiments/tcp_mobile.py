@@ -25,20 +25,20 @@ VARIANTS = ("newreno", "sack", "vegas")
 
 def more(area: str, low: float, high: float, than: tuple[str, ...] = ("newreno", "sack"),
          speeds: tuple[int, ...] = SPEEDS) -> list[Check]:  # fmt: skip
-    """That Vegas has between so much and so much more, at each of these speeds."""
+    """Return checks that Vegas has more, by a percentage in this range, at each of these speeds."""
     cases = [f"{area}-{vmax}" for vmax in speeds]
     return [Check(Of("vegas", GOODPUT, case), "in", Of(base, GOODPUT, case), low, high)
             for case in cases for base in than]  # fmt: skip
 
 
 def on_average(area: str) -> list[Check]:
-    """That it has more than each, in the mean of all speeds."""
+    """Return checks that it has more than each of these, on average over all speeds."""
     some, what = tuple(f"{area}-{vmax}" for vmax in SPEEDS), "all speeds"
     return [Check(Of("vegas", GOODPUT, some, what), ">", Of(base, GOODPUT, some, what)) for base in ("newreno", "sack")]
 
 
 def alike(area: str) -> list[Check]:
-    """That NewReno and SACK differ by no more than 1 %, in the mean."""
+    """Return checks that NewReno and SACK differ by at most 1 % on average."""
     some, what = tuple(f"{area}-{vmax}" for vmax in SPEEDS), "all speeds"
     return [Check(Of("sack", GOODPUT, some, what), "in", Of("newreno", GOODPUT, some, what), 0.99, 1.01)]
 

@@ -51,7 +51,7 @@ OPTIMA = {  # the window that claims C18, C21, C23 have as the best, by hops and
     (4, "on"): ("1", "6", "1"), (4, "off"): ("6", "6", "6"),
 }  # fmt: skip
 EACH = [(rate, rts) for rate in RATES for rts in RTS]
-LEAST = 0.99  # a window is as good as another that gives no more than one percent more
+LEAST = 0.99  # a window is as good as one that gives at most one percent more
 
 
 def case(flow: str, rate: str, rts: str) -> str:
@@ -59,12 +59,12 @@ def case(flow: str, rate: str, rts: str) -> str:
 
 
 def mean(hops: int, rate: str, rts: str, window: str, path: str = GOODPUT) -> Of:
-    """Over the flows of so many hops."""
+    """Return the mean over the flows with this number of hops."""
     return Of(window, path, tuple(case(flow, rate, rts) for flow in FLOWS[hops]), f"{hops} hops, {rate}, {rts}")
 
 
 def faster(hops: int, *rates: str) -> list[Check]:
-    """Each rate gives more than the next, where nothing holds the window."""
+    """Return checks that each rate gives more than the next, with an unlimited window."""
     return [
         Check(mean(hops, a, on, "free"), ">", mean(hops, b, on, "free"), group=f"{a} > {b}")
         for a, b in pairwise(rates) for on in RTS

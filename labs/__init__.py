@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labs: exercises for a course. Each folder is one: a handout, a network, and `lab.py`, which holds `LAB`.
 
-A lab has no answers in it. It says what is run, and of each question how its answer follows from these runs: a number
-is worked out of them, a sentence is one that holds of them or not, a frame is one of which something is true. As runs
-are made under a seed of the student's own, what is right for one is not for the next. docs/plugins.md says how to
-write one; instructor.md is for who teaches.
-"""
+A lab contains no answers. It says which runs to make, and how the answer to each question follows from them: a number
+is computed from the runs, a sentence is true of them or not, a frame satisfies a condition. Each student's runs have
+their own seed, so the answers differ between students. docs/plugins.md says how to write a lab; instructor.md is for
+teachers."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ Runs = Mapping[str, Recorded]  # of one student, by the names that the lab gives
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What all questions have: the `name` of the answer in the sheet, what is asked, and where to look if it is not
-    right yet, without saying what is."""
+    """What all questions have: the `name` of the answer in the sheet, the question, and where to look if the answer is
+    not right yet. That hint does not give the answer away."""
 
     name: str
     asks: str
@@ -35,8 +34,8 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Question):
-    """A number, in `unit`, that is right if it is `within` a fraction of what `of` computes from the runs. `slips` are
-    usual mistakes: what to say to each, and the number that it leads to."""
+    """A number in `unit`. It is right if it differs by at most the fraction `within` from what `of` computes from the
+    runs. `slips` are common mistakes: the hint for each, and the number that it leads to."""
 
     unit: str
     within: float
@@ -46,16 +45,16 @@ class Number(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Question):
-    """Sentences, of which one or several hold for the runs: it is right to choose all of these, and no other. Each
-    student gets them in another order."""
+    """Sentences, of which one or several are true of the runs. The right answer is all of these and no other. Each
+    student gets the sentences in a different order."""
 
     options: Mapping[str, Callable[[Runs], bool]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame(Question):
-    """The number of a frame in `air.pcapng.gz` of a run, as Wireshark counts them. It is right if `which` is true for
-    it: a column with a row for each frame."""
+    """The number of a frame in `air.pcapng.gz` of a run, as Wireshark counts them. It is right if its row of the
+    column that `which` returns is true."""
 
     run: str
     which: Callable[[Recorded], Array]
@@ -63,22 +62,22 @@ class Frame(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Essay(Question):
-    """Words that the teacher judges; they give no points."""
+    """A text that the teacher marks; it gives no points."""
 
     points: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program(Question):
-    """A program of the student's: `file`, beside the sheet."""
+    """A program that the student writes: `file`, beside the sheet."""
 
     file: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tap(Program):
-    """A Python program that gets the folder of a run and prints what it found there. `says` are the words, or numbers,
-    that its output must have."""
+    """A Python program that gets the folder of a run and prints what it found there. `says` returns the words or
+    numbers that its output must contain."""
 
     run: str
     says: Callable[[Recorded], Sequence[str]]
@@ -86,7 +85,7 @@ class Tap(Program):
 
 @dataclass(frozen=True)
 class Test:
-    """What is asked of a module: in a sentence, and as what has to hold of the runs with it and those without."""
+    """A requirement of a module: as a sentence, and as a condition on the runs with it and those without it."""
 
     says: str
     holds: Callable[[Runs, Runs], bool]
@@ -95,8 +94,8 @@ class Test:
 
 @dataclass(frozen=True, kw_only=True)
 class Congestion(Program):
-    """A congestion control, as one C file that builds a module of its name. It is put into each of `runs`, and `tests`
-    compare these with the same runs under their own TCP; each gives a point."""
+    """A congestion control: one C file that builds a module of its name. Each of `runs` is repeated with it, and
+    `tests` compare the two; each test gives a point."""
 
     runs: Sequence[str]
     tests: Sequence[Test]
@@ -104,9 +103,9 @@ class Congestion(Program):
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """A lab. `topology` is a name, or a file beside it. Each of `runs` has the `options` of all, then what is `drawn`
-    for the student, of these values of each option, then its own. `files` are what a student begins with, besides
-    handout, figures and topology; `minutes` is what it takes a student."""
+    """A lab. `topology` is a name, or a file beside it. Each of `runs` has the common `options`, then the values
+    `drawn` for the student from those of each option, then its own. `files` are what a student begins with, in addition
+    to handout, figures and topology; `minutes` is how long a student needs."""
 
     title: str
     teaches: str
@@ -132,23 +131,23 @@ class Found:
 
     @property
     def topology(self) -> str:
-        """As it is named from anywhere."""
+        """Return its name, or its path, for use from any folder."""
         return str(self.folder / self.lab.topology) if self.lab.topology.endswith(".py") else self.lab.topology
 
     @property
     def files(self) -> list[Path]:
-        """What a student is given, but for the handout."""
+        """Return the files that a student gets, without the handout."""
         own = [self.lab.topology] if self.lab.topology.endswith(".py") else []
         return [*sorted(self.folder.glob("*.svg")), *(self.folder / name for name in (*own, *self.lab.files))]
 
 
 def names() -> list[str]:
-    """The labs there are."""
+    """Return the names of all labs."""
     return sorted(file.parent.name.replace("_", "-") for file in Path(__file__).parent.glob(f"*/{FILE}"))
 
 
 def find(name: str) -> Found:
-    """The lab of this name, or in this folder (one of the user's own). Raises ValueError if there is none."""
+    """Return the lab with this name, or in this folder of the user's. Raises ValueError if there is none."""
     folder = Path(name).resolve() if is_path(name) else Path(__file__).parent / name.replace("-", "_")
     if not is_path(name) and name not in names():
         raise ValueError(f"there is no lab {name!r}; there are: {', '.join(names())}")
@@ -159,5 +158,5 @@ def find(name: str) -> Found:
 
 
 def is_path(name: str) -> bool:
-    """Whether it is the folder of a lab of the user's own, and not the name of one of ours."""
+    """Return whether this is the folder of a user's lab, not the name of one of ours."""
     return "/" in name or name in (".", "..")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What labs ask of runs again and again."""
+"""Quantities of runs that several labs use."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ MEAN_BACKOFF_US = 31 / 2 * SLOT_US  # of a first attempt
 
 
 def kbps(name: str, runs: Runs) -> float:
-    """What all flows of a run bring together, kb/s."""
+    """Return the goodput of all flows of a run together, kb/s."""
     return runs[name].result.goodput_kbps
 
 
 def flow_kbps(name: str, flow: int, runs: Runs) -> float:
-    """What one brings, counted from 0."""
+    """Return the goodput of one flow, counted from 0, kb/s."""
     return runs[name].result.flows[flow].goodput_kbps
 
 
 def collided(run: Recorded) -> Array:
-    """Which frames were spoilt where they were to go, because another was on the air."""
+    """Return which frames collided at their addressed receiver."""
     found: Array = run.air.outcome == Outcome.COLLISION
     return found
 
 
 def sent(run: Recorded, kind: Kind, station: int | None = None) -> Array:
-    """Which frames are of this kind, and of this station, counted from 0."""
+    """Return which frames are of this kind, and from this station, counted from 0."""
     found: Array = run.air.kind == kind
     return found if station is None else found & (run.air.station == station)
 
 
 def airtime_us(run: Recorded, kind: Kind) -> float:
-    """How long the longest frame of this kind is on the air."""
+    """Return how long the longest frame of this kind is on the air, us."""
     which = sent(run, kind)
     return float((run.air.end_ns - run.air.start_ns)[which].max()) / 1000 if which.any() else 0.0
 
 
 def meanwhile(run: Recorded, station: int) -> Array:
-    """Which frames began while one of this station, of more than a slot, was on the air."""
+    """Return which frames began while a frame of this station, longer than a slot, was on the air."""
     air = run.air
     theirs = np.flatnonzero(air.station == station)
     before = theirs[(np.searchsorted(air.start_ns[theirs], air.start_ns) - 1).clip(min=0)]
@@ -51,18 +51,18 @@ def meanwhile(run: Recorded, station: int) -> Array:
 
 
 def ends(run: Recorded, reason: str) -> int:
-    """How many frames the MACs of all stations were done with for this reason."""
+    """Return how many frames the MACs of all stations finished for this reason."""
     tables = [table for station in run.result.stations for table in station.counters["end"].values()]
     return sum(int(table.get(reason, 0)) for table in tables)
 
 
 def given_up(run: Recorded) -> float:
-    """The part of all frames with one receiver that the MACs gave up."""
+    """Return the share of all unicast frames that the MACs gave up."""
     failed = sum(ends(run, reason) for reason in ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT"))
     return failed / max(failed + ends(run, "ACKED"), 1)
 
 
 def fairness(run: Recorded) -> float:
-    """Jain's index of the flows' goodputs: 1 if they are alike, 1 over their number if one has all."""
+    """Return Jain's index of the flows' goodputs: 1 if they are equal, 1 over their number if one has all."""
     each = [flow.goodput_kbps for flow in run.result.flows]
     return sum(each) ** 2 / (len(each) * sum(rate * rate for rate in each)) if any(each) else 1.0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The site's navigation, which is what docs/index.md says: under each heading, a list of links to pages; what is
-indented lies below the page before. Sphinx wants it as toctrees, so these are added as the pages are read.
+"""The site's navigation, from docs/index.md: a list of links to pages under each heading; an indented page belongs to
+the page above it. Sphinx needs toctrees, so these are added when the pages are read.
 
-And what reads better on a site than in a file: a link that is called by its file's name, as `medium.md`, is called as
-the page is there; and a number is not parted from its unit."""
+Two changes make pages easier to read on a site. A link whose text is a file name, such as `medium.md`, gets the page's
+title. A number stays on one line with its unit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTRY = re.compile(r"(?P<indent> *)- \[(?P<title>[^]]+)\]\((?P<page>[^)#]+)\.(md
 
 
 def toctrees(index: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """By the page to which they are added, the toctrees; and what each page is called."""
+    """Return the toctrees by the page to which they are added, and the title of each page."""
     above = index.relative_to(root).with_suffix("").as_posix()
     trees: dict[tuple[str, str], list[str]] = {}
     titles: dict[str, str] = {}
@@ -42,7 +42,7 @@ def toctrees(index: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """What Sphinx calls."""
+    """Connect to Sphinx, which calls this."""
     root = Path(app.srcdir)
     made, titles = toctrees(root / f"{app.config.root_doc}.md", root)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notebooks as pages: what they say, what they run, and what came of it when they were kept. Nothing is run here; a
-test runs them. To Sphinx they are Markdown."""
+"""Notebooks as pages: their text, their code, and the outputs stored in them. Nothing is run here; a test runs them.
+Sphinx reads them as Markdown."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-STYLES = "<style"  # pandas brings its own
+STYLES = "<style"  # pandas writes its own styles
 
 
 def text(said: str | list[str]) -> str:
-    """What a notebook keeps as lines."""
+    """Return a text that a notebook may store as lines."""
     return "".join(said)
 
 
 def raw(found: str) -> str:
-    """HTML as Markdown takes it: a block of it ends with an empty line. Without styles."""
+    """Return HTML that can stand in Markdown, where an empty line would end it; without styles."""
     before, style, after = found.partition(STYLES)
     if style:
         found = before + after.partition("</style>")[2]
@@ -27,7 +27,7 @@ def raw(found: str) -> str:
 
 
 def shown(output: dict[str, Any]) -> str:
-    """An output of a cell, as the richest of what it is kept as."""
+    """Return an output of a cell, in the richest stored form."""
     data = output.get("data", {})
     if picture := data.get("image/png"):
         return f'<img alt="what the cell draws" src="data:image/png;base64,{text(picture).replace(chr(10), "")}">'
@@ -45,7 +45,7 @@ def parts(notebook: dict[str, Any]) -> Iterator[str]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """What Sphinx calls."""
+    """Connect to Sphinx, which calls this."""
 
     def convert(app: Any, page: str, source: list[str]) -> None:
         if Path(app.env.doc2path(page)).suffix == ".ipynb":

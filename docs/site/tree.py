@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the checkout on the site: what a page links to that is no page is shown as it is, in colours; of a folder,
-the list of its files. A forge does the same with the same links. And the site's index.html, which is its start page."""
+"""Files of the checkout on the site. If a page links to a file that is not a page, the site shows the file with syntax
+highlighting; for a folder, it lists the files. A forge does the same with these links. This module also makes the
+site's start page, index.html."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from pygments.util import ClassNotFound
 from sphinx.addnodes import download_reference, pending_xref
 
 Page = tuple[str, dict[str, Any], str]
-LARGEST = 1 << 20  # bytes; of what is larger, the beginning
+LARGEST = 1 << 20  # bytes; of a larger file only the beginning is shown
 START = '<meta http-equiv="refresh" content="0; url={there}"><p><a href="{there}">{there}</a></p>'
 
 
 def shown(file: Path) -> str:
-    """A file as HTML."""
+    """Return a file as HTML."""
     text = file.read_bytes()[:LARGEST].decode(errors="replace")
     try:
         lexer = get_lexer_for_filename(file.name)
@@ -33,19 +34,19 @@ def shown(file: Path) -> str:
 
 
 def listed(folder: Path) -> str:
-    """A folder as HTML."""
+    """Return a folder as HTML."""
     names = sorted(f"{path.name}/" if path.is_dir() else path.name for path in folder.iterdir())
     rows = (f"<li><code>{html.escape(name)}</code></li>" for name in names if not name.startswith((".", "__pycache__")))
     return f"<ul>{''.join(rows)}</ul>"
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """What Sphinx calls."""
+    """Connect to Sphinx, which calls this."""
     root = Path(app.srcdir)
     wanted: set[str] = set()
 
     def lead(app: Any, doctree: nodes.document) -> None:
-        """Links lead to the pages that will be made, instead of to copies of the files."""
+        """Let links lead to the pages made below, not to copies of the files."""
         here = app.env.docname
         for node in [*doctree.findall(download_reference), *doctree.findall(pending_xref)]:  # files; folders and others
             path = Path(os.path.normpath(root / Path(here).parent / node["reftarget"]))
@@ -56,7 +57,7 @@ def setup(app: Any) -> dict[str, bool]:
                 node.replace_self(nodes.reference("", "", *node.children, refuri=uri, internal=True))
 
     def pages(app: Any) -> Iterator[Page]:
-        """A page for each of them."""
+        """Yield a page for each linked file and folder, and the start page."""
         for name in sorted(wanted):
             body = shown(root / name) if (root / name).is_file() else listed(root / name)
             yield name, {"title": name, "body": f"<h1>{html.escape(name)}</h1>{body}"}, "page.html"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A route breaks: who notices, after how long, and what it costs to ask for another one."""
+"""A route breaks: which station notices, after how long, and what finding another route costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STA4, STA5 = 3, 4
 
 
 def arrivals_s(run: Recorded) -> Array:
-    """When datagrams arrived at sta5, in seconds from the start, each once."""
+    """Return when datagrams first arrived at sta5, s from the start."""
     air = run.air
     good = sent(run, Kind.UDP) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
     found: Array = np.unique(air.end_ns[good] - run.lane["started_ns"]) / 1e9
@@ -24,7 +24,7 @@ def arrivals_s(run: Recorded) -> Array:
 
 
 def silence_s(run: Recorded) -> float:
-    """The longest time between two."""
+    """Return the longest time between two arrivals."""
     return float(np.diff(arrivals_s(run)).max())
 
 
@@ -33,26 +33,26 @@ def silence_of(name: str, runs: Runs) -> float:
 
 
 def silences(run: Recorded) -> Sequence[str]:
-    """What the tap has to say, in whole milliseconds."""
+    """Return what the tap must print: the silence in whole milliseconds."""
     return [f"{1000 * silence_s(run):.0f}"]
 
 
 def last_by_sta4_s(run: Recorded) -> float:
-    """When the last datagram came from sta4 itself."""
+    """Return when the last datagram arrived directly from sta4."""
     air = run.air
     good = sent(run, Kind.UDP, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
     return float(air.end_ns[good][-1] - run.lane["started_ns"]) / 1e9
 
 
 def in_vain(run: Recorded) -> Array:
-    """Which datagrams sta4 sent to a sta5 that was out of reach."""
+    """Return which datagrams sta4 sent to sta5 when that was out of range."""
     air = run.air
     found: Array = sent(run, Kind.UDP, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.BELOW_THRESHOLD)
     return found
 
 
 def noticed_s(run: Recorded) -> float:
-    """From the first datagram that was sent in vain to the first control packet after it."""
+    """Return the time from the first datagram sent in vain to the next control packet."""
     air = run.air
     first = air.start_ns[in_vain(run)][0]
     control = air.start_ns[sent(run, Kind.ROUTING)]

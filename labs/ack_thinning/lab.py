@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ACK thinning: a TCP ACK is small, but to send it takes the same waiting, preamble and ACK as a segment does."""
+"""ACK thinning: a TCP ACK is small, but sending it takes the same waiting, preamble and MAC ACK as a segment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHORT, ACK_US = "plain", 304.0
 
 
 def exchange_us(runs: Runs, kind: Kind) -> float:
-    """What it takes to send one frame of this kind over a hop, from the DIFS before it to the MAC's ACK."""
+    """Return the time for sending one frame of this kind over a hop, from the DIFS before it to the MAC's ACK."""
     air = runs[SHORT].air
     frame = float((air.end_ns - air.start_ns)[sent(runs[SHORT], kind)].min()) / 1000
     if kind == Kind.TCP_DATA:
@@ -23,7 +23,7 @@ def exchange_us(runs: Runs, kind: Kind) -> float:
 
 
 def of_segment(runs: Runs) -> float:
-    """What a TCP ACK takes, in per cent of a segment."""
+    """Return the time that a TCP ACK takes, in percent of a segment's."""
     return 100 * exchange_us(runs, Kind.TCP_ACK) / exchange_us(runs, Kind.TCP_DATA)
 
 
@@ -31,13 +31,13 @@ WINDOW_OF_1 = {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "fixed", "tcp
 
 
 def every_second(runs: Runs) -> float:
-    """What it would gain to leave out every second ACK, if nothing else changed, in per cent."""
+    """Return the gain of leaving out every second ACK if nothing else changed, in percent."""
     data, ack = exchange_us(runs, Kind.TCP_DATA), exchange_us(runs, Kind.TCP_ACK)
     return 100 * ((data + ack) / (data + ack / 2) - 1)
 
 
 def gain(runs: Runs) -> float:
-    """What it gains, in per cent."""
+    """Return the measured gain, in percent."""
     return 100 * (kbps("delayed", runs) / kbps("plain", runs) - 1)
 
 
@@ -46,7 +46,7 @@ def air_ns(run: Recorded, kind: str) -> int:
 
 
 def spoilt_by_ack(run: Recorded) -> Array:
-    """Which segments were spoilt by a TCP ACK: the last frame of who did it that began before their end."""
+    """Return which segments collided with a TCP ACK: the culprit's last frame that began before their end."""
     air = run.air
     found = np.zeros(air.kind.size, bool)
     rows = np.flatnonzero(sent(run, Kind.TCP_DATA) & collided(run) & (air.culprit >= 0))

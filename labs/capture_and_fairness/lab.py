@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Capture and fairness: of two frames at once the stronger survives, and so does its sender's contention window."""
+"""Capture and fairness: of two overlapping frames the stronger survives, and its sender keeps its small contention
+window."""
 
 from __future__ import annotations
 
@@ -15,29 +16,29 @@ NEAR, FAR = 0, 1  # flows
 
 
 def distance(runs: Runs, station: str) -> float:
-    """Metres from a station to sta2."""
+    """Return the distance from a station to sta2, m."""
     nodes = {node["name"]: node for node in runs["capture"].plan["nodes"]}
     return math.dist(nodes[station]["position"], nodes["sta2"]["position"])
 
 
 def stronger_db(runs: Runs) -> float:
-    """By how much sta1 arrives stronger: two-ray's power falls with the fourth power of the distance."""
+    """Return by how many dB sta1 arrives stronger: two-ray's power falls with the fourth power of the distance."""
     return 40 * math.log10(distance(runs, "sta3") / distance(runs, "sta1"))
 
 
 def edge_m(runs: Runs, exponent: float = 4) -> float:
-    """Up to where sta1's frames survive those of sta3."""
+    """Return the distance up to which sta1's frames survive those of sta3, m."""
     return float(distance(runs, "sta3") / 10 ** (runs["capture"].plan["air"]["capture_db"] / 10 / exponent))
 
 
 def captured(run: Recorded) -> Array:
-    """Which datagrams of sta1 arrived that began when one of sta3 had been on the air for more than a slot."""
+    """Return which datagrams of sta1 arrived although one of sta3 began more than a slot before them."""
     found: Array = sent(run, Kind.UDP, STA1) & meanwhile(run, STA3) & ~collided(run)
     return found
 
 
 def arrives(run: Recorded, station: int) -> float:
-    """The part of a station's datagrams' frames that arrives."""
+    """Return the share of a station's data frames that arrives."""
     mine = sent(run, Kind.UDP, station)
     return float((mine & ~collided(run)).sum() / mine.sum())
 

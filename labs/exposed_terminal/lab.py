@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exposed terminals: carrier sense silences who would do no harm."""
+"""Exposed terminals: carrier sense silences stations that would disturb nobody."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ SENSED_M = 550.0
 
 
 def alone(runs: Runs) -> float:
-    """What a sender whom nobody disturbs brings, as it was measured."""
+    """Return the measured goodput of a sender that nobody disturbs."""
     return flow_kbps("deaf", 0, runs)
 
 
 def cycle_us(runs: Runs) -> float:
-    """What a datagram takes, from one to the next."""
+    """Return the time from one datagram to the next, us."""
     data, ack = (airtime_us(runs["deaf"], kind) for kind in (Kind.UDP, Kind.ACK))
     return DIFS_US + MEAN_BACKOFF_US + data + SIFS_US + ack
 
 
 def less(us: float, runs: Runs) -> float:
-    """What it would be if a datagram took so much less."""
+    """Return what that goodput would be if a datagram took `us` less."""
     return alone(runs) * cycle_us(runs) / (cycle_us(runs) - us)
 
 
 def quieter_db(runs: Runs) -> float:
-    """By how much to turn down: two-ray's power falls with the fourth power of the distance."""
+    """Return by how many dB to reduce the power: two-ray's power falls with the fourth power of the distance."""
     nodes = {node["name"]: node for node in runs["exposed"].plan["nodes"]}
     gap = math.dist(nodes["sta2"]["position"], nodes["sta3"]["position"])
     return 40 * math.log10(SENSED_M / gap)
 
 
 def both_at_once(run: Recorded) -> Array:
-    """Which datagrams of sta3 arrived that began while one of sta2 was on the air."""
+    """Return which datagrams of sta3 arrived although they began while one of sta2 was on the air."""
     found: Array = sent(run, Kind.UDP, STA3) & meanwhile(run, STA2) & ~collided(run)
     return found
 
 
 def lost_to_collisions(runs: Runs) -> float:
-    """The part of the air time that collided datagrams took, where one silences the other."""
+    """Return the share of the air time that collided datagrams took, where one sender silences the other."""
     run = runs["exposed"]
     spoilt = float((sent(run, Kind.UDP) & collided(run)).sum())
     return spoilt * airtime_us(run, Kind.UDP) / 1e6 / run.result.air_s

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hidden terminals: who cannot sense the other sends into its frames, and RTS/CTS moves the collision to where it is
-cheap."""
+"""Hidden terminals: stations that cannot sense each other send into each other's frames. RTS/CTS moves the collision
+to short frames."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
 from labs.quantities import SLOT_US, airtime_us, collided, flow_kbps, given_up, kbps, meanwhile, sent
 
 STA1, STA3 = 0, 2
-HEADERS = 26 + 8 + 20 + 8 + 4  # bytes of QoS data that are no datagram: MAC, LLC/SNAP, IP, UDP; FCS
+HEADERS = 26 + 8 + 20 + 8 + 4  # bytes of QoS data around a datagram's payload: MAC, LLC/SNAP, IP, UDP; FCS
 
 
 def spoilt(run: Recorded, station: int) -> Array:
-    """Which datagrams of a station collided."""
+    """Return which datagrams of a station collided."""
     found: Array = sent(run, Kind.UDP, station) & collided(run)
     return found
 
 
 def sent_into(run: Recorded) -> Array:
-    """Which datagrams of sta1 collided that began when a frame of sta3 had been on the air for more than a slot."""
+    """Return which of sta1's collided datagrams began more than a slot after a frame of sta3."""
     found: Array = spoilt(run, STA1) & meanwhile(run, STA3) & (run.air.culprit == STA3)
     return found
 
 
 def data_us(runs: Runs) -> float:
-    """How long the frame of a datagram is on the air."""
+    """Return how long a data frame is on the air."""
     return airtime_us(runs["hidden"], Kind.UDP)
 
 
-def share_spoilt(run: Recorded) -> float:
-    """Of the datagrams' frames."""
+def share_collided(run: Recorded) -> float:
+    """Return the share of sta1's data frames that collided."""
     return float((sent(run, Kind.UDP) & collided(run)).sum() / sent(run, Kind.UDP).sum())
 
 
@@ -44,7 +44,7 @@ def collisions(run: Recorded, kind: Kind) -> int:
 
 
 def slotted(run: Recorded) -> float:
-    """The part of sta1's spoilt frames that began within a slot of one of sta3."""
+    """Return the share of sta1's collided frames that began within a slot of one of sta3."""
     air = run.air
     mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[sent(run, Kind.UDP, STA3)]
     at = np.searchsorted(theirs, mine).clip(1, theirs.size - 1)
@@ -53,7 +53,7 @@ def slotted(run: Recorded) -> float:
 
 
 def counts(run: Recorded) -> Sequence[str]:
-    """What the tap has to say."""
+    """Return what the tap must print: the number of collisions of each sender."""
     return [str(int(spoilt(run, station).sum())) for station in (STA1, STA3)]
 
 
@@ -136,7 +136,7 @@ LAB = Lab(
                     collisions(r["hidden"], Kind.ACK) > collisions(r["hidden"], Kind.UDP)
                 ),
                 "More than half of the datagrams' frames collide.": lambda r: (
-                    share_spoilt(r["hidden"]) > 0.5
+                    share_collided(r["hidden"]) > 0.5
                 ),
                 "Thanks to retries, fewer than one datagram in ten is given up.": lambda r: (
                     given_up(r["hidden"]) < 0.1

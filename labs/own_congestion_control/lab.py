@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A congestion control of one's own: over several hops Reno sends more than the path can hold. Do better."""
+"""A congestion control of your own: over several hops Reno sends more than the path can hold. Do better."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ FAIR = 0.97
 
 
 def srtt_ms(run: Recorded) -> float:
-    """TCP's smoothed round trip, the mean over time and flows."""
+    """Return TCP's smoothed round-trip time, ms: the mean over time and flows."""
     each = [flow.tcp.srtt_ms or 0.0 for flow in run.result.flows if flow.tcp]
     return sum(each) / max(len(each), 1)
 
 
 def share(name: str, own: Runs, reno: Runs) -> float:
-    """Of the goodput."""
+    """Return its goodput relative to Reno's."""
     return kbps(name, own) / max(kbps(name, reno), 1e-9)
 
 
 def quicker(name: str, own: Runs, reno: Runs) -> bool:
-    """Whether the round trip is at most half as long, of flows that get anywhere."""
+    """Return whether the round-trip time is at most half as long, and flows make progress."""
     return 0 < srtt_ms(own[name]) <= 0.5 * srtt_ms(reno[name])
 
 
 def shared(own: Runs, reno: Runs) -> bool:
-    """Whether two flows share nearly what Reno's bring."""
+    """Return whether two flows together deliver nearly as much as Reno's."""
     return share("two flows", own, reno) >= 0.9 and fairness(own["two flows"]) >= FAIR
 
 
 def fewer(name: str, own: Runs, reno: Runs) -> bool:
-    """Whether at most half as much is retransmitted."""
+    """Return whether at most half as much is retransmitted."""
     return own[name].result.retransmits <= 0.5 * reno[name].result.retransmits
 
 

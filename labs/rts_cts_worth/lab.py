@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When is RTS/CTS worth it? It costs the same time before every frame, and saves as long as a frame is."""
+"""When is RTS/CTS worth it? It costs the same time before every frame; the longer the frame, the more a collision
+costs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ SIZES = (100, 200, 400, 700, 1000, 1400)
 
 
 def load(size: int) -> float:
-    """What each of the two offers, kb/s: more than gets through, but of small datagrams not much more."""
+    """Return what each of the two senders offers, kb/s: more than gets through; for small datagrams not much more."""
     return 1500.0 if size <= 200 else 5000.0
 
 
@@ -32,13 +33,13 @@ NEAR = {
 
 
 def gain(runs: Runs, size: int, near: bool = False) -> float:
-    """What RTS/CTS makes of the goodput: a factor."""
+    """Return the goodput with RTS/CTS relative to that without."""
     where = "near " if near else ""
     return kbps(f"{where}full {size}", runs) / kbps(f"{where}none {size}", runs)
 
 
 def worth_bytes(runs: Runs) -> float:
-    """From which size on it is worth it among hidden stations; nan: nowhere. Straight lines between what was run."""
+    """Return the size from which on RTS/CTS gains among hidden stations, interpolated linearly; nan: none."""
     for before, size in pairwise(SIZES):
         low, high = gain(runs, before), gain(runs, size)
         if low < 1 <= high:
@@ -47,20 +48,20 @@ def worth_bytes(runs: Runs) -> float:
 
 
 def overhead_us(runs: Runs) -> float:
-    """What RTS/CTS adds before a frame."""
+    """Return the time that RTS/CTS adds before a frame, us."""
     run = runs["full 100"]
     return airtime_us(run, Kind.RTS) + airtime_us(run, Kind.CTS) + 2 * SIFS_US
 
 
 def worth_us(runs: Runs) -> float:
-    """How long a frame of that size is on the air: straight lines again, of what was measured."""
+    """Return how long a frame of that size is on the air, us, interpolated linearly."""
     size = worth_bytes(runs)
     short, long = (airtime_us(runs[f"none {each}"], Kind.UDP) for each in (SIZES[0], SIZES[-1]))
     return short + (long - short) * (size - SIZES[0]) / (SIZES[-1] - SIZES[0])
 
 
 def cost_percent(runs: Runs) -> float:
-    """What it costs where nobody is hidden, of the longest datagrams."""
+    """Return the cost for the longest datagrams without hidden stations, percent."""
     return 100 * (1 - gain(runs, SIZES[-1], near=True))
 
 

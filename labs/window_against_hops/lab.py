@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Window against hops: a path holds a few segments, a third of its hops or so; more of them only wait and collide."""
+"""Window against hops: a path holds about a third of a segment for each hop; more segments only wait and collide."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def goodput(runs: Runs, window: int) -> float:
 
 
 def best(runs: Runs) -> float:
-    """What the best of the windows brings."""
+    """Return the goodput with the best window."""
     return max(goodput(runs, window) for window in WINDOWS)
 
 
 def srtt_ms(runs: Runs, window: int) -> float:
-    """TCP's smoothed round trip, in the mean."""
+    """Return the mean of TCP's smoothed round-trip time, ms."""
     tcp = runs[of_window(window)].result.flows[0].tcp
     return float(tcp.srtt_ms or 0) if tcp else 0.0
 
@@ -38,7 +38,7 @@ def hops(runs: Runs) -> int:
 
 
 def three_hops_away(run: Recorded) -> Array:
-    """Which segments were spoilt by a station three hops from their sender."""
+    """Return which segments collided with a station three hops from their sender."""
     found: Array = sent(run, Kind.TCP_DATA) & collided(run) & (abs(run.air.culprit - run.air.station) == 3)
     return found
 

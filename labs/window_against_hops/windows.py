@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Windows of so many segments, held by the sender: a string under each."""
+"""Run a string with each of these windows, in segments, which the sender keeps."""
 
 from experiments import Study, cwl
 

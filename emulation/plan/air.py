@@ -280,7 +280,7 @@ def plan_air(
         "delay_ns": powers.delay_ns.tolist(),
         "error_table": errors_of(radio, medium) if medium.reception == "sinr" else None,
         "host_delay_ns": round(medium.host_delay_us * 1000),
-        "punctual": bool(getattr(routing, "PUNCTUAL", False)),
+        "punctual": radio.mode != OLDER or bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
         "trace": specification.measurement.trace and len(powers.delay_ns) > 0,

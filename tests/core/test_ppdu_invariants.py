@@ -7,7 +7,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 from dcf import US, Core, Edca, Errors, Limits, library
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from properties import examples
 from test_modes import made as mode_of
@@ -63,7 +63,16 @@ def play(network, seed, reception, edca, step=None):  # type: ignore[no-untyped-
     powers, delays, traffic, (limits, window, start, tries) = network
     n = len(powers)
     air = Watched(
-        powers, delays, phy=OFDM, modes=MODES, freq=FREQ, seed=seed, reception=reception, edca=edca, queue=4000
+        powers,
+        delays,
+        phy=OFDM,
+        modes=MODES,
+        freq=FREQ,
+        seed=seed,
+        reception=reception,
+        edca=edca,
+        queue=4000,
+        punctual=True,
     )
     for curve in range(34):
         assert air.lib.dcf_set_curve(air.memory, curve, Errors(-10_000, 30_000, 2, (1 << 30, 0)))
@@ -84,7 +93,29 @@ def play(network, seed, reception, edca, step=None):  # type: ignore[no-untyped-
     return air
 
 
+def hears(n, *links):  # type: ignore[no-untyped-def]
+    powers = [[0] * n for _ in range(n)]
+    for sender, receiver, power in links:
+        powers[sender][receiver] = power
+    return powers, [[0] * n for _ in range(n)]
+
+
+# A failed RTS resets a longer NAV; an MPDU goes first without, then with an RTS.
+RESET = (
+    *hears(5, (1, 2, 1000), (2, 4, 1000)),
+    [(0, 1, 1, 60, 0, 0, False)] * 2 + [(1, 2, 3, 1530, 0, 0, True), (2, 2, 1, 60, 445, 0, False)],
+    (Limits(8191, 500_000, 2, 0), 8, 0, 3),
+)
+MIXED = (
+    *hears(2, (0, 1, 200), (1, 0, 200)),
+    [(0, 1, 1, 60, 0, 2, False), (0, 1, 2, 3000, 0, 2, True)],
+    (Limits(8191, 500_000, 2, 0), 8, 0, 2),
+)
+
+
 @given(networks, st.integers(0, 2**64 - 1), st.integers(0, 1), st.booleans())
+@example(RESET, 4_032_565_668, 0, False)
+@example(MIXED, 1, 1, False)
 @examples(150)
 def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-def]
     air = play(network, seed, reception, edca)

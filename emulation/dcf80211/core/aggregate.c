@@ -111,7 +111,7 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 static bool settle_failed(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long)
 {
 	exchange_count_failure(dcf, s, f, is_long);
-	if ((is_long ? f->lrc : f->src) >= exchange_tries(s, f, is_long))
+	if (f->tries >= f->session->tries)
 		return false;
 	exchange_next_stage(dcf, f);
 	return true;

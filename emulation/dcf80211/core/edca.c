@@ -94,7 +94,7 @@ static bool edca_counts(const struct access *a)
 /* Would one more collision be the last? The kernel's rate stages count transmissions. */
 static bool is_last(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
 {
-	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= exchange_tries(s, a->head, false);
+	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= exchange_short_limit(s, a->head);
 }
 
 bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)

@@ -87,18 +87,21 @@ bool exchange_is_long(const struct dcf_station *s, const struct dcf_frame *f)
 
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
 {
+	/* An agreement limits how often an MPDU is sent, whether an RTS came before it or not. */
+	if (f->session && !f->request && !rts)
+		return f->tries >= f->session->tries;
 	if (dcf->config.retry_by_stages && !f->session)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
 		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].count);
 	/* The frame after an RTS is longer than the RTS threshold, so the long limit counts (10.3.4.4). */
 	if (!rts && exchange_is_long(s, f))
-		return f->lrc + 1 >= exchange_tries(s, f, true);
-	return f->src + 1 >= exchange_tries(s, f, false);
+		return f->lrc + 1 >= s->long_limit;
+	return f->src + 1 >= exchange_short_limit(s, f);
 }
 
-u8 exchange_tries(const struct dcf_station *s, const struct dcf_frame *f, bool is_long)
+u8 exchange_short_limit(const struct dcf_station *s, const struct dcf_frame *f)
 {
-	return f->session && !f->request ? f->session->tries : is_long ? s->long_limit : s->short_limit;
+	return f->session && !f->request ? f->session->tries : s->short_limit;
 }
 
 u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus, bool asks)
@@ -141,9 +144,9 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 /*
  * The same, after access. A failed RTS needs a timer only if it was the last
  * attempt. Several RTSs may fail in the time of an answered one. If the last
- * attempt is among them, the report comes late, by less than that time, unless
- * the kernel wants punctual reports, as it does when it passes on one frame at a
- * time.
+ * attempt is among them, the report comes late, by less than that time. So does
+ * a delivery by a station whose longer NAV the reset after a failed RTS ends. A
+ * kernel that wants punctual reports has one more timer for each RTS.
  */
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f)
 {

@@ -469,8 +469,8 @@ void exchange_next_stage(const struct dcf *dcf, struct dcf_frame *f);
  * always does, in a burst, too.
  */
 bool exchange_is_long(const struct dcf_station *s, const struct dcf_frame *f);
-/* The limit of these retries, or of the others. */
-u8 exchange_tries(const struct dcf_station *s, const struct dcf_frame *f, bool is_long);
+/* How often an RTS, or a frame without one, may fail. */
+u8 exchange_short_limit(const struct dcf_station *s, const struct dcf_frame *f);
 /* Would one more failure of @f be the last? */
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts);
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);

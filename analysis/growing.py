@@ -119,14 +119,14 @@ class GrowingTrace:
         until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
         part = Trace(data, tx, selected(rx, known), end, frame, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
-        self._tell(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
+        self._pass_on(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
         self.written_ns = until_ns
         since = until_ns - HOLD_NS
         first = int(np.searchsorted(tx["start_ns"], since))
         self.tx, self.frame, self.end = tx[first:], frame[first:], selected(end, end["time_ns"] >= since)
         self.rx = selected(rx, row >= first)
 
-    def _tell(self, part: Trace, settled: Array, end: Array) -> None:
+    def _pass_on(self, part: Trace, settled: Array, end: Array) -> None:
         """Pass the settled transmissions, whose arrivals are known, and the new `end` records to what counts them."""
         tx, rx = part.tx, part.rx
         own = settled & ~is_response(tx["kind"])

@@ -26,7 +26,7 @@ try:
     sys.stderr.flush()
     os._exit(0)  # else Python takes apart all that was loaded
 except (ImportError, SyntaxError) as error:  # a damaged environment: made anew, if that is what it is
-    from emulation.setup import mend_environment
+    from emulation.setup import repair_environment
 
-    mend_environment(thoroughly=True, lacking=getattr(error, "name", None) or "")
+    repair_environment(thoroughly=True, missing_module=getattr(error, "name", None) or "")
     raise

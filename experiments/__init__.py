@@ -21,7 +21,7 @@ from typing import Any
 import topologies
 from analysis.tables.claims import Claim
 from analysis.tables.table import OF_RUNS, QUANTITIES, Published, is_path
-from topologies.files import load, place_of, said_of
+from topologies.files import load, place_of, prefix_errors
 
 Options = Mapping[str, object]
 
@@ -205,7 +205,7 @@ def find(name: str) -> Study:
         found: Study = load(name, "study", {"STUDY": (lambda found: isinstance(found, Study), "is not a Study")}).STUDY
         beside = str(Path(name).parent / found.topology) if found.topology.endswith(".py") else found.topology
         found = replace(found, topology=beside, place=place_of(name, "STUDY"))
-        with said_of(found.place):
+        with prefix_errors(found.place):
             topologies.find(found.topology)
         return found
     if name not in names():

@@ -96,7 +96,8 @@ CHECKS = [
 CALLS = {
     "Misuse", "Failure", "UsageError", "BadParameter", "SetupError", "LaneError", "NetlinkError", "Damaged",
     "ValueError", "TypeError", "LookupError", "OSError", "NotTested", "Failed", "UnknownName", "UnknownParameter",
-    "UnknownError", "say", "warn", "note", "echo", "fail", "refuse", "agreed", "leave_out", "_fail", "_refuse", "_warn",
+    "UnknownError", "say", "warn", "note", "echo", "fail", "refuse", "confirmed", "leave_out", "_fail", "_refuse",
+    "_warn",
 }  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def records() -> str:
         PHASES,
         ROUTING,
         layout(routes, "RECORD", "The record of routing"),
-        values(routes.Event, routes.Packet, routes.Why),
+        values(routes.Event, routes.Packet, routes.DropReason),
     ])  # fmt: skip
 
 

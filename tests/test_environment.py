@@ -121,10 +121,10 @@ def test_a_damaged_environment_is_made_anew(seen: Seen, monkeypatch: pytest.Monk
     python = prepare()
     assert prepare() == python
     monkeypatch.setattr(sys, "prefix", str(python.parents[1]))
-    emulation.setup.mend_environment()
+    emulation.setup.repair_environment()
     assert (seen.made, seen.started) == ([kind], [])
     (python.parents[1] / lost).unlink()
-    emulation.setup.mend_environment()
+    emulation.setup.repair_environment()
     assert seen.made == [kind] * 2 and [arguments[0] for arguments in seen.started] == [str(python)]
     assert (python.parents[1] / lost).exists()
     (python.parents[1] / lost).unlink()
@@ -137,17 +137,17 @@ def test_what_needs_more_than_runs_do_begins_again_in_the_whole_environment(
 ) -> None:
     """If it lacks a package, or may load any; a package that the full one lacks is an error."""
     monkeypatch.setattr(sys, "prefix", str(emulation.setup.prepare_environment().parents[1]))
-    emulation.setup.mend_environment(thoroughly=True)
-    emulation.setup.mend_environment(thoroughly=True, lacking="numpy.no_such_module")
+    emulation.setup.repair_environment(thoroughly=True)
+    emulation.setup.repair_environment(thoroughly=True, missing_module="numpy.no_such_module")
     assert (seen.made, seen.started) == (["run"], [])
-    emulation.setup.mend_environment(thoroughly=True, lacking="no_such_package.inside")
+    emulation.setup.repair_environment(thoroughly=True, missing_module="no_such_package.inside")
     assert "this needs no_such_package" in capsys.readouterr().err
     emulation.setup.require_all_packages()
     whole = environment.obtain(emulation.setup.LOCK_FILE)
     assert seen.made == ["run", "venv"]
     assert seen.started == [[str(whole), *sys.orig_argv[1:]]] * 2
     monkeypatch.setattr(sys, "prefix", str(whole.parents[1]))
-    emulation.setup.mend_environment(thoroughly=True, lacking="no_such_package.inside")
+    emulation.setup.repair_environment(thoroughly=True, missing_module="no_such_package.inside")
     emulation.setup.require_all_packages()
     assert (seen.made, len(seen.started)) == (["run", "venv"], 2)
 

@@ -139,5 +139,5 @@ def test_a_build_that_fails_says_first_what_is_wrong(tmp_path: Path) -> None:
     ]
     assert "errors/error-50.o" in "\n".join(said[4:])
     assert "an older error" not in str(caught.value)
-    assert len(said) == 1 + tools.SHOWN
+    assert len(said) == 1 + tools.LOG_LINES
     assert "an older error" in (tmp_path / "log").read_text()

@@ -51,8 +51,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_taken_is_what_was_built(made: Path, tmp_path: Path) -> None:
     assert [path.name for path in made.parent.iterdir()] == [f"dcflab-{KERNEL}.tar.xz"]
-    assert prebuilt.offered(RECIPE) == made and kernel.find() is None
-    prebuilt.take(made)
+    assert prebuilt.find_file(RECIPE) == made and kernel.find() is None
+    prebuilt.unpack_into_cache(made)
     found = kernel.find()
     assert found and found.folder == tmp_path / "taker" / KERNEL
     assert cache.inspect(found.folder, thoroughly=True) == (cache.State.SOUND, "")
@@ -60,7 +60,7 @@ def test_what_is_taken_is_what_was_built(made: Path, tmp_path: Path) -> None:
     assert found.linux.stat().st_mode & 0o777 == 0o755 and (found.folder / "scripts/a b").stat().st_mode & 0o111 == 0
     assert not os.path.lexists(found.folder / "scripts/link")
     assert cache.find(MODULE)
-    prebuilt.take(made)  # there is nothing left to do
+    prebuilt.unpack_into_cache(made)  # there is nothing left to do
 
 
 def test_it_comes_before_what_was_built_here(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_it_comes_before_what_was_built_here(made: Path, monkeypatch: pytest.Mon
     (folder := cache.roots()[-1]).mkdir()
     (folder / "file").touch()
     cache.obtain(f"kernel-{RECIPE}-fedcba9876543210", lambda folder: (folder / "linux").touch() or ["linux"])
-    prebuilt.take(made)
+    prebuilt.unpack_into_cache(made)
     found = kernel.find()
     assert found and found.key == KERNEL
 
@@ -77,11 +77,11 @@ def test_it_may_lie_in_a_folder_or_in_the_checkout(made: Path, monkeypatch: pyte
     monkeypatch.setenv(prebuilt.VARIABLE, str(made.parent))
     (made.parent / f"dcflab-{OTHER}.tar.xz").touch()
     (made.parent / f"dcflab-{KERNEL}-sources.tar").touch()
-    assert prebuilt.offered(RECIPE) == made
+    assert prebuilt.find_file(RECIPE) == made
     monkeypatch.delenv(prebuilt.VARIABLE)
-    assert prebuilt.offered(RECIPE) is None
+    assert prebuilt.find_file(RECIPE) is None
     monkeypatch.setattr(prebuilt, "CHECKOUT", made.parent)
-    assert prebuilt.offered(RECIPE) == made
+    assert prebuilt.find_file(RECIPE) == made
 
 
 def test_that_of_another_version_is_refused(
@@ -99,7 +99,7 @@ def test_that_of_another_version_is_refused(
     assert emulation.setup.find_or_take(uml.CONFIGURATION) is None
     assert "is not the one of this checkout" in capsys.readouterr().err
     lying = other.rename(made)  # its name says one thing, its head another
-    prebuilt.take(lying)
+    prebuilt.unpack_into_cache(lying)
 
 
 @pytest.mark.parametrize("named", ["nowhere", "", "my.tar.xz"])
@@ -172,7 +172,7 @@ def test_what_leads_elsewhere_or_is_not_as_announced_is_refused(
     before = {*tmp_path.rglob("*"), taker}
     rewritten(made, change)
     with pytest.raises(Failure, match="is damaged, or not a prebuilt kernel"):
-        prebuilt.take(made)
+        prebuilt.unpack_into_cache(made)
     assert not cache.find(KERNEL) and not list(taker.glob("[!lm]*"))
     assert {path for path in tmp_path.rglob("*") if taker not in path.parents} <= before
 
@@ -180,7 +180,7 @@ def test_what_leads_elsewhere_or_is_not_as_announced_is_refused(
 def test_what_is_too_large_is_not_unpacked(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prebuilt, "LIMIT", 1000)
     with pytest.raises(Failure, match="too large"):
-        prebuilt.take(made)
+        prebuilt.unpack_into_cache(made)
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "other", "gone"])
@@ -193,5 +193,5 @@ def test_a_damaged_file_is_refused(made: Path, damage: str) -> None:
     if damage == "gone":
         made.unlink()
     with pytest.raises(Failure, match=r"is damaged, or not a prebuilt kernel|No such file"):
-        prebuilt.take(made)
+        prebuilt.unpack_into_cache(made)
     assert not cache.find(KERNEL)

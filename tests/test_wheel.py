@@ -135,9 +135,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_package_that_is_not_there_is_named(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it, also in uv's environments; other errors are passed on."""
     with pytest.raises(SystemExit, match=r"needs no-such_package.*\n  .*-m pip install 'no-such_package>=2,<3'"):
-        emulation.setup.mend_environment(thoroughly=True, lacking="no-such_package.inside")
-    emulation.setup.mend_environment()
-    emulation.setup.mend_environment(thoroughly=True, lacking="click.inside")
+        emulation.setup.repair_environment(thoroughly=True, missing_module="no-such_package.inside")
+    emulation.setup.repair_environment()
+    emulation.setup.repair_environment(thoroughly=True, missing_module="click.inside")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert environment.pip(["a>1"]) == f"uv pip install --python {sys.executable} 'a>1'"
 

@@ -34,7 +34,7 @@ def _check(area: str) -> str:
 Area = Annotated[str, AfterValidator(_check)]
 
 
-def somewhere(area: Point, random: Random) -> Point:
+def random_point(area: Point, random: Random) -> Point:
     """Return a uniformly distributed point of an area with these sides."""
     return area[0] * random.random(), area[1] * random.random()
 

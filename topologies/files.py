@@ -173,7 +173,7 @@ def lines(name: str) -> Iterator[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def said_of(place: str) -> Iterator[None]:
+def prefix_errors(place: str) -> Iterator[None]:
     """Prefix errors with their place."""
     try:
         yield

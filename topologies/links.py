@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, ValidationInfo
 
-from topologies.files import number, opened, read_by, said_of
+from topologies.files import number, opened, prefix_errors, read_by
 from topologies.network import MAX_NODES, NAME
 
 LIMITS = {"dbm": (-200.0, 40.0), "snr": (-100.0, 140.0), "delivery": (0.0, 1.0)}  # of each quantity
@@ -82,7 +82,7 @@ def read(name: str) -> Links:
     source = str(Path(name).resolve())
     numbered = _numbered(source)
     place, head = next(numbered, (name, ""))
-    with said_of(place):
+    with prefix_errors(place):
         columns = [word.strip().lower() for word in head.split(",")]
         quantity = next((each for each in LIMITS if each in columns), None)
         needed = {"from", "to", quantity} | ({"rate"} if quantity == "delivery" else set())
@@ -90,7 +90,7 @@ def read(name: str) -> Links:
             raise ValueError(f"the columns are from,to,dbm or from,to,snr or from,to,rate,delivery; not {head[:80]!r}")
     rows: dict[tuple[str, str, float | None], Row] = {}
     for place, line in numbered:
-        with said_of(place):
+        with prefix_errors(place):
             fields = [field.strip() for field in next(csv.reader([line]))]
             if len(fields) != len(columns):
                 raise ValueError(f"{len(fields)} fields, but there are {len(columns)} columns")

@@ -17,7 +17,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from topologies import Layout
-from topologies.area import Area, sides, somewhere
+from topologies.area import Area, random_point, sides
 from topologies.motion import Point, stream
 from topologies.network import MAX_NODES
 
@@ -79,7 +79,7 @@ def place(stations: int, area: str, connected: float | None, placement: int) -> 
 
 
 def _drawn_point(area: Point, random: Random) -> Point:
-    x, y = somewhere(area, random)
+    x, y = random_point(area, random)
     return round(x, 3), round(y, 3)
 
 

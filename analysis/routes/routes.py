@@ -83,7 +83,7 @@ class Packet(IntEnum):
     UPDATE = 7
 
 
-class Why(IntEnum):
+class DropReason(IntEnum):
     """Reasons for dropping a packet."""
 
     DONE = 0
@@ -105,7 +105,7 @@ class Why(IntEnum):
     GONE = 16  # the node was removed
 
 
-HAS_A_WAY = (Event.FOUND, Event.CHANGED, Event.REPAIRED)
+HAS_ROUTE = (Event.FOUND, Event.CHANGED, Event.REPAIRED)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def parse(data: bytes | bytearray) -> Array:
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
     fail(records["event"] > max(Event), "an unknown event")
     fail(records["kind"] > max(Packet), "an unknown kind of packet")
-    fail(records["reason"] > max(Why), "an unknown reason")
+    fail(records["reason"] > max(DropReason), "an unknown reason")
     fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "an impossible time")
     if whole != len(data):
         left = len(data) - whole
@@ -256,8 +256,8 @@ def follow(
     edges = np.concatenate([[start_ns], time[told][after & ~before], [stop_ns]])
     within = event[told][(time[told] >= start_ns) & after]
     counts = [int((within == which).sum()) for which in (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE)]
-    has_a_way = one_of(event, HAS_A_WAY) & (records["to"] == destination)
-    matters = own & (event == Event.LOST_ROUTE) | (event == Event.LINK_LOST) | has_a_way
+    has_route = one_of(event, HAS_ROUTE) & (records["to"] == destination)
+    matters = own & (event == Event.LOST_ROUTE) | (event == Event.LINK_LOST) | has_route
     matters &= (time >= start_ns) & (time < stop_ns)
     breaks = _breaks(records[matters], source, destination, links)
     breaks[breaks < NEVER] -= zero_ns
@@ -269,7 +269,7 @@ def _breaks(records: Array, source: int, destination: int, links: _Links) -> Arr
     found: list[list[int]] = []
     broken: set[int] = set()
     for event, node, to, time in records[["event", "node", "to", "time_ns"]].tolist():
-        if event in HAS_A_WAY:
+        if event in HAS_ROUTE:
             if node in broken:
                 found[-1][1] = time
                 broken = set()
@@ -293,8 +293,8 @@ def summary(records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any]) ->
         control_frames=_counts(Packet, sent["kind"]),
         control_bytes={kind.name.lower(): int(size[kind]) for kind in Packet if size[kind]},
         airtime_s=sum(airtimes) / 1e9,
-        dropped=_counts(Why, dropped["reason"][data]),
-        dropped_control=_counts(Why, dropped["reason"][~data]),
+        dropped=_counts(DropReason, dropped["reason"][data]),
+        dropped_control=_counts(DropReason, dropped["reason"][~data]),
         events=_counts(Event, records["event"]),
     )
 

@@ -99,7 +99,7 @@ def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | N
     columns = (elsewhere, elsewhere | begins(attempts.counts), own, own & ~attempts.acked, own & ~attempts.retry)
     never = np.zeros(attempts.tx.size, int)  # no retry count has this value
     limits = (np.broadcast_to(never if limit is None else limit, never.shape) for limit in (short_limit, long_limit))
-    rows = zip(*(column.tolist() for column in (*columns, _fates(attempts), *limits)), strict=True)
+    rows = zip(*(column.tolist() for column in (*columns, _results(attempts), *limits)), strict=True)
     for row, (at_another, apart, is_own, group, not_retry, fate, short_most, long_most) in enumerate(rows):
         # A frame to a group is sent once, and the first transmission of a data frame has no Retry bit: earlier attempts
         # belong to another frame.
@@ -130,7 +130,7 @@ def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | N
     return np.array(first, np.int64), np.array(reason, np.int64), np.array(after_cts, bool)
 
 
-def _fates(attempts: Attempts) -> Array:
+def _results(attempts: Attempts) -> Array:
     """Return the result of each attempt: the Reason why its frame ended, or CLEARED, UNANSWERED or OPEN."""
     own = ~attempts.rts
     cases = [
@@ -147,27 +147,27 @@ def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, durat
     kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
     unknown = np.flatnonzero(served.data < 0)
     if unknown.size:
-        asked = asked_for(rate[attempts.tx], duration[attempts.tx])
+        asked = announced(rate[attempts.tx], duration[attempts.tx])
         then = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
         kinds_then = kind[served.of_attempt[then]]
-        kind[unknown] = kinds_asked_for(followed(asked[then], kinds_then), asked[served.first[unknown]])
+        kind[unknown] = kinds_announced(followed(asked[then], kinds_then), asked[served.first[unknown]])
     return kind
 
 
-def asked_for(rate: Array, duration: Array) -> Array:
+def announced(rate: Array, duration: Array) -> Array:
     """Return as one number what an RTS says of the frame after it: its own rate (100 kb/s) and its Duration field."""
     asked: Array = rate << DURATION_BITS | duration
     return asked
 
 
 def followed(asked: Array, kind: Array) -> Counter[int]:
-    """Count how often a frame of a Kind followed an RTS (`asked_for`), each pair as one number."""
+    """Count how often a frame of a Kind followed an RTS (`announced`), each pair as one number."""
     pairs, times = np.unique(asked * len(Kind) + kind, return_counts=True)
     return Counter(dict(zip(pairs.tolist(), times.tolist(), strict=True)))
 
 
-def kinds_asked_for(times: Counter[int], wanted: Array) -> Array:
-    """Return the Kind of frames of which only RTSs were sent. `wanted` has one RTS of each, as from `asked_for`;
+def kinds_announced(times: Counter[int], wanted: Array) -> Array:
+    """Return the Kind of frames of which only RTSs were sent. `wanted` has one RTS of each, as from `announced`;
     `times` is from `followed`.
 
     The Duration determines the length of the frame. Its Kind is the one that most often followed an RTS with this rate

@@ -23,7 +23,7 @@ VELOCITY_BITS = 32  # velocities are in 2^-32 of this unit per microsecond
 LIGHT_Q16 = 65_536e6 / EIGHTHS / 299_792_458  # light's travel time over an eighth, in 2^-16 ns
 ALWAYS = 0  # ns: before any run
 
-Way = tuple[int, int, int, Sequence[Sequence[int]]]  # station, since when, time origin of its stops, stops (us, mm)
+Waypoints = tuple[int, int, int, Sequence[Sequence[int]]]  # station, since when, origin of its times, stops (us, mm)
 
 
 def attowatts(mdbm: Any) -> Array:
@@ -77,7 +77,7 @@ class Legs:
     moves: Array
 
     @classmethod
-    def of(cls, ways: Iterable[Way]) -> "Legs":
+    def of(cls, ways: Iterable[Waypoints]) -> "Legs":
         """Make the legs of waypoint lists in their order of validity: a later list ends its station's earlier one."""
         rows: dict[int, list[list[int]]] = defaultdict(list)
         for station, since_ns, began_ns, stops in ways:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scapy.packet import Packet
 
 Where = Callable[["Packet"], bool]
-SAID = re.compile(
+COMMENT = re.compile(
     r"(?P<COLLISION>collision)( with (?P<culprit>[^;]+))?|(?P<OWN_TX>receiver was sending )(?P<own>[^;]+)"
     r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold|unheard)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
@@ -62,7 +62,7 @@ def frames(
     seen = _of_run(run, interface) if run.exists() or set(path) & set("/.") else _monitored(path, seconds)
     memory: dict[str, _Sender] = {}
     for packet in seen:
-        _tell(packet, memory)
+        _describe(packet, memory)
         if where is None or where(packet):
             yield packet
 
@@ -71,7 +71,7 @@ def remarked(run: Path) -> Iterator["Packet"]:
     """Yield the packets that stations received and the air remarks on; these include all spoilt ones."""
     memory: dict[str, _Sender] = {}
     for packet in _of_run(run, "", remarked=True):
-        _tell(packet, memory)
+        _describe(packet, memory)
         yield packet
 
 
@@ -84,12 +84,12 @@ class _Sender:
     since: float | None = None
 
 
-def _tell(packet: "Packet", memory: dict[str, _Sender]) -> None:
+def _describe(packet: "Packet", memory: dict[str, _Sender]) -> None:
     """Set a packet's attributes."""
     from scapy.layers.dot11 import Dot11
 
     comment = b"".join(packet.comments or []).decode()
-    said = {name: text for part in SAID.finditer(comment) for name, text in part.groupdict().items() if text}
+    said = {name: text for part in COMMENT.finditer(comment) for name, text in part.groupdict().items() if text}
     frame: Any = packet.getlayer(Dot11)
     known = frame is not None and not is_bad(packet)
     packet.kind = kind(packet)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
 ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind in kinds}
-CALLED = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # others by the name of their row
+NAMES = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # others by the name of their row
 SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and at 5 GHz
 
 
@@ -55,7 +55,7 @@ def counters(run: Path) -> dict[str, int]:
             what, limit = frame.given_up
             if limit == "RTS retry limit":
                 add("fail", "rtscts")
-            add("fail", CALLED.get(what, what.lower()))
+            add("fail", NAMES.get(what, what.lower()))
     found.update(tries.retries(*span_ns(air)))
     for frame in remarked(run) if there else ():  # includes all spoilt packets
         if frame.outcome in COLLIDED:

@@ -51,16 +51,16 @@ class Sent:
 
 def transmissions(capture: Capture, medium: Medium) -> Sent:
     """Return all transmissions; `station` is -1 where the sender cannot be determined."""
-    sent = _as_they_say(capture, medium)
+    sent = _by_addresses(capture, medium)
     response = np.flatnonzero(is_response(sent.kind))
     station = sent.station.copy()
     station[response] = _responders(sent, response, medium, capture.stop_ns)
     for tx in response[station[response] < 0].tolist():
-        station[tx] = _by_ear(int(sent.row[tx]), capture, medium)
+        station[tx] = _by_receivers(int(sent.row[tx]), capture, medium)
     return replace(sent, station=station)
 
 
-def _as_they_say(capture: Capture, medium: Medium) -> Sent:
+def _by_addresses(capture: Capture, medium: Medium) -> Sent:
     """Return all transmissions, with the stations that their addresses name; CTS and ACK name the receiver only."""
     row = np.flatnonzero(capture.interface == 0)
     frames = dissect.Frames(capture.data, capture.frame, capture.caplen - 4 * capture.has_fcs).pick(row)
@@ -113,7 +113,7 @@ def _is_to_self(sent: Sent, response: Array, following: Array, medium: Medium, s
     return to_self
 
 
-def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
+def _by_receivers(row: int, capture: Capture, medium: Medium) -> int:
     """Return the sender of a packet of `air`, from the stations that received it and their delays: the only station
     that exactly these can receive, at these delays. -1 if there is none, or more than one."""
     near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # at most a packet on every interface for each

@@ -98,7 +98,7 @@ def of_trace(
     sent = packets.pick(served.data) if tx.size else packets
     kind = sent.kind.astype(np.int64)
     times = followed(trace, served, kind, packets.duration) + (before or Counter())
-    kind[~seen] = exchanges.kinds_asked_for(times, asked_for(trace, served.first[~seen], packets.duration))
+    kind[~seen] = exchanges.kinds_announced(times, announced(trace, served.first[~seen], packets.duration))
     well = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
     to = trace.rx_tx[well]
     receiver = tx["receiver"][served.data].astype(np.int64) if tx.size else served.data
@@ -151,9 +151,9 @@ def numbered(trace: Trace) -> Numbered:
     return Numbered(first, attempt[ends(number)], data, of_tx)
 
 
-def asked_for(trace: Trace, rts: Array, duration: Array) -> Array:
+def announced(trace: Trace, rts: Array, duration: Array) -> Array:
     """Return what these RTSs, given by their rows, say of the frame after them."""
-    return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration[rts])
+    return exchanges.announced(trace.tx["rate"][rts].astype(np.int64), duration[rts])
 
 
 def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which: Array | bool = True) -> Counter[int]:
@@ -161,7 +161,7 @@ def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which
     frame."""
     rts = np.flatnonzero((trace.tx["kind"] == Kind.RTS) & which)
     rts = rts[served.data[served.of_tx[rts]] >= 0]
-    return exchanges.followed(asked_for(trace, rts, duration), kind[served.of_tx[rts]])
+    return exchanges.followed(announced(trace, rts, duration), kind[served.of_tx[rts]])
 
 
 def _lost(trace: Trace, served: Numbered) -> Array:

@@ -21,7 +21,7 @@ from emulation import files
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged
 
-SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
+OUTCOMES = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
         "u": Outcome.BELOW_THRESHOLD}  # by first letter  # fmt: skip
 PART = 1 << 14  # packets written at a time
 BLOCK_WORDS = 7  # of a packet, before its radiotap
@@ -86,7 +86,7 @@ class Capture:
         has = self.data[comment] == pcapng.OPT_COMMENT
         first = np.where(has, self.data[np.minimum(comment + 4, self.data.size - 1)], 0)
         outcome = np.zeros(packets.size, np.int64)
-        for letter, said in SAID.items():
+        for letter, said in OUTCOMES.items():
             outcome[first == ord(letter)] = said
         return outcome
 

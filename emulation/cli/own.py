@@ -53,7 +53,7 @@ def confirm(path: str, what: str, trusted: bool = False) -> None:
     writers = "" if trusted else other_writers(path)
     if not writers:
         say(f"{path} is a {what}: it runs on this machine with your rights, not in a lane")
-    elif not packages.agreed(
+    elif not packages.confirmed(
         f"dcflab: {path} is a {what}: it runs on this machine with your rights; {writers}. Continue? [y/N] "
     ):
         raise Misuse(f"{path} is a {what}, which runs on this machine with your rights, and {writers}; if you trust "

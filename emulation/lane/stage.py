@@ -67,8 +67,9 @@ class Flow:
             return
         self.latest()
         report = self.application.finish()
-        outcome, why = judge(bool(self.application.started_ns), {**applications.UNSAID, "delivered_bytes": 1, **report})
-        self.report = {"name": self.plan["name"], **applications.UNSAID, **report, "outcome": outcome.value, "why": why}
+        absent = applications.UNREPORTED
+        outcome, why = judge(bool(self.application.started_ns), {**absent, "delivered_bytes": 1, **report})
+        self.report = {"name": self.plan["name"], **absent, **report, "outcome": outcome.value, "why": why}
         self.close()
 
     def close(self) -> None:

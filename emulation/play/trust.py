@@ -66,7 +66,7 @@ def is_trusted(programs: Collection[str], folder: Path, trusted: bool) -> bool:
     """Return whether the user trusts these programs of a run folder; ask unless `trusted`."""
     shown = ", ".join(programs)
     question = f"dcflab: {folder}/result.json makes this machine run, with your rights: {shown}. Continue? [y/N] "
-    return trusted or not programs or packages.agreed(question)
+    return trusted or not programs or packages.confirmed(question)
 
 
 def trust_to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = None) -> Trust:

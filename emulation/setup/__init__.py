@@ -25,11 +25,11 @@ __all__ = [
     "Prepared",
     "PreparedStock",
     "SetupError",
-    "mend_environment",
     "prepare",
     "prepare_all_packages",
     "prepare_docs",
     "prepare_stock",
+    "repair_environment",
     "require_all_packages",
 ]
 
@@ -67,7 +67,7 @@ def prepare(
     modules are the kernel's, ours, and those of `folders`; of several with one name, the last wins. Raises SetupError,
     which says what is missing and how to fix it.
     """
-    mend_environment()
+    repair_environment()
     caution = virtual.caution()
     lane = find_or_take(configuration)
     built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
@@ -95,11 +95,11 @@ def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
     """Return a kernel that need not be built: from the cache, or from an offered file (`prebuilt`); None if there is
     neither. Raises SetupError if the user named a file for another kernel."""
     lane, recipe = kernel.find(configuration), kernel.recipe_key(configuration)
-    if file := prebuilt.offered(recipe):
+    if file := prebuilt.find_file(recipe):
         if lane is None or lane.folder.name != prebuilt.kernel_of(file) or not complete(lane, MODULES):
-            prebuilt.take(file)
+            prebuilt.unpack_into_cache(file)
             return kernel.find(configuration)
-    elif configuration == uml.CONFIGURATION and (why := prebuilt.refusal(recipe)):
+    elif configuration == uml.CONFIGURATION and (why := prebuilt.why_unused(recipe)):
         if os.environ.get(prebuilt.VARIABLE):
             raise SetupError(why)
         if lane is None:
@@ -112,7 +112,7 @@ def prepare_stock(
 ) -> PreparedStock:  # fmt: skip
     """Provide everything for lanes with a distribution's kernel: the one of this release or path, or the latest for "".
     If it is not to be booted, use the running kernel; its installed modules of ours are not built again."""
-    mend_environment()
+    repair_environment()
     packages.ensure(Group.VM if boots else Group.HOST, *groups)
     lane = stock.obtain(wanted) if boots else stock.running()
     found = dict(lane.modules)
@@ -144,7 +144,7 @@ def prepare_all_packages() -> Path | None:
 def require_all_packages() -> None:
     """Restart this program in the full environment if it runs in the one for runs only. Raises SetupError."""
     if python := prepare_all_packages():
-        environment.begin_again(python)
+        environment.restart(python)
 
 
 def prepare_docs() -> Path:
@@ -152,10 +152,10 @@ def prepare_docs() -> Path:
     return environment.obtain(DOCS_LOCK_FILE)
 
 
-def mend_environment(thoroughly: bool = False, lacking: str = "") -> None:
+def repair_environment(thoroughly: bool = False, missing_module: str = "") -> None:
     """Restart this program in another environment if this one is damaged or lacks a module."""
     try:
-        environment.mend(LOCK_FILE, RUN_LOCK_FILE, thoroughly, lacking)
+        environment.repair(LOCK_FILE, RUN_LOCK_FILE, thoroughly, missing_module)
     except SetupError as error:
         sys.exit(f"dcflab: {error}")
     except KeyboardInterrupt:  # the program that lacks a module has ended

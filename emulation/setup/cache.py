@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from emulation.setup.errors import SetupError, say
-from emulation.setup.tools import told_while_waiting
+from emulation.setup.tools import report_while_waiting
 
 PACKAGED = Path("/usr/lib/dcflab/cache")
 BESIDE = Path(__file__).resolve().parents[2] / "cache"  # likewise, for a package that is unpacked anywhere
@@ -187,7 +187,7 @@ def lock(file: Path) -> Iterator[None]:
         except BlockingIOError:
             say(f"waiting for another dcflab that builds in {file.parent}")
             logs = f"{SCRATCH}{file.name.removeprefix(LOCK)}-*/{LOG}"
-            with told_while_waiting("another dcflab", lambda: file.parent.glob(logs)):
+            with report_while_waiting("another dcflab", lambda: file.parent.glob(logs)):
                 fcntl.flock(opened, fcntl.LOCK_EX)
         yield
 

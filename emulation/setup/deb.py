@@ -60,8 +60,8 @@ def copy_entry(entry: Path, into: Path, there: str) -> None:
     """Copy an entry of the cache into a folder that will be installed as `there`."""
     into.mkdir(exist_ok=True)
     manifest = json.loads((entry / cache.MANIFEST).read_text())
-    with cache.scratch(into, "entry") as half:
-        folder = half / "copy"
+    with cache.scratch(into, "entry") as unfinished:
+        folder = unfinished / "copy"
         shutil.copytree(entry, folder, symlinks=True)
         environment.move(folder, entry, Path(there, entry.name))
         whole_seconds(folder)

@@ -82,11 +82,11 @@ def python() -> Iterator[Check]:
 
 def system_packages() -> Iterator[Check]:
     """Check the packages by what needs them; those that build a thing are not needed if the cache has it."""
-    offered = prebuilt.offered(kernel.recipe_key(uml.CONFIGURATION))
+    prebuilt_file = prebuilt.find_file(kernel.recipe_key(uml.CONFIGURATION))
     environments = (environment.name(file) for file in (LOCK_FILE, RUN_LOCK_FILE) if environment.is_ours(file))
     needed = {
         Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not any(map(cache.find, environments)),
-        Group.BUILD: not (offered or kernel.find()),
+        Group.BUILD: not (prebuilt_file or kernel.find()),
     }
     for group in Group:
         name = f"packages: {group.value}"
@@ -102,8 +102,8 @@ def caches() -> Iterator[Check]:
     """Check the cache: its entries for this checkout, read completely, and its size."""
     built = kernel.find()
     wanted, recipe = kernel.name(uml.CONFIGURATION), kernel.recipe_key(uml.CONFIGURATION)
-    offer = prebuilt.offered(recipe)
-    if why := prebuilt.refusal(recipe):
+    offer = prebuilt.find_file(recipe)
+    if why := prebuilt.why_unused(recipe):
         yield Check("prebuilt kernel", Status.BROKEN if os.environ.get(prebuilt.VARIABLE) else Status.HINT, why)
     elif offer:
         yield Check("prebuilt kernel", Status.OK, str(offer))

@@ -29,10 +29,10 @@ from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import end_with_us
 
 WHOLE = "venv"  # the kind of the full environment
-SAID = {WHOLE: "with all packages", "run": "for runs"}  # of an environment, by its kind
+DESCRIPTIONS = {WHOLE: "with all packages", "run": "for runs"}  # of an environment, by its kind
 TOOLS = r"/(pip|setuptools|pkg_resources|_distutils_hack)/"  # no command of ours loads these
 PYTHON = "bin/python"
-SHOWN = 12  # lines of pip's output
+LOG_LINES = 12  # lines of pip's output
 
 
 def kind(lock_file: Path) -> str:
@@ -66,7 +66,7 @@ def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
 def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
     """Make the environment in a folder that will be renamed to its entry. Return its key files. Raises SetupError."""
     packages.ensure(packages.Group.ENVIRONMENT)
-    which = SAID.get(kind(lock_file), f"for {kind(lock_file)}")
+    which = DESCRIPTIONS.get(kind(lock_file), f"for {kind(lock_file)}")
     say(f"creating the Python environment {which}; this happens once")
     python = folder / PYTHON
     run([os.path.realpath(sys._base_executable), "-m", "venv", str(folder)])  # type: ignore[attr-defined]
@@ -98,7 +98,7 @@ def run(command: list[str], must: bool = True) -> None:
     )
     if must and done.returncode:
         output = (done.stdout + done.stderr).splitlines()
-        raise SetupError("cannot make the Python environment; pip needs the network for it", output[-SHOWN:])
+        raise SetupError("cannot make the Python environment; pip needs the network for it", output[-LOG_LINES:])
 
 
 def is_here(lock_file: Path) -> bool:
@@ -106,11 +106,11 @@ def is_here(lock_file: Path) -> bool:
     return is_ours(lock_file) and Path(sys.prefix).name == name(lock_file)
 
 
-def mend(lock_file: Path, run_lock_file: Path, thoroughly: bool, lacking: str) -> None:
+def repair(lock_file: Path, run_lock_file: Path, thoroughly: bool, missing_module: str) -> None:
     """Restart this program in a sound environment if this one is damaged; restart it in the full one if this is the one
-    for runs and lacks the module `lacking`; otherwise return. An environment outside the cache is checked only
+    for runs and lacks the module `missing_module`; otherwise return. An environment outside the cache is checked only
     `thoroughly`, when something is missing. Raises SetupError, also if the environment is not ours to fix."""
-    here, module = Path(sys.prefix), lacking.partition(".")[0]
+    here, module = Path(sys.prefix), missing_module.partition(".")[0]
     if not is_ours(lock_file):
         if wanted := [each for each in missing(lock_file) if package(each) == module]:
             raise SetupError(f"this needs {module}, which is not installed. Install it, and try again:\n"
@@ -118,13 +118,13 @@ def mend(lock_file: Path, run_lock_file: Path, thoroughly: bool, lacking: str) -
         return
     ours = (here / cache.MANIFEST).is_file()
     if (ours or thoroughly) and cache.inspect(here, thoroughly)[0] is cache.State.DAMAGED:
-        begin_again(obtain(run_lock_file if is_here(run_lock_file) else lock_file, thoroughly=True))
+        restart(obtain(run_lock_file if is_here(run_lock_file) else lock_file, thoroughly=True))
     if module and is_here(run_lock_file) and importlib.util.find_spec(module) is None:
         say(f"this needs {module}, which the Python environment for runs does not have")
-        begin_again(obtain(lock_file))
+        restart(obtain(lock_file))
 
 
-def begin_again(python: Path) -> NoReturn:
+def restart(python: Path) -> NoReturn:
     """Restart this program with this interpreter."""
     os.execv(python, [str(python), *sys.orig_argv[1:]])
 

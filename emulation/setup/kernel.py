@@ -52,7 +52,7 @@ def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
     build, it may be any that was built by this recipe.
     """
     recipe, wanted = recipe_key(configuration), name(configuration)
-    offer = prebuilt.offered(recipe)
+    offer = prebuilt.find_file(recipe)
     roots = cache.packaged() if wanted else cache.roots()
     alike = {path.name for root in roots for path in root.glob(f"kernel-{recipe}-*")}
     first = [*([prebuilt.kernel_of(offer)] if offer else []), *([wanted] if wanted else [])]

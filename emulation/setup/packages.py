@@ -137,10 +137,10 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
 def missing(*groups: Group) -> list[str]:
     """Return the missing packages, in order, once each, by their names here. What no package here contains is omitted,
     except the kernel's source, which can be obtained otherwise."""
-    return lacking(need for group in groups for need in NEEDS[group])
+    return missing_of(need for group in groups for need in NEEDS[group])
 
 
-def lacking(needs: Iterable[Need]) -> list[str]:
+def missing_of(needs: Iterable[Need]) -> list[str]:
     """Return the missing packages of these needs."""
     names = (distribution.name(need.package) for need in needs if not need.present())
     return list(dict.fromkeys(name for name in names if name))
@@ -164,31 +164,31 @@ def ensure(*groups: Group) -> None:
 def ensure_small() -> None:
     """As root, install the small packages that some networks and scripts call; a run that needs none does without."""
     small = [need for need in NEEDS[Group.PROMPT] if need.package in SMALL]
-    if os.geteuid() == 0 and shutil.which("apt-get") and (wanted := lacking(small)):
+    if os.geteuid() == 0 and shutil.which("apt-get") and (wanted := missing_of(small)):
         with contextlib.suppress(SetupError):  # what is missing is said by the caller
             install([], wanted)
 
 
 def obtain(needs: Sequence[Need], why: str = "some packages are not installed") -> None:
     """Install what these needs lack, as `ensure` does; `why` begins the error message."""
-    if not (wanted := lacking(needs)):
+    if not (wanted := missing_of(needs)):
         return
     if packages := [package for package in wanted if package != distribution.NO_SOURCE]:
         if shutil.which("apt-get") is None:
             raise SetupError(f"{why}; please install the packages that Debian calls {', '.join(packages)}")
         if os.geteuid() == 0:
             install([], packages)
-        elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
+        elif shutil.which("sudo") and confirmed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
             install(["sudo"], packages)
         else:
             raise SetupError(f"{why}. As root:\n  {command(wanted)}")
-    if (left := lacking(needs)) == [distribution.NO_SOURCE]:
+    if (left := missing_of(needs)) == [distribution.NO_SOURCE]:
         raise SetupError(distribution.HOW)
     if left:
         raise SetupError(f"the packages are installed, but this is still missing: {', '.join(left)}")
 
 
-def agreed(question: str) -> bool:
+def confirmed(question: str) -> bool:
     """Return whether the person at the terminal answers yes; False if there is none."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False

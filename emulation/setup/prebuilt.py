@@ -54,23 +54,23 @@ def kernel_of(file: Path) -> str:
     return named[1] if named else ""
 
 
-def offers() -> list[Path]:
+def candidates() -> list[Path]:
     """Return the file that $DCFLAB_KERNEL names, or those in the folder that it names; without it, those in the
     checkout."""
     place = Path(own) if (own := os.environ.get(VARIABLE)) else CHECKOUT
     return [place] if place.is_file() else sorted(path for path in place.glob("dcflab-*.tar.xz") if kernel_of(path))
 
 
-def offered(recipe: str) -> Path | None:
+def find_file(recipe: str) -> Path | None:
     """Return the offered file whose kernel was built by this recipe; None if there is none."""
-    return next((file for file in offers() if kernel_of(file).startswith(f"kernel-{recipe}-")), None)
+    return next((file for file in candidates() if kernel_of(file).startswith(f"kernel-{recipe}-")), None)
 
 
-def refusal(recipe: str) -> str:
+def why_unused(recipe: str) -> str:
     """Return why the offered file is not used; empty if it is used, or none is offered."""
-    if offered(recipe):
+    if find_file(recipe):
         return ""
-    own, there = os.environ.get(VARIABLE), offers()
+    own, there = os.environ.get(VARIABLE), candidates()
     if own and not there:
         return f"${VARIABLE}: {own} is neither a prebuilt kernel, as ./dcflab package makes one, nor a folder with one"
     if not there:
@@ -80,10 +80,10 @@ def refusal(recipe: str) -> str:
     return f"{there[0]}: its kernel is not the one of this checkout, whose recipe is {recipe}; take one of this version"
 
 
-def take(file: Path) -> None:
+def unpack_into_cache(file: Path) -> None:
     """Put the entries of the file that the cache lacks into the cache. Raises SetupError if the file is damaged, or
     does not match its name."""
-    with reading(file) as packed:
+    with opened(file) as packed:
         announced = head(packed)
         if kernel_of(file) not in announced:
             raise ValueError(f"it has no {kernel_of(file)}")
@@ -94,7 +94,7 @@ def take(file: Path) -> None:
 
 
 @contextmanager
-def reading(file: Path) -> Iterator[tarfile.TarFile]:
+def opened(file: Path) -> Iterator[tarfile.TarFile]:
     """Open the file. Raises SetupError if it cannot be read, also during the block."""
     import lzma
     import tarfile
@@ -129,7 +129,7 @@ def head(packed: tarfile.TarFile) -> dict[str, Entry]:
 
 def unpack(file: Path, name: str, entry: Entry, folder: Path) -> Iterable[str]:
     """Fill the folder with an entry's files. Return the key files. Raises SetupError if they are not as announced."""
-    with reading(file) as packed:
+    with opened(file) as packed:
         left, met = LIMIT, False
         for member in packed:
             first, _, inside = member.name.partition("/")
@@ -174,16 +174,16 @@ def pack(entries: Sequence[Path], folder: Path, note: str) -> Path:
             entry.name: {"files": key_files(entry), "tree": cache.tree_digest(staged / entry.name)} for entry in ordered
         }
         said = {HEAD: json.dumps({"version": VERSION, "entries": announced}, indent=1), NOTE: note}
-        half = staged / file.name
-        with tarfile.open(half, "w:xz", preset=COMPRESSION) as packed:
+        unfinished = staged / file.name
+        with tarfile.open(unfinished, "w:xz", preset=COMPRESSION) as packed:
             for name, text in said.items():
                 about = tarfile.TarInfo(name)
                 about.size = len(content := text.encode())
                 packed.addfile(about, BytesIO(content))
             for entry in ordered:
                 for path in sorted(path for path in (staged / entry.name).rglob("*") if path.is_file()):
-                    packed.add(path, str(path.relative_to(staged)), filter=nobodys)
-        half.rename(file)
+                    packed.add(path, str(path.relative_to(staged)), filter=without_owner)
+        unfinished.rename(file)
     return file
 
 
@@ -197,7 +197,7 @@ def links_and_manifest(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if name == cache.MANIFEST or os.path.islink(os.path.join(folder, name))]
 
 
-def nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Remove user and time of the packing machine."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from emulation.setup import LIBRARIES, MODULES, ROOT, bytecode, cache, kernel, library, modules
 from emulation.setup.errors import SetupError
-from emulation.setup.prebuilt import nobodys
+from emulation.setup.prebuilt import without_owner
 
 LEFT_OUT = (".ci/", ".gitignore", "tests/", "labs/instructor.md")  # the last has the labs' answers
 TEXT = """The kernel and the modules in here are free software under the GNU General Public License, version 2.
@@ -77,18 +77,18 @@ def pack(contents: Contents, folder: Path) -> Path:
     """Pack Linux's archive and the program into a file in the folder; return its path. Raises SetupError on failure."""
     linux, file = archive(), folder / name_of(contents.built)
     with cache.scratch(folder, "package") as staged:
-        half, home = staged / file.name, staged / "home"
+        unfinished, home = staged / file.name, staged / "home"
         copy_checkout(ROOT, home)
-        with tarfile.open(half, "w") as packed:
+        with tarfile.open(unfinished, "w") as packed:
             packed.add(linux, linux.name)
             packed.add(home, f"dcflab-{contents.version}", filter=source)
-        half.rename(file)
+        unfinished.rename(file)
     return file
 
 
 def source(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Leave out compiled files."""
-    return None if "__pycache__" in member.name else nobodys(member)
+    return None if "__pycache__" in member.name else without_owner(member)
 
 
 def files_of(checkout: Path) -> list[str]:

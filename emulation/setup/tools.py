@@ -27,8 +27,8 @@ REPRODUCIBLE = {
     "LC_ALL": "C",
 }
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
-SHOWN = 20  # lines of a log
-WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and not a file with such a name
+LOG_LINES = 20  # lines of a log
+ERROR_LINE = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # not a file of such a name
 COMPILED = "  CC"  # the start of make's line when it compiles a file
 TELL_EVERY_S, SHOW_EVERY_S = 20.0, 1.0  # without a terminal, and at one
 
@@ -88,30 +88,30 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
                     told = now
     progress("")
     if running.returncode:
-        raise SetupError(f"building the {what} failed", telling(lines))
+        raise SetupError(f"building the {what} failed", errors_of(lines))
     if objects:
         say(f"{what}: {objects} files compiled in {time.monotonic() - begin:.0f} s")
 
 
 @contextlib.contextmanager
-def told_while_waiting(what: str, logs: Callable[[], Iterable[Path]]) -> Iterator[None]:
+def report_while_waiting(what: str, logs: Callable[[], Iterable[Path]]) -> Iterator[None]:
     """Print now and then how long this has waited, and others' progress, from the logs that they write."""
     over, begin = threading.Event(), time.monotonic()
 
-    def tell() -> None:
+    def report() -> None:
         terminal = sys.stderr.isatty()
         while not over.wait(SHOW_EVERY_S if terminal else TELL_EVERY_S):
             objects = sum(compiled(log) for log in logs())
             files = f"{objects} files compiled, " if objects else ""
             (progress if terminal else say)(f"{what}: {files}waited for {time.monotonic() - begin:.0f} s")
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
     try:
         yield
     finally:
         over.set()
-        teller.join()
+        reporter.join()
         progress("")
 
 
@@ -127,11 +127,11 @@ def end_with_us() -> None:
     syscalls.die_with_parent(signal.SIGTERM)
 
 
-def telling(lines: list[str]) -> list[str]:
+def errors_of(lines: list[str]) -> list[str]:
     """Return the lines of make's output that name errors, which many others may follow; then its last ones."""
-    wrong = [line for line in lines if WRONG.match(line)][:SHOWN]
-    rest = [line for line in lines[-SHOWN:] if line not in wrong]
-    return wrong + rest[max(0, len(wrong) + len(rest) - SHOWN) :]
+    wrong = [line for line in lines if ERROR_LINE.match(line)][:LOG_LINES]
+    rest = [line for line in lines[-LOG_LINES:] if line not in wrong]
+    return wrong + rest[max(0, len(wrong) + len(rest) - LOG_LINES) :]
 
 
 def progress(text: str) -> None:

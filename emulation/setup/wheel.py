@@ -51,14 +51,14 @@ def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
     rows = [f"{place},sha256={digest(content)},{len(content)}" for place, content in said]
     say(f"packing {len(said)} files")
     with cache.scratch(folder, "package") as staged:
-        half = staged / built.name
-        with zipfile.ZipFile(half, "w") as packed:
+        unfinished = staged / built.name
+        with zipfile.ZipFile(unfinished, "w") as packed:
             for place, content in [*said, (record, "\n".join([*rows, f"{record},,\n"]).encode())]:
                 about = zipfile.ZipInfo(place)  # with a date in 1980, readable by all
                 about.external_attr = 0o100644 << 16
                 about.compress_type = zipfile.ZIP_STORED if place.endswith(".xz") else zipfile.ZIP_DEFLATED
                 packed.writestr(about, content, compresslevel=9)
-        half.rename(built)
+        unfinished.rename(built)
     return built
 
 

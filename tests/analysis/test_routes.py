@@ -12,7 +12,7 @@ from properties import examples
 
 from analysis.routes import routes
 from analysis.routes.paths import Paths
-from analysis.routes.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Packet, Routes, Why
+from analysis.routes.routes import NO_ROUTE, RECORD, UNKNOWN, DropReason, Event, Packet, Routes
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
 from analysis.traces.trace import NEVER, Array
@@ -71,7 +71,8 @@ def spans(rows: Array) -> list[list[int]]:
 
 
 def test_the_names_are_the_modules() -> None:
-    for enum, names in ((Event, manet_protocol.EVENTS), (Packet, manet_protocol.KINDS), (Why, manet_protocol.REASONS)):
+    of = {Event: manet_protocol.EVENTS, Packet: manet_protocol.KINDS, DropReason: manet_protocol.REASONS}
+    for enum, names in of.items():
         assert [name.name.lower() for name in enum] == [name.lower() for name in names]
 
 
@@ -161,8 +162,8 @@ def test_what_routing_cost_and_lost() -> None:
     records = np.concatenate([
         record(sent, -1, 1, kind=Packet.RREQ, len=48), record(sent, 1, 1, kind=Packet.RREQ, len=48),
         record(sent, 2, 2, kind=Packet.RREQ, len=50), record(sent, 3, 4, kind=Packet.RREP, len=44),
-        record(dropped, 4, 1, reason=Why.NO_ROUTE), record(dropped, 5, 1, reason=Why.NO_ROUTE),
-        record(dropped, 6, 2, reason=Why.DUPLICATE, kind=Packet.RREQ), record(Event.LINK_LOST, 7, 2, 3),
+        record(dropped, 4, 1, reason=DropReason.NO_ROUTE), record(dropped, 5, 1, reason=DropReason.NO_ROUTE),
+        record(dropped, 6, 2, reason=DropReason.DUPLICATE, kind=Packet.RREQ), record(Event.LINK_LOST, 7, 2, 3),
     ])  # fmt: skip
     summary = routes.summary(records, PLAN, lane())
     assert (summary.protocol, summary.airtime_s) == ("aodv", 0.002)

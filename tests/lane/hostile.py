@@ -270,7 +270,7 @@ class Lane:
     """A lane that leaves another's files, changed by a hostile guest."""
 
     left: Path
-    nobodys: bool
+    as_nobody: bool
     ways: Ways | None = None
     name: str = "virtual"
 
@@ -280,7 +280,7 @@ class Lane:
     ) -> LaneResult:  # fmt: skip
         assert self.ways
         heard, folder = listener or Listener(), run_folder.resolve()
-        with lent_to_lane([folder], self.nobodys):
+        with lent_to_lane([folder], self.as_nobody):
             shutil.copytree(self.left, folder, dirs_exist_ok=True)
             if self.ways.random.random() < 0.5:  # else the guest is faster than the host
                 heard.progress(0.5, 0.1)

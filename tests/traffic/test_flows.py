@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from traffic.applications import UNSAID, find
+from traffic.applications import UNREPORTED, find
 from traffic.loop import Loop, Part
 from traffic.outcome import Outcome, judge
 from traffic.plugins import kinds
@@ -66,8 +66,8 @@ def test_settings_that_do_not_go_together(changes: dict[str, object], says: str)
      ({"delivered_bytes": 9}, Outcome.RAN, None)],
 )  # fmt: skip
 def test_what_became_of_a_flow(report: dict[str, object], outcome: Outcome, why: str | None) -> None:
-    assert judge(True, UNSAID | report) == (outcome, why)
-    assert judge(False, UNSAID | report) == (Outcome.NOT_DUE, None)
+    assert judge(True, UNREPORTED | report) == (outcome, why)
+    assert judge(False, UNREPORTED | report) == (Outcome.NOT_DUE, None)
 
 
 def test_samples(tmp_path: Path) -> None:

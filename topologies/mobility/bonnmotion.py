@@ -10,7 +10,7 @@ from random import Random
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from topologies.files import File, lines, number, said_of
+from topologies.files import File, lines, number, prefix_errors
 from topologies.network import Motion, Network, Waypoint
 
 LONGEST = 1e9  # seconds
@@ -28,14 +28,14 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
     ways: list[list[Waypoint]] = []
     for place, line in lines(p.file):
         if not line.startswith("#"):
-            with said_of(place):
+            with prefix_errors(place):
                 if len(ways) == len(names) and line:
                     raise ValueError(f"a line for more nodes than the {len(names)} of the network")
-                ways.append(_way(line.split(), p.dimensions))
+                ways.append(_waypoints(line.split(), p.dimensions))
     return Motion({name: way for name, way in zip(names, ways, strict=False) if way})
 
 
-def _way(numbers: list[str], dimensions: int) -> list[Waypoint]:
+def _waypoints(numbers: list[str], dimensions: int) -> list[Waypoint]:
     way: list[Waypoint] = []
     each = 1 + dimensions
     if len(numbers) % each:

@@ -14,11 +14,11 @@ from xml.parsers import expat
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from topologies.files import File, number, opened, said_of
+from topologies.files import File, number, opened, prefix_errors
 from topologies.motion import settle_spans
 from topologies.network import Motion, Network, Span, Waypoint
 
-THINGS = ("vehicle", "person", "container")
+OBJECTS = ("vehicle", "person", "container")
 LONGEST = 1e9  # seconds
 
 
@@ -42,7 +42,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
             raise ValueError(f"{p.file}, line {error.lineno}: {expat.ErrorString(error.code)}") from None
         except ValueError as error:
             raise ValueError(f"{p.file}, line {parser.CurrentLineNumber}: {error}") from None
-    with said_of(p.file):
+    with prefix_errors(p.file):
         trace.end()
         there = [thing for thing, spans in trace.spans.items() if settle_spans(spans, seconds)]
         names = _names(there[: p.first], list(network.nodes))
@@ -86,7 +86,7 @@ class _Trace:
             if self.at_s is not None and at_s <= self.at_s:
                 raise ValueError(f"timestep {attributes['time']} comes after {self.at_s + self.begin:g}")
             self._step(at_s)
-        elif name in THINGS:
+        elif name in OBJECTS:
             thing = _said(attributes, "id")
             if self.at_s is None:
                 raise ValueError(f"<{name}> outside of a <timestep>")

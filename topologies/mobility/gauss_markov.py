@@ -16,7 +16,7 @@ from random import Random
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from topologies.area import Area, bounce, sides, somewhere
+from topologies.area import Area, bounce, random_point, sides
 from topologies.motion import Path, each
 from topologies.network import Network, Waypoint
 
@@ -39,7 +39,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 def path(p: Parameters, random: Random) -> Path:
     """Yield one node's path."""
     area = sides(p.area)
-    at, here, mean = 0.0, somewhere(area, random), random.uniform(0, 2 * math.pi)
+    at, here, mean = 0.0, random_point(area, random), random.uniform(0, 2 * math.pi)
     speed = _bounded(random.gauss(p.speed, p.deviation), p.speed)
     direction = random.gauss(mean, math.radians(p.turn))
     yield at, here

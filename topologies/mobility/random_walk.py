@@ -11,7 +11,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from topologies.area import Area, bounce, sides, somewhere
+from topologies.area import Area, bounce, random_point, sides
 from topologies.motion import Path, each
 from topologies.network import Network, Waypoint
 
@@ -38,7 +38,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 def path(p: Parameters, random: Random) -> Path:
     """Yield one node's path."""
     area = sides(p.area)
-    at, here = 0.0, somewhere(area, random)
+    at, here = 0.0, random_point(area, random)
     yield at, here
     while True:
         turn, speed = random.uniform(0, 2 * math.pi), random.uniform(p.vmin, p.vmax)

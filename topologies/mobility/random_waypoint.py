@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from topologies.area import Area, sides, somewhere
+from topologies.area import Area, random_point, sides
 from topologies.motion import Path, Point, each, go
 from topologies.network import Network, Waypoint
 
@@ -57,7 +57,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 def path(p: Parameters, area: Point, random: Random) -> Path:
     """Yield one node's path."""
     lowest, highest = p.speeds
-    at, here, pause = 0.0, somewhere(area, random), p.pause
+    at, here, pause = 0.0, random_point(area, random), p.pause
     if p.start == "stationary":
         leg_s = mean_distance(*area) * mean_slowness(lowest, highest)
         if random.random() * (leg_s + p.pause) < leg_s:
@@ -72,7 +72,7 @@ def path(p: Parameters, area: Point, random: Random) -> Path:
         if pause:
             at += pause
             yield at, here
-        at, here = go(at, here, somewhere(area, random), random.uniform(lowest, highest))
+        at, here = go(at, here, random_point(area, random), random.uniform(lowest, highest))
         yield at, here
         pause = p.pause
 
@@ -80,7 +80,7 @@ def path(p: Parameters, area: Point, random: Random) -> Path:
 def _leg_under_way(area: Point, random: Random) -> tuple[Point, Point]:
     """Return position and destination of a node on a leg, which is drawn in proportion to its length."""
     while True:
-        start, to = somewhere(area, random), somewhere(area, random)
+        start, to = random_point(area, random), random_point(area, random)
         if random.random() * math.hypot(*area) < math.dist(start, to):
             part = random.random()
             return (start[0] + part * (to[0] - start[0]), start[1] + part * (to[1] - start[1])), to

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from topologies.files import File, lines, number, opened, said_of
+from topologies.files import File, lines, number, opened, prefix_errors
 from topologies.network import Motion, Network, Span, Waypoint
 
 LONGEST = 1e9  # seconds
@@ -62,7 +62,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
 def _of_csv(file: str, network: Network) -> dict[str, list[Waypoint]]:
     ways: dict[str, list[Waypoint]] = {}
     for place, line in lines(file):
-        with said_of(place):
+        with prefix_errors(place):
             cells = [cell.strip() for cell in next(csv.reader([line]), [])]
             if not cells or cells[0].startswith("#") or (not ways and cells[:1] == ["node"]):
                 continue

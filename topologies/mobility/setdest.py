@@ -19,7 +19,7 @@ from textwrap import shorten
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from topologies.files import File, lines, number, said_of
+from topologies.files import File, lines, number, prefix_errors
 from topologies.motion import Point, go, position_at
 from topologies.network import Motion, Network, Waypoint
 
@@ -41,7 +41,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
     starts: dict[int, dict[str, float]] = {}
     commands: dict[int, list[tuple[float, Point, float, str]]] = {}
     for place, line in _commands(p.file):
-        with said_of(place):
+        with prefix_errors(place):
             if said := SET.fullmatch(line):
                 axes = starts.setdefault(_node(said["node"], names), {})
                 axes[said["axis"]] = number(said["value"])
@@ -56,10 +56,10 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
                     f'{shorten(line, 50)!r} is neither `$node_(0) set X_ 1.0` nor `$ns_ at 1.0 "$node_(0) setdest …"`'
                 )
     for node, given in commands.items():
-        with said_of(given[0][3]):
+        with prefix_errors(given[0][3]):
             if lacks := {"X", "Y"} - starts.get(node, {}).keys():
                 raise ValueError(f"$node_({node}) has no {' and no '.join(sorted(lacks))}_ to begin at")
-    return Motion({names[node]: _way(axes, commands.get(node, [])) for node, axes in starts.items()})
+    return Motion({names[node]: _waypoints(axes, commands.get(node, [])) for node, axes in starts.items()})
 
 
 def _commands(file: str) -> Iterator[tuple[str, str]]:
@@ -77,7 +77,7 @@ def _node(text: str, names: list[str]) -> int:
     return int(text)
 
 
-def _way(axes: dict[str, float], commands: list[tuple[float, Point, float, str]]) -> list[Waypoint]:
+def _waypoints(axes: dict[str, float], commands: list[tuple[float, Point, float, str]]) -> list[Waypoint]:
     """Return a node's waypoints: the start of each leg, and its end if no command comes before."""
     start = axes.get("X", 0.0), axes.get("Y", 0.0), axes.get("Z", 0.0)
     way = [Waypoint(0.0, start)]

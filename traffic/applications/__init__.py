@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from traffic.host import Host
     from traffic.loop import Loop
 
-TOLD_S = 5  # s of the lane's time between two progress reports, which wake three processes
+PROGRESS_S = 5  # s of the lane's time between two progress reports, which wake three processes
 
 # What lane.json says of an application that does not report it itself, in the terms of flows.
-UNSAID: dict[str, Any] = {
+UNREPORTED: dict[str, Any] = {
     "congestion": "", "delivered_bytes": 0, "acked_bytes": 0, "retransmits": 0,
     "tcp_info": {"sender": {}, "receiver": {}}, "finished_s": None, "error": None, "last_s": None, "waiting_s": None,
 }  # fmt: skip
@@ -119,10 +119,10 @@ class Applications:
             application.prepare()
 
     def run(self, progress: Callable[[float, float], None] = lambda done, air_s: None) -> None:
-        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or every TOLD_S."""
+        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or every PROGRESS_S."""
         began, seconds = time.monotonic_ns(), self.seconds
         self.zero_ns = began if self.zero_ns is None else self.zero_ns
-        steps = max(1, min(100, int(seconds / TOLD_S)))
+        steps = max(1, min(100, int(seconds / PROGRESS_S)))
         for application, part in zip(self.applications, self.parts, strict=True):
             self.loop.at(began + int(application.plan["start_s"] * 1e9), partial(self._start, application))
             if application.plan["stop_s"] is not None and application.plan["stop_s"] < seconds:
@@ -173,7 +173,7 @@ class Applications:
         for application in self.applications:
             self._sample(application)
             said = self.reports.get(application) or application.finish()
-            outcome, why = judge(bool(application.started_ns), {**UNSAID, "delivered_bytes": 1, **said})
-            report = {"name": application.plan["name"], **UNSAID, **said}
+            outcome, why = judge(bool(application.started_ns), {**UNREPORTED, "delivered_bytes": 1, **said})
+            report = {"name": application.plan["name"], **UNREPORTED, **said}
             found.append({**report, "outcome": outcome.value, "why": why})
         return found

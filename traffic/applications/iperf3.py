@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 17
 COOKIE = 37  # bytes that begin each iperf3 connection
-SAID = re.compile(rb"sec .* ([\d.]+) ms +(-?\d+)/(\d+) ")  # of datagrams, by the server: jitter, lost, total
+INTERVAL = re.compile(rb"sec .* ([\d.]+) ms +(-?\d+)/(\d+) ")  # of datagrams, by the server: jitter, lost, total
 SUMMARY = b"- - -"  # follows the intervals
 GOODBYE_S = 10  # s of the lane's time for iperf3's final exchange of results, over a busy path
 
@@ -52,7 +52,7 @@ class Application(applications.Application):
         self.server: subprocess.Popen[bytes] | None = None
         self.client: subprocess.Popen[bytes] | None = None
         self.udp = plan["protocol"] == "udp"
-        self.half = b""  # an incomplete line of the server
+        self.incomplete = b""  # an incomplete line of the server
         self.sent = self.arrived = self.last_ns = 0  # datagrams, as far as the server has reported
         self.jitter_ms: float | None = None
 
@@ -78,12 +78,12 @@ class Application(applications.Application):
         descriptor = self.server.stdout.fileno()
         if not (said := os.read(descriptor, 1 << 16)):
             self.loop.forget(descriptor)
-        *lines, self.half = (self.half + said).split(b"\n")
+        *lines, self.incomplete = (self.incomplete + said).split(b"\n")
         for line in lines:
             if SUMMARY in line:  # the summary repeats everything
                 self.loop.forget(descriptor)
                 break
-            if found := SAID.search(line):
+            if found := INTERVAL.search(line):
                 lost, sent = int(found[2]), int(found[3])
                 self.sent, self.arrived = self.sent + sent, self.arrived + sent - lost
                 self.jitter_ms = float(found[1])

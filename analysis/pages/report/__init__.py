@@ -88,8 +88,9 @@ def link(path: Path) -> None:
             left = [_left(path.parent / run["folder"]) for run in said["runs"]]
             if left != [run.get("left") for run in said["runs"]]:
                 runs = [{**run, "left": now} for run, now in zip(said["runs"], left, strict=True)]
-                with at_once(path.parent) as half:
-                    files.write(half / path.name, packed.changed(text, packed.pack({**said, "runs": runs}, columns)))
+                data = packed.pack({**said, "runs": runs}, columns)
+                with at_once(path.parent) as unfinished:
+                    files.write(unfinished / path.name, packed.changed(text, data))
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"it is not a report: {error}") from None
 

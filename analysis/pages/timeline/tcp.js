@@ -3,7 +3,7 @@
 "use strict";
 
 const LINES = { cwnd: "DATA", ssthresh: "MANAGEMENT", flight: "RTS" };
-const SAID = { cwnd: "cwnd", ssthresh: "ssthresh", flight: "in flight" };
+const LABELS = { cwnd: "cwnd", ssthresh: "ssthresh", flight: "in flight" };
 const PHASE_COLOURS = { SLOW_START: "count", CONGESTION_AVOIDANCE: "only", RECOVERY: "noise", RTO: "lost" };
 const TALL = 26;  // px at least between labels of an axis
 
@@ -152,7 +152,7 @@ class Tcp {
   legend() {
     const key = (colour, text) => `<span class="key"><i style="background:${colours[colour]}"></i>${text}</span>`;
     const numbers = key("DATA", "sent") + key("lost", "sent again by TCP") + key("well", "arrived") + key("TCP ACK", "acknowledged");
-    const windows = Object.entries(LINES).map(([name, colour]) => key(colour, SAID[name])).join("") +
+    const windows = Object.entries(LINES).map(([name, colour]) => key(colour, LABELS[name])).join("") +
       key("noise", "▼ fast retransmit") + key("lost", "▼ timeout") +
       key("count", "slow start") + key("only", "congestion avoidance") + key("noise", "recovery") + key("lost", "waits for the RTO");
     return numbers + (this.flow?.steps ? windows : "");

@@ -117,7 +117,7 @@ def cell(
 ) -> Iterator[Cell]:  # fmt: skip
     """Make a cell for one process.
 
-    With `nobodys`, root's process becomes nobody, if the file system lets root give the writable folders to nobody;
+    With `as_nobody`, root's process becomes nobody, if the file system lets root give the writable folders to nobody;
     they are taken back at the end. The process gets `devices`, in their groups. Raises OSError if something is missing,
     and LaneError if a folder cannot be taken back.
     """

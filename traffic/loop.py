@@ -84,8 +84,11 @@ class Loop:
         """Serve events until this time of CLOCK_MONOTONIC."""
         ended: list[bool] = []
         self.at(until_ns, lambda: ended.append(True))
+        armed_ns = None
         while not ended:
-            set_timer(self.timer, self.times[0][0])
+            if armed_ns != self.times[0][0]:
+                armed_ns = self.times[0][0]
+                set_timer(self.timer, armed_ns)
             for descriptor, _ in self.epoll.poll():
                 if descriptor in self.callbacks:
                     self.callbacks[descriptor]()

@@ -39,7 +39,7 @@ class Application(udp.Application):
 
     def prepare(self) -> None:
         payload = CODECS[self.plan["codec"]][0]
-        self.plan |= {"datagram_bytes": RTP_HEADER + payload, "interval_s": INTERVAL_S, "rate_kbps": None}
+        self.plan |= {"datagram_bytes": RTP_HEADER + payload, "interval_s": INTERVAL_S, "rate_kbps": None, "burst": 1}
         super().prepare()
 
     def finish(self) -> dict[str, Any]:

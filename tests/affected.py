@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which files of tests a change can have touched: `./dcflab test --changed`.
+"""Find the test files that a change can affect: `./dcflab test --changed`.
 
-A file of tests reaches what it imports, what that imports in turn (`emulation.play.imports`), and what the fixtures
-import that it names. A program, a source in C or other data is reached by whoever has its name, or that of a folder
-around it, in a string. This finds too much rather than too little; a file that nobody is known to reach touches all.
+A test file reaches what it imports, what that imports in turn (`emulation.play.imports`), and what the fixtures that it
+names import. It also reaches programs, C sources and other data whose name, or whose folder's name, is in one of its
+strings, or of those modules. This finds too much rather than too little. A file that no test is known to reach affects
+all.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from emulation.lanes import CHECKOUT
 from emulation.play.imports import imported as in_text
 from emulation.play.imports import modules
 
-ALL = ("pyproject.toml", "requirements.lock", "tests/conftest.py")  # what all tests run with
-WHOLE_TREE = "ls-files"  # who says this looks at all files there are
+ALL = ("pyproject.toml", "requirements.lock", "tests/conftest.py")  # all tests use these
+WHOLE_TREE = "ls-files"  # a test with this in it reads the whole tree
 # Modules that load others by their names: those in their own folder, or these.
 LOADS = re.compile(r"\bplugins\.find\(__name__|\bimport_module\(f\"\{__name__\}\.\{[^{}]*\}\"\)")
 BY_NAME = {
     "emulation.cli.main": ("emulation.cli.commands.*", "emulation.features.*.commands.*"),
     "labs": ("labs.*",),
 }
-OFTEN = ("__init__.py", "__main__.py", "conftest.py")  # names of files that say nothing
+OFTEN = ("__init__.py", "__main__.py", "conftest.py")  # names that identify no file
 PARTS = re.compile(r"\.parts\(\"(\w+)\"\)")
 FILE = re.compile(r"[\"'/](\w+\.py)[\"'/]")
-PROGRAM = re.compile(r"\"-m\", \"emulation\"|\"dcflab\"|/dcflab\"")  # who starts the command line
+PROGRAM = re.compile(r"\"-m\", \"emulation\"|\"dcflab\"|/dcflab\"")  # it runs the command line
 
 
 def changed_since(base: str, root: Path = CHECKOUT) -> set[str]:
-    """The files that differ from where HEAD left a branch, or from a commit; also what is not committed, or not known
-    to git yet. Raises ValueError if there is no such commit."""
+    """Return the files that differ from where HEAD left a branch, or from a commit, and files that are not committed.
+    Raises ValueError if there is no such commit."""
 
     def git(*arguments: str) -> list[str]:
         done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
@@ -51,7 +52,7 @@ def changed_since(base: str, root: Path = CHECKOUT) -> set[str]:
 
 
 def by_changes_since(base: str) -> tuple[list[str], str]:
-    """The files of tests that changes since then can have touched, and what there is to be said of it."""
+    """Return the test files that changes since then can affect, and a message about them."""
     changed = changed_since(base)
     tests, unknown = Reach(changed).tests(changed)
     said = f"{len(changed)} files have changed since {base}; they can have touched {len(tests)} files of tests"
@@ -61,15 +62,15 @@ def by_changes_since(base: str) -> tuple[list[str], str]:
 
 
 class Reach:
-    """What reaches what: modules by name, and fixtures as `tests.conftest:name`. `name@` is a module that is only
-    loaded: it is the package around another, or imported by what is only loaded. Nobody need call its functions, so it
-    reaches what it loads, and neither programs nor data."""
+    """The modules and files that each module reaches: modules by name, and fixtures as `tests.conftest:name`. `name@`
+    is a module that is only loaded: the package around another, or imported by one that is only loaded. Its functions
+    may not be called, so it reaches what it loads, but neither programs nor data."""
 
     def __init__(self, gone: Iterable[str] = ()) -> None:
         there = MODULES | modules(CHECKOUT / "tests") | {"dcflab": CHECKOUT / "dcflab.py"}
         self.files = {name: str(file.relative_to(CHECKOUT)) for name, file in there.items()}
         self.texts = {name: (CHECKOUT / file).read_text() for name, file in self.files.items()}
-        self.texts["tests.affected"] = ""  # this file has names of others, and reaches none
+        self.texts["tests.affected"] = ""  # this file names others, but does not reach them
         for file in gone:
             if file.endswith(".py") and not (CHECKOUT / file).exists():
                 self.files[name := file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = file
@@ -79,7 +80,7 @@ class Reach:
         for name, file in self.files.items():
             if not file.endswith(OFTEN) and not is_test(file):
                 self.by_file.setdefault(Path(file).name, []).append(name)
-        self.fixtures: dict[str, dict[str, str]] = {}  # by conftest, their texts by name
+        self.fixtures: dict[str, dict[str, str]] = {}  # for each conftest, the text of each fixture
         for name in [name for name in self.files if name.endswith("conftest")]:
             self._take_fixtures(name)
         self.reached_by: dict[str, set[str]] = {}
@@ -103,7 +104,7 @@ class Reach:
         self.texts |= {f"{conftest}:{name}": source for name, source in found.items()}
 
     def _resolved(self, by: str, module: str) -> tuple[str, ...]:
-        """The module of ours that an import is of, and the packages around it; none, if it is somebody else's."""
+        """Return the module of ours that is imported, and the packages around it; nothing for other modules."""
         one = self.short.get(module.partition(".")[0], module) if by.startswith("tests.") else module
         while one and one not in self.texts:
             one = one.rpartition(".")[0]
@@ -114,18 +115,19 @@ class Reach:
         return module if self.files[module].endswith("__init__.py") else module.rpartition(".")[0]
 
     def _loads(self, name: str, tree: ast.Module, package: str) -> Iterator[str]:
-        """What is loaded with a module."""
+        """Return what is loaded with a module."""
         yield from (f"{one}@" for one in around(name))
         for module in imported(loaded(tree.body), package):
             yield from (f"{one}@" for one in self._resolved(name, module))
 
     def _uses(self, name: str, text: str, tree: ast.Module, package: str) -> Iterator[str]:
-        """What a module can use at any time: what it imports, runs as a program, or finds by a name; and fixtures."""
+        """Return what a module can use at any time: what it imports, runs as a program, or finds by name; and
+        fixtures."""
         yield f"{name}@"
         written = {*imported(statements(tree, typing=False), package)}
         typed = {*imported(statements(tree), package)} - written
         typed |= {one.rpartition(".")[0] for one in typed} - {one.rpartition(".")[0] for one in written}
-        for module in written | {*in_text(text)} - typed:  # a text may have a program in it
+        for module in written | {*in_text(text)} - typed:  # a text may contain a program
             if found := self._resolved(name, module):
                 yield found[0]
                 yield from (f"{one}@" for one in found[1:])
@@ -179,12 +181,12 @@ class Reach:
         return [name for name, file in self.files.items() if Path(file).parent == folder and is_test(file)]
 
     def _of_file(self, file: str) -> list[str]:
-        """The module, and the fixtures, that a file has."""
+        """Return the module, and the fixtures, in a file."""
         modules = [name for name, other in self.files.items() if other == file]
         return modules + [f"{name}:{fixture}" for name in modules for fixture in self.fixtures.get(name, ())]
 
     def tests(self, changed: Iterable[str]) -> tuple[set[str], set[str]]:
-        """The files of tests that reach one of these, and those of them that no test is known to reach."""
+        """Return the test files that reach one of these files, and those files that no test is known to reach."""
         tests = {file for file in self.files.values() if is_test(file)}
         always = {file for name, file in self.files.items() if file in tests and WHOLE_TREE in self.texts[name]}
         found, unknown = set[str](), set[str]()
@@ -197,7 +199,7 @@ class Reach:
         return tests if unknown else found | always, unknown
 
     def _reaching(self, names: Iterable[str]) -> set[str]:
-        """The files of all that reach these."""
+        """Return the files of all modules that reach these."""
         waiting, found = [*names], set[str]()
         while waiting:
             if (name := waiting.pop()) not in found:
@@ -207,7 +209,7 @@ class Reach:
 
 
 def around(module: str) -> Iterator[str]:
-    """The packages around a module."""
+    """Return the packages around a module."""
     while module := module.partition(":")[0].rpartition(".")[0]:
         yield module
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program as a process of its own, and what is left of it when it is gone."""
+"""Run the program as a separate process, and find what it leaves behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = [sys.executable, "-P", "-m", "emulation"]
-HANGS_UP = ["env", "--default-signal=HUP"]  # before a program that a test hangs up on: nohup has it ignore that
+HANGS_UP = ["env", "--default-signal=HUP"]  # before a program that gets SIGHUP, which nohup lets it ignore
 
 
 def environment(here: Path) -> dict[str, str]:
@@ -32,7 +32,7 @@ def dcflab(
 
 
 def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The same within this process, which takes a hundredth of the time."""
+    """Run it within this process, which takes a hundredth of the time."""
     from emulation.cli.main import run_commands
 
     status: object = 0
@@ -49,7 +49,7 @@ def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A run in `here`/run, while it goes on; at the end it is gone."""
+    """Start a run in `here`/run, and yield while it goes on; end it afterwards."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     command = [*HANGS_UP, *PROGRAM, *arguments, "--out", "run"]
     with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]
@@ -67,7 +67,8 @@ def wait_for(what: Callable[[], object], limit_s: float = 30) -> None:
 
 
 def processes(here: Path, folder: Path | None = None) -> list[int]:
-    """Kernels and their guests, by what they were handed of the run folder; or who works in another folder."""
+    """Return the kernels that have files of the run folder open, or the processes whose command line names another
+    folder."""
     found = []
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -87,15 +88,15 @@ def assert_nothing_left(here: Path) -> None:
 
 
 def assert_interrupted(status: int | None, out: str, err: str, more: str = "") -> None:
-    """Python ends itself by SIGINT if that met it within an `exec`, as of a dataclass: to a shell that is 130, too."""
+    """Check that a program was interrupted. If SIGINT arrives during an `exec`, such as a dataclass's, Python itself
+    ends by the signal, which a shell shows as 130."""
     assert status in (130, -signal.SIGINT)
     said = [line for line in err.splitlines() if line]
     assert (out, said) == ("", [*more.splitlines(), "dcflab: interrupted"])
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
-    """One line that names the culprit, and perhaps others with what may have been meant, and where to look; with
-    --json, one line of JSON."""
+    """Check for one line that names the error, perhaps followed by suggestions; with --json, for one line of JSON."""
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert lines[0].startswith('{"error": ' if "--json" in done.args else "dcflab: ")

@@ -23,7 +23,7 @@ sys.path[:0] = [str(Path(__file__).parent / folder) for folder in (".", "analysi
 
 
 LONG = ("slow", "lane", "stock")
-TOUCHED = "DCFLAB_TOUCHED"  # the files that `--changed` found, for processes side by side
+TOUCHED = "DCFLAB_TOUCHED"  # the files that `--changed` found, for parallel processes
 FOUND = pytest.StashKey[str]()
 
 
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "prepared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.lane)
     long = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in long)  # files of these first, that nobody waits for one at the end
+    items.sort(key=lambda item: item.path not in long)  # these files first, so that no process waits for one at the end
     if config.option.quick:
         left = [
             item for item in items if any(map(item.get_closest_marker, LONG)) and not item.get_closest_marker("quick")
@@ -75,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """Six seconds of a busy string of four, stopped in the middle of everything."""
+    """Return a sample run: six seconds of a busy string of four, stopped in the middle of traffic."""
     from sample import make_sample
     from tiny_air import busy_string
 
@@ -84,7 +84,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 @pytest.fixture(scope="session")
 def of_stations(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What its stations received, as a pcapng, uncompressed."""
+    """Return what its stations received, as an uncompressed pcapng."""
     path = tmp_path_factory.mktemp("stations") / "stations.pcapng"
     path.write_bytes(sample.of_stations())
     return path
@@ -114,7 +114,7 @@ def new_bench(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> C
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """Where the program runs; its temporary folder is `tmp` beside."""
+    """Return where the program runs; its temporary folder is `tmp` beside it."""
     for name in ("tmp", "here"):
         (tmp_path / name).mkdir()
     return tmp_path / "here"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who imports whom, as it is written: of this checkout's packages, and of its tests."""
+"""Imports as written in the source, of this checkout's packages and of its tests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MODULES = modules(*(CHECKOUT / top for top in TOP))
 
 @cache
 def imports(name: str, typing: bool = True) -> tuple[str, ...]:
-    """What a module imports at any time, also for the type checker only; not `typing`: what it runs with."""
+    """Return what a module imports at any time; with `typing`, also imports for the type checker only."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     return tuple(imported(statements(ast.parse(MODULES[name].read_text()), typing), package))
 
 
 def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:
-    """What these statements of a module in this package import."""
+    """Return what these statements of a module in this package import."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -39,7 +39,7 @@ def for_typing(node: ast.AST) -> bool:
 
 
 def statements(node: ast.AST, typing: bool = True) -> Iterator[ast.AST]:
-    """All in this one; not `typing`: without those for the type checker only."""
+    """Return all statements in this one; without `typing`, not those for the type checker only."""
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         for inner in getattr(node, name, ()):
             if typing or not for_typing(inner):
@@ -48,7 +48,7 @@ def statements(node: ast.AST, typing: bool = True) -> Iterator[ast.AST]:
 
 
 def loaded(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
-    """The statements that run when a module is loaded."""
+    """Return the statements that run when a module is loaded."""
     for node in body:
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With) and not for_typing(node):
@@ -56,7 +56,7 @@ def loaded(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def module_of(imported: str) -> str | None:
-    """The module of ours that an import is of; None: of somebody else's."""
+    """Return the module of ours that is imported; None for other modules."""
     while imported and imported not in MODULES:
         imported = imported.rpartition(".")[0]
     return imported or None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file of JUnit's, read as strictly as the schema of Ant's task asks for, the strictest of those in use."""
+"""Read a JUnit file as strictly as the schema of Ant's task, the strictest of those in use."""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
-# By element: the attributes that it must and those that it may have, and its children in order, with how many at most.
+# For each element: its required and its optional attributes, and its children in order, with their greatest number.
 MANY = 10**6
 SCHEMA: dict[str, tuple[set[str], set[str], dict[str, int]]] = {
     "testsuites": (set(), set(), {"testsuite": MANY}),
@@ -20,7 +20,7 @@ SCHEMA: dict[str, tuple[set[str], set[str], dict[str, int]]] = {
 
 
 def read(data: bytes) -> Xml.Element:
-    """The file, which is held to the schema: its elements, and that each suite counts its own."""
+    """Read the file, and check it against the schema: its elements, and that each suite counts its own cases."""
     root = Xml.fromstring(data)
     assert root.tag == "testsuites"
     for element in root.iter():
@@ -39,5 +39,5 @@ def read(data: bytes) -> Xml.Element:
 
 
 def cases(root: Xml.Element) -> dict[str | None, str]:
-    """What became of each case."""
+    """Return the result of each case."""
     return {case.get("name"): case[0].tag if len(case) else "passed" for case in root.iter("testcase")}

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 AIM, MOST = 25, 40  # words of a sentence
 WIDEST = 120  # characters of a line of documentation
 
-# What is refused, and what to write instead. Patterns, of which each begins and ends with a word.
+# What is refused, and what to write instead: patterns that begin and end with a word.
 VOCABULARY = {
     r"seeds? 00\d": "paper",
     r"the seeds' (?:simulator|paper|papers|claims|rules|networks|studies|study)": "the papers'",
@@ -81,7 +81,7 @@ KEPT = (
     "mixed_metaphors", "mondegreens", "nonwords", "oxymorons", "redundancy", "skunked_terms", "social_awareness",
     "uncomparables", "cliches", "industrial_language", "hedging",
 )  # fmt: skip
-# What is no mistake: repeated code, letters and digits, and terms of the field.
+# Matches that are no mistake: repeated code, letters and digits, and terms of the field.
 NO_MISTAKE = re.compile(r"CODE|time clock|dev DEV|^\W*(\w)( \1)+$", re.IGNORECASE)
 
 CHECKS = [
@@ -179,7 +179,7 @@ def words(sentence: str) -> int:
 
 
 def check(texts: Iterable[tuple[str, str]]) -> list[Problem]:
-    """What is wrong with texts, each given with where it stands. A rule reads all of them at once, which is faster."""
+    """Return the problems of texts, each given with its place. A rule reads all texts at once, which is faster."""
     places, starts, joined = [], [], "\n"
     for where, text in texts:
         places.append(where)
@@ -197,7 +197,7 @@ def check(texts: Iterable[tuple[str, str]]) -> list[Problem]:
 
 
 def page(path: Path) -> list[Problem]:
-    """What is wrong with a page: its prose, and the length of its lines."""
+    """Return the problems of a page: its prose, and the length of its lines."""
     text, name = path.read_text(), str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
     found = check((f"{name}:{part.line}", part.text) for part in parts(text))
     for number, line in enumerate(text.splitlines(), 1):
@@ -214,7 +214,7 @@ def pages() -> list[Path]:
 
 
 def literal(node: ast.expr) -> str:
-    """The text of a string in the source; what is filled in is an X, and what is none is empty."""
+    """Return the text of a string in the source, with X for what is filled in; empty for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -226,7 +226,7 @@ def literal(node: ast.expr) -> str:
 
 
 def messages() -> Iterator[tuple[str, str]]:
-    """Where each message is in the source, and what it says."""
+    """Yield the place and the text of each message in the source."""
     for folder in ("analysis", "emulation", "experiments", "labs", "topologies", "traffic"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
@@ -239,7 +239,7 @@ def messages() -> Iterator[tuple[str, str]]:
 
 
 def helps() -> Iterator[tuple[str, str]]:
-    """All help texts: of commands, and of their options, each once."""
+    """Yield all help texts, of commands and of their options, each once."""
     from emulation.cli.main import cli
 
     seen = set[str]()
@@ -262,13 +262,14 @@ def helps() -> Iterator[tuple[str, str]]:
 
 
 def texts() -> list[Problem]:
-    """What is wrong with help texts and messages."""
+    """Return the problems of help texts and messages."""
     said = [*helps(), *messages()]
     return check((where, part) for where, text in said for part in paragraphs(text))
 
 
 def paragraphs(text: str) -> list[str]:
-    """Those of a help text, without its lists of choices; a part that is not wrapped has a line each."""
+    """Return the paragraphs of a help text, without its lists of choices; in a part that is not wrapped, each line is
+    one."""
     text = re.sub(r": [^:\n]*\|[^\[\n]*", ": CHOICES ", text)
     split = [part.split("\n") if "\b" in part else [part] for part in text.split("\n\n")]
     return [" ".join(part.split()) for part_ in split for part in part_ if part.strip()]

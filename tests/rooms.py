@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features are folders that can be removed: what a test outside of them needs of one, and a tree without it."""
+"""Features are folders that can be removed: which feature a test outside of them needs, and a tree without one."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", ".hypothe
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """A test's mark: it has nothing to look at in a tree without these features."""
+    """Return a mark for a test that has nothing to test without these features."""
     missing = sorted({*names} - {*features.names()})
     return pytest.mark.skipif(bool(missing), reason=f"features that are removed here: {', '.join(missing)}")
 
 
 def tree_without(names: list[str], folder: Path) -> Path:
-    """A copy of the checkout without some features and their tests; where it can be, of the same files."""
+    """Make a copy of the checkout without some features and their tests; it shares files where possible."""
 
     def copy(source: str, target: str) -> None:
         try:
             os.link(source, target)
-        except OSError:  # of another file system, or without links
+        except OSError:  # on another file system, or without hard links
             shutil.copy2(source, target)
 
     shutil.copytree(CHECKOUT, folder, ignore=NOT_COPIED, copy_function=copy)

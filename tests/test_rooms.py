@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each feature can be removed: a tree without its folder does all that the road does, and its help does not list it.
+"""Each feature can be removed: without its folder, the rest of the program works, and help does not list it.
 
-`DCFLAB_ROOMS=all ./dcflab test tests/test_rooms.py` passes the road's quick tests in each of these trees, and in one
-without any; `DCFLAB_ROOMS=film,live` in those without these.
+`DCFLAB_ROOMS=all ./dcflab test tests/test_rooms.py` runs the quick tests outside of features in each such tree, and in
+one without any feature; `DCFLAB_ROOMS=film,live` only in those without these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from emulation.lanes import CHECKOUT
 
 ALL = features.names()
 REQUESTED = os.environ.get("DCFLAB_ROOMS", "")
-# All modules of the road are loaded, and all commands but those of some features; something is planned, the help shown.
+# Load all modules outside of features, and all commands; plan something, and show the help.
 PROGRAM = """
 import importlib, pkgutil, sys
 from emulation import features
@@ -52,7 +52,7 @@ def run(tree: Path, *words: str) -> str:
 
 
 def of_the_road(tree: Path) -> list[str]:
-    """The files of tests outside of features; not those that look at all the tree, which is another one here."""
+    """Return the test files outside of features, except those that examine the whole tree, which differs here."""
     files = sorted(file for file in tree.glob("tests/**/test_*.py") if tree / "tests/features" not in file.parents)
     return [
         str(file.relative_to(tree)) for file in files if not re.search(rf"{WHOLE_TREE}|tree_without", file.read_text())
@@ -65,7 +65,7 @@ def commands(said: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def listed() -> set[str]:
-    """The commands of the whole tree."""
+    """Return the commands of the whole tree."""
     return commands(run(CHECKOUT, "-m", "emulation", "--help"))
 
 
@@ -80,7 +80,7 @@ def test_the_road_does_without(listed: set[str], name: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_road_does_without_any(tmp_path: Path) -> None:
-    """Nor do its tests need one to be collected."""
+    """Its tests can be collected without it, too."""
     tree = tree_without(ALL, tmp_path / "tree")
     listed = commands(run(tree, "-c", PROGRAM))
     assert {"run", "replay", "test"} < listed and listed.isdisjoint({*features.commands()})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Damages files of run folders in all ways that a paper's number names, and has each command read what is left:
+"""Damage files of run folders in many ways, each with a number, and let each command read them:
 
     ./dcflab python tests/lane/damage.py FOLDER [FIRST [COUNT]]
 
-What comes up other than as a sentence is printed, a line each; one number names one damage.
+Each damage after which a command does not end with a message is printed on a line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import click
 
 from emulation import features
 
-MEMORY = 6 << 30  # address space, of which libraries take 2
+MEMORY = 6 << 30  # address space; libraries take 2
 WORDS: list[Any] = [
     None, True, False, 0, 1, -1, 2, 255, 65536, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30, 10**400,
     0.5, -0.5, 1e9, 1e18, 1e308, -1e308, 5e-324, float("nan"), float("inf"), "", "x", "0", "sta1", "flow1", "a/b", "..",
@@ -41,7 +41,7 @@ TEXTS = [b"", b"[" * 200_000, b'{"a":' * 200_000, b"null", b"[]", b"{}", b"\xff\
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to each part of a JSON value; of a long list only to some parts."""
+    """Yield the path to each part of a JSON value; of a long list only to some parts."""
     yield path
     inside = (
         list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
@@ -51,7 +51,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def other(value: Any, rng: random.Random) -> Any:
-    """The same JSON value with some parts of it otherwise."""
+    """Return the same JSON value with some parts changed."""
     value = copy.deepcopy(value)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         found = list(places(value))[1:]
@@ -85,7 +85,7 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def spoilt(data: bytes, rng: random.Random) -> bytes:
-    """Bytes that were cut, turned over, repeated or left out."""
+    """Return bytes that were cut, flipped, repeated or removed."""
     found = bytearray(data)
     at = rng.randrange(len(found) + 1)
     match rng.randrange(8):
@@ -107,7 +107,7 @@ def spoilt(data: bytes, rng: random.Random) -> bytes:
 
 
 def damaged(file: Path, rng: random.Random) -> bytes:
-    """What is in a file, otherwise."""
+    """Return the changed content of a file."""
     data = file.read_bytes()
     if file.suffix == ".json" and rng.random() < 0.85:
         return json.dumps(other(json.loads(data), rng)).encode()
@@ -126,7 +126,7 @@ def damaged(file: Path, rng: random.Random) -> bytes:
 
 
 def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
-    """All that reads a run folder, of one run of it."""
+    """Yield every reader of a run folder, for one run of it."""
     folder = run.parent
 
     def command(*words: object) -> Callable[[], object]:
@@ -181,7 +181,7 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
 
 PRISTINE = Path()
 OF_FEATURES = {"film": ("film", "still"), "export": ("export", "flent", "pcapng", "tables")}
-READ = {  # what reads which files; the others are read by what reads the run
+READ = {  # which readers read which files; other files are read by the readers of the run
     "result.json": ("report", "export", "flent", "tables", "python", "film", "replay"),
     "run.json": ("resume",),
     "flows.csv": ("export", "flent", "tables", "python"),
@@ -214,7 +214,7 @@ def late(*_: object) -> None:
 
 
 def said(call: Callable[[], object]) -> str:
-    """What a command raised other than what it is to say; empty: it is well."""
+    """Return what a command raised that is not a proper error; empty if none."""
     from emulation.files.foreign import Damaged
     from emulation.lane.errors import Failure, Misuse
 
@@ -230,7 +230,7 @@ def said(call: Callable[[], object]) -> str:
 
 
 def once(folder: Path, number: int, slow: int = 0) -> Iterator[str]:
-    """One damage, and what came of it. The folder is as before then."""
+    """Apply one damage, and return the result; the folder is restored afterwards."""
     rng = random.Random(number)
     files = sorted(file for file in folder.glob("**/*") if file.suffix in (".json", ".jsonl", ".csv", ".gz", ".trace"))
     of = rng.choice(sorted({file.name for file in files}))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A hostile guest: what somebody who is root in a lane can do to all that it can write, drawn from random numbers.
+"""A hostile guest: what root in a lane can do to all files that it can write, drawn at random.
 
-A way is a few deeds in a folder, as a run has left it: names that lead elsewhere or block, things that are deep, many
-or large, files with other bytes, JSON with other values. `Ways` draws them; `Lane` is a lane in which they are done,
-where the host's half is what is looked at.
+An attack is a few actions in a run's folder: names that lead elsewhere or block; things that are deep, many or large;
+files with other bytes; JSON with other values. `Ways` draws them. `Lane` is a lane in which they are carried out, to
+test the host's side.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import lent_to_lane
 
 LARGE = 1 << 24
-WATCHED_S = 120  # who is not through by then hangs
+WATCHED_S = 120  # a reader that takes longer hangs
 DEPTHS = (3, 1100, 1100, 3000)
 HOST_WRITES = (
     "run.json", "run.json.new", "air.pcapng.gz", "views.gz", "result.json", "report.html", "film.html",
     "graph.svg", "timeline.html", "console.log", "script.py", "new.pcapng", ".writable",
 )  # fmt: skip
 KINDS = ("link",) * 12 + ("fifo", "fifo", "socket", "folder", "folder", "deep", "many", "closed", "nothing")
-PROGRAMS = (  # what names one, in a specification
+PROGRAMS = (  # keys that name a program in a specification
     ("network", "motion", '{"model": "EVIL"}'), ("network", "topology", '"EVIL"'),
     ("network", "routing", '{"kind": "EVIL"}'), ("network", "applications", '[{"kind": "EVIL"}]'),
     ("kernel", "plugins", '["EVIL/.."]'), ("kernel", "modules", '["EVIL/.."]'), ("medium", "program", '"EVIL"'),
@@ -48,7 +48,7 @@ import pathlib
 pathlib.Path({marker!r}).touch()
 """
 
-Deed = Callable[[Path], str]  # done in a folder; says what it was
+Deed = Callable[[Path], str]  # an action in a folder; returns its description
 
 
 class Hang(BaseException):
@@ -63,7 +63,7 @@ def watched() -> Iterator[None]:
         raise Hang
 
     before = signal.signal(signal.SIGALRM, hang)
-    signal.setitimer(signal.ITIMER_REAL, WATCHED_S, 1)  # again, where it is held up
+    signal.setitimer(signal.ITIMER_REAL, WATCHED_S, 1)  # again, if it is held up
     try:
         yield
     finally:
@@ -110,7 +110,7 @@ class Ways:
             within = [folder, *(each for each in sorted(folder.iterdir()) if each.is_dir() and not each.is_symlink())]
             where = self.random.choice(within[:5])
             deed = self.random.choice((self.trap, self.trap, self.bytes, self.json, self.json, self.json, self.lump))
-            with suppress(OSError, ValueError, RecursionError):  # not all can be done there
+            with suppress(OSError, ValueError, RecursionError):  # some actions are not possible everywhere
                 self.said.append(f"{where.name}: {deed(where)}")
 
     def place(self, where: Path) -> Path:
@@ -282,7 +282,7 @@ class Lane:
         heard, folder = listener or Listener(), run_folder.resolve()
         with lent_to_lane([folder], self.as_nobody):
             shutil.copytree(self.left, folder, dirs_exist_ok=True)
-            if self.ways.random.random() < 0.5:  # else the guest is faster than the host
+            if self.ways.random.random() < 0.5:  # so that the guest is not faster than the host
                 heard.progress(0.5, 0.1)
             self.ways.do(folder)
             heard.progress(0.9, 0.2)

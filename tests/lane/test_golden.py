@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Golden traces: the hashes of air.trace for experiments of all kinds, 5 s each, under seed 1.
 
-They hang on the kernel's release, the air's model and what the lane does, and on nothing else (so no program of this
-machine, as iperf3, takes part). A change here is a change of behaviour: say why in the commit. `GOLDEN_WRITE=1` takes
-them anew, and under xdist would mix them up.
+They depend on the kernel's release, the air's model and what the lane does, and on nothing else: no program of this
+machine, such as iperf3, takes part. A change here is a change of behaviour: say why in the commit. `GOLDEN_WRITE=1`
+writes them again; do not use it under xdist, which would mix them up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A guest that changes all that it can write, a thousand ways: nothing outside changes, no code of its own runs on the
-host, and whatever it does ends in a sentence. `DCFLAB_HOSTILE=100000` tries so many.
-"""
+"""A guest changes all files that it can write, in a thousand ways. Nothing outside changes, none of its code runs on
+the host, and each attack ends in a message. `DCFLAB_HOSTILE=100000` tries that many ways."""
 
 from __future__ import annotations
 
@@ -42,8 +41,8 @@ from emulation.specification import specify
 
 ROOT = os.geteuid() == 0
 WAYS = int(os.environ.get("DCFLAB_HOSTILE", "1000"))
-FIRST = int(os.environ.get("DCFLAB_HOSTILE_FIRST", "0"))  # of those, if one is to be seen again
-SAID = (LaneError, Failure, Misuse, OSError)  # which the command line says in a sentence
+FIRST = int(os.environ.get("DCFLAB_HOSTILE_FIRST", "0"))  # to see these again
+SAID = (LaneError, Failure, Misuse, OSError)  # errors that the command line prints as a message
 TASK = Task(specify("string", {"stations": 2, "seconds": 0.2, "seed": 1}), "one")
 SCRIPT = """
 from emulation.net import Net
@@ -54,7 +53,7 @@ with net:
     net.start()
     net.run(0.2)
 """
-Host = Callable[[Path], object]  # the host's half, in a folder
+Host = Callable[[Path], object]  # the host's side, in a folder
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +68,7 @@ def at() -> Iterator[Path]:
     """A folder in memory if possible, as hundreds of thousands are made."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(dir=memory)
-    os.chmod(folder, 0o755)  # lanes of root's are nobody's
+    os.chmod(folder, 0o755)  # lanes of root run as nobody
     prey(Path(folder, "outside"))
     yield Path(folder)
     tree.remove(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Radios of 802.11n and ac in a lane: throughput by hand, and what Linux itself says of them."""
+"""Radios of 802.11n and ac in a lane: throughput computed by hand, and what Linux reports about them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def play(bench: Any, options: dict[str, Any], flow: dict[str, Any], seed: int = 
 
 
 def saturated(mpdus: int, preamble: float, bits: int, symbol: float, *, answer: float = BLOCK_ACK) -> float:
-    """Mb/s of payload: PPDUs of so many MPDUs, of one station alone."""
+    """Return the payload of one station alone, Mb/s, for PPDUs of this many MPDUs."""
     padded = -(-MPDU // 4) * 4
     psdu = (mpdus - 1) * padded + MPDU if mpdus > 1 else MPDU - 4
     data = ceil(ceil((22 + 8 * psdu) / bits) * symbol / 4) * 4
@@ -56,7 +56,7 @@ def saturated(mpdus: int, preamble: float, bits: int, symbol: float, *, answer: 
     ids=["HT20 MCS 7", "HT20 MCS 15", "HT40 MCS 15", "no aggregation"],
 )
 def test_saturation_is_as_by_hand(bench, options: dict[str, Any], expected: float) -> None:  # type: ignore[no-untyped-def]
-    """One sender that always has more, and no losses: PPDUs of half a window, or of 4 ms, back to back. The first
+    """One sender always has frames, and none is lost: PPDUs of half a window, or of 4 ms, follow each other. The first
     frames go alone."""
     udp = {"kind": "udp", "rate_kbps": round(1500 * expected), "datagram_bytes": PAYLOAD}
     flow, (sender, receiver), _, _, air = play(bench, options, udp)
@@ -208,7 +208,7 @@ with Net(aggregation="mt76", **{options!r}) as net:
     ids=["HT20 MCS 15", "HT40 MCS 15", "VHT80 MCS 9", "VHT80 MCS 9, short", "HE80 MCS 11"],
 )
 def test_an_access_point_saturates_as_by_hand(bench, options: dict[str, Any], flows: int, expected: float) -> None:  # type: ignore[no-untyped-def]
-    """The longest aggregates that there are: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and ns-3's PPDUs."""
+    """The longest aggregates: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and ns-3's PPDUs."""
     (line,) = bench.script(DOWN.format(options=options, flows=flows, kbps=1_400_000 // max(flows, 2)))
     delivered, counters = json.loads(line)
     assert counters["categories"]["BE"]["aifsn"] == 3
@@ -232,7 +232,7 @@ with Net(mode="n") as net:
 
 
 def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
-    """A sender that was off, and a receiver that was out of range: what was prepared then holds nothing up."""
+    """A sender was off, and a receiver was out of range: frames prepared before do not block the queue."""
     (line,) = bench.script(AWAY)
     delivered, ends = json.loads(line)
     assert delivered * 8 / 1.6 > 0.75 * 60e6

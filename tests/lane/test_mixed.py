@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client of 802.11b among those of 802.11g: hostapd says so, and mac80211 protects OFDM from it (10.26.2)."""
+"""A client of 802.11b among those of 802.11g: hostapd announces it, and mac80211 protects OFDM from it (10.26.2)."""
 
 import json
 
@@ -28,8 +28,8 @@ CCK, DATA = {10, 20, 55, 110}, [trace.Kind.TCP_DATA, trace.Kind.TCP_ACK, trace.K
 
 @pytest.mark.parametrize(("own", "link"), [("", ""), ("rate=11", ""), ("rate=11", WPA2)])
 def test_protection_is_there_where_a_client_needs_it(bench, own, link):
-    """Its access point has its rates only from its association request. Who sends OFDM has a CTS to itself before it at
-    a basic rate, or asks; beacons are at 1 Mb/s; the counters agree."""
+    """A station that sends OFDM first sends a CTS to itself at a basic rate, or an RTS; beacons are at 1 Mb/s; the
+    counters agree."""
     (delivered,) = map(json.loads, bench.script(MIXED.format(own=own, link=link)))
     assert min(delivered) > 200_000
     folder = bench.folder / "run1-1"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one link carries at most, at each rate of 802.11b, g and a, to the nanosecond: under an access point, saturated
-with datagrams of 1472 bytes, each exchange is DIFS, some slots, the frame, SIFS and the ACK.
+"""The capacity of one link, at each rate of 802.11b, g and a, to the nanosecond: under an access point, saturated with
+datagrams of 1472 bytes, each exchange is DIFS, some slots, the frame, SIFS and the ACK.
 
-The airtimes here are written down from the standard once more: 15.2 and 16.2 (192 us, then bits at the rate, rounded up
-to a microsecond), 17.3 and 18.3 (20 us, then symbols of 4 us with 22 bits besides, and at 2.4 GHz 6 us of silence).
+The airtimes are computed again here, from the standard: 15.2 and 16.2 (192 us, then bits at the rate, rounded up to a
+microsecond), 17.3 and 18.3 (20 us, then symbols of 4 us with 22 additional bits, and at 2.4 GHz 6 us of silence).
 """
 
 import math

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside a distribution's kernel, as root: the lane `host`, run, killed, run again, and refused. Prints JSON, a line
-each.
+"""The lane `host` inside a distribution's kernel, as root: run, killed, run again, and refused.
 
-Usage: on_host.py CHECKOUT KERNEL NAME=MODULE…
+Prints JSON, a line each. Usage: on_host.py CHECKOUT KERNEL NAME=MODULE…
 """
 
 import json
@@ -14,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-if sys.flags.no_site:  # in the lane's own Python, which has its library elsewhere
+if sys.flags.no_site:  # the lane's own Python, which has its library elsewhere
     os.execv(sys.executable, [sys.executable, __file__, *sys.argv[1:]])
 sys.path.insert(0, sys.argv[1])
 
@@ -24,11 +23,11 @@ from emulation.setup import AIR, cache, modules, stock
 
 KERNEL, MODULES = Path(sys.argv[2]), {name: Path(path) for name, path in (word.split("=") for word in sys.argv[3:])}
 RUN = Path(os.environ["DCFLAB_RUN"])
-PATIENCE_S = 2000.0  # of virtual time, which leaps while files come from the host, on a busy machine far
+PATIENCE_S = 2000.0  # of virtual time, which advances far while files come from the host on a busy machine
 
 
 def play(name: str) -> None:
-    """A run of the plan in a folder of its own."""
+    """Run the plan in a folder of its own."""
     folder = RUN / name
     folder.mkdir()
     shutil.copy(RUN / f"{name}.json", folder / "plan.json")
@@ -36,7 +35,7 @@ def play(name: str) -> None:
 
 
 def there() -> dict[str, list[str]]:
-    """What a lane makes: radios, modules, names of nodes, processes."""
+    """Return what a lane makes: radios, modules, names of nodes, processes."""
     loaded = {line.split()[0] for line in Path("/proc/modules").read_text().splitlines()}
     return {
         "radios": sorted(path.name for path in RADIOS.glob("*")),
@@ -47,7 +46,7 @@ def there() -> dict[str, list[str]]:
 
 
 def words(process: Path) -> bytes:
-    """The command line of a process, unless it has ended."""
+    """Return the command line of a process; empty if it has ended."""
     try:
         return b"" if process.name == "1" else (process / "cmdline").read_bytes()
     except OSError:

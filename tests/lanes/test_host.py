@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane `host`: nothing of it outlives it, killed or not, and nobody else's radios are touched. It is tried where
-somebody is root of a distribution's kernel: in the lane `vm`."""
+"""The lane `host` leaves nothing behind, killed or not, and does not touch other radios. It is tested where root has a
+distribution's kernel: in the lane `vm`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a distribution's kernel is given: archives that cpio reads, and the kernel itself out of its image."""
+"""What a distribution's kernel gets: archives that cpio reads, and the kernel unpacked from its image."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_archives_are_read_one_after_the_other(tmp_path: Path) -> None:
 
 
 def image(packed: bytes, release: bytes = b"6.1.0-56-amd64 (debian)") -> bytes:
-    """A kernel's image with this in it (Documentation/arch/x86/boot.rst)."""
+    """Return a kernel's image that contains this (Documentation/arch/x86/boot.rst)."""
     head = bytearray(2 * 512)
     head[0x1F1] = 1
     head[0x202:0x206] = b"HdrS"

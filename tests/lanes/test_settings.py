@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What lanes of a distribution's kernel decide before anything starts: how QEMU is called, what a program sees, whether
-KVM is of use, and whose modules are unloaded."""
+"""What lanes of a distribution's kernel decide before they start: QEMU's arguments, a program's environment, whether
+KVM is usable, and which modules are unloaded."""
 
 from __future__ import annotations
 

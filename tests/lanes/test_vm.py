@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane `vm`: a distribution's kernel in virtual time carries TCP, with our modules, as the virtual lane's does; and
-does all of it again, to the byte."""
+"""The lane `vm`: a distribution's kernel in virtual time carries TCP with our modules, as the virtual lane does, and
+repeats all of it to the byte."""
 
 from __future__ import annotations
 

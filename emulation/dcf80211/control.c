@@ -108,7 +108,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 	air = air_create(&config, nla_get_u8(a[A_HT]));
 	if (IS_ERR(air)) {
 		if (PTR_ERR(air) == -EOPNOTSUPP)
-			NL_SET_ERR_MSG(info->extack, "radios of 802.11n and later need Linux 6.12 with mac80211 built in, as in the virtual lane");
+			NL_SET_ERR_MSG(info->extack, "radios of 802.11n and later need Linux 6.12");
 		if (PTR_ERR(air) == -ENOENT)
 			NL_SET_ERR_MSG(info->extack, "EDCA needs mac80211's tracepoint drv_conf_tx, which this kernel does not have");
 		if (PTR_ERR(air) == -ENODEV)

@@ -19,6 +19,7 @@ from emulation.lanes import Lane
 from emulation.play.imports import modules_of_run
 from emulation.setup import cache
 
+HT_LINUX = "6.12"  # Kbuild of the air
 KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside the names of modules and plug-in folders
 
 
@@ -37,8 +38,13 @@ class Lab:
         return {name: self.modules[name] for name in (AIR_MODULE, *names) if name in self.modules}
 
     def check(self, plan: Mapping[str, Any]) -> None:
-        """Raises Misuse if the plan names an unknown module, or an unknown parameter of one."""
+        """Raises Misuse if the plan names an unknown module, or an unknown parameter of one, or has radios for which
+        this kernel has no driver."""
         self.select_modules(plan["modules"])
+        if plan["air"] and plan["air"]["ht"] and self.release and not self.release.startswith(HT_LINUX):
+            raise Misuse(
+                f"mode: radios of 802.11n and later need Linux {HT_LINUX}; this lane's kernel is {self.release}"
+            )
         for module, _, name in (parameter.partition(".") for parameter in plan["module_parameters"]):
             there = parameters_of(self.modules[module]) if module in self.modules else []
             if there and name not in there:

@@ -5,16 +5,21 @@ KVM is usable, and which modules are unloaded."""
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from emulation.lane import syscalls
+from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, Clock
 from emulation.lanes.host import loading
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Wires
 from emulation.lanes.vm import boot, kvm
+from emulation.plan import plan
+from emulation.play.lab import Lab
+from emulation.specification import specify
 
 
 def line(folder: Path, clock: Clock, accelerator: str = boot.EMULATION) -> str:
@@ -32,6 +37,16 @@ def test_only_virtual_time_counts_instructions(tmp_path: Path) -> None:
     assert "clock=vm" in line(tmp_path, Clock.VIRTUAL) and "-seed 7" in line(tmp_path, Clock.VIRTUAL)
     real = line(tmp_path, Clock.REAL, boot.KVM)
     assert "-icount" not in real and "-accel kvm" in real and "-cpu host" in real
+
+
+def test_an_older_kernel_has_no_radios_of_80211n(tmp_path: Path) -> None:
+    (release := tmp_path / "include/config/kernel.release").parent.mkdir(parents=True)
+    made = plan(specify("string", {"stations": 2, "mode": "n"}))
+    for version, refused in (("6.12.117", False), ("6.1.0-56-amd64", True)):
+        release.write_text(version)
+        lab = Lab(tmp_path / "linux", dict.fromkeys(made["modules"], tmp_path))
+        with pytest.raises(Misuse, match=r"802\.11n .* is 6\.1\.0-56-amd64") if refused else nullcontext():
+            lab.check(made)
 
 
 def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:

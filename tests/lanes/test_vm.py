@@ -13,6 +13,7 @@ import pytest
 from emulation import lanes
 from emulation.files.compressed import kept
 from emulation.play import traces
+from emulation.play.lab import HT_LINUX
 from emulation.play.player import play_all
 from emulation.play.run import Task
 from emulation.play.session import provide
@@ -55,6 +56,14 @@ def test_a_distributions_kernel_carries_tcp_and_does_it_again(
     assert lane["applications"][0]["congestion"] == "sca"
     late = lane["air"]["late_ns"]
     assert late["count"] > 100 and late["p50"] <= late["p99"] <= late["max"] == run.late_ns_max < LATEST_NS
+
+
+@pytest.mark.skipif(not [name for name in KERNELS if name.startswith(HT_LINUX)], reason=f"no Linux {HT_LINUX}")
+def test_it_carries_aggregates(tmp_path: Path) -> None:
+    asked = specify("string", {"stations": 2, "spacing": 20, "seconds": 0.1, "mode": "n", "streams": 2})
+    lab = provide(lane=lanes.with_settings(lanes.find("vm"), {"stock": HT_LINUX}))
+    (run,) = (outcome.run for outcome in play_all(lab, [Task(asked, "once")], tmp_path))
+    assert run.aggregates and run.aggregates.mpdus > 10 * run.aggregates.block_acks > 0 and run.refused_frames == 0
 
 
 def test_a_kernel_that_is_not_there_is_named_with_those_that_are() -> None:

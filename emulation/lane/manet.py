@@ -215,7 +215,7 @@ class Routing(routing.Routing):
 
 
 def command_output(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
-    """Return the output of the prompt's verb `manet`. Raises ValueError, or NetlinkError if the kernel refuses."""
+    """Return the output of the prompt's command `manet`. Raises ValueError, or NetlinkError if the kernel refuses."""
     interfaces = getattr(net.routing, "interfaces", None)
     if not interfaces:
         raise ValueError("manet: no routing protocol of manet.ko runs here; use one of them, such as --routing olsr")

@@ -42,7 +42,7 @@ class Toy:
             self.start(self.names[source], self.names[destination], "cubic")
         vars(self).update(first)
 
-    # What the verbs do.
+    # Its actions.
 
     def start(self, source: str, destination: str, tcp: str | None) -> None:
         if source == destination:

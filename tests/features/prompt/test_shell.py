@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt as a user sees it: verbs in, lines out."""
+"""The prompt as a user sees it: commands in, lines out."""
 
 import functools
 import json
@@ -44,7 +44,7 @@ def session(bench, *typed, **options):
     asked = specify("string", {"stations": 3, **options}).model_dump_json()
     bench.answers = iter(typed)
     assert bench.prompt(NETWORK.format(asked=asked)).status == 0
-    assert bench.lines[0] == "A network of 3 nodes. Type help for the verbs, exit to leave."
+    assert bench.lines[0] == "A network of 3 nodes. Type help for the commands, exit to leave."
     return bench.lines[1:]
 
 
@@ -55,7 +55,7 @@ def told_to_end():
 
 
 def test_stations_move_while_the_prompt_waits(bench):
-    """As in a run, until a verb moves them."""
+    """As in a run, until a command moves them."""
     where = "py tuple(map(round, net['sta3'].position))"
     typed = [where, "wait 20", where, "links", "move sta3 400,50", "wait 100", where]
     start, later, *between, end = session(bench, *typed, motion="line,node=sta3,speed=5", seconds=30)
@@ -186,7 +186,7 @@ NO_FTP = "*** there is no application 'ftp'; there are: bulk, iperf3, request, u
 
 def test_mistakes_are_answered(bench):
     lines = session(bench, "", "bogus", "py 1/0", "wait long", "iperf sta1 sta9", "sta1 no-such-program")
-    assert lines[0] == "*** neither a verb nor a node: bogus (nodes: sta1, sta2, sta3; help lists the verbs)"
+    assert lines[0] == "*** neither a command nor a node: bogus (nodes: sta1, sta2, sta3; help lists the commands)"
     assert lines[1] == "ZeroDivisionError: division by zero"
     assert lines[2] == "*** wait: give the seconds: above 0, at most 100,000; not long"
     assert lines[3] == "*** iperf: between which two of sta1, sta2, sta3?"
@@ -194,7 +194,7 @@ def test_mistakes_are_answered(bench):
 
 
 def test_the_network_survives_every_mistake(bench):
-    """The next verb works."""
+    """The next command works."""
     typed = ["iperf sta1 sta2 soon", "iperf sta1 sta2 -1", "wait nan", "wait 1e9", "iperf x", "py raise SystemError()",
              "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0",
              "py raise SystemExit", "power sta1 loud", "power sta9 1", "move sta1", "move sta1 here", "rts often",
@@ -300,7 +300,7 @@ def test_iw_finds_a_radio_by_the_name_that_it_prints(bench):
     assert lines == ["Wiphy sta2-wlan0"] * 2
 
 
-def test_help_tells_of_each_verb_with_an_example(bench):
+def test_help_describes_each_command_with_an_example(bench):
     lines = session(bench, "help", "help iperf", "help sta1")
     assert any(line.startswith("    iperf [A B [SECONDS]]") for line in lines)
     assert "    iperf sta1 sta3 20" in lines
@@ -323,4 +323,4 @@ def test_a_script_has_prompts_too(bench):
     assert bench.lines[1:] == ["stations: a b", "on"]
     bench.answers = iter(["nodes"])
     assert bench.prompt(text.format("print('on')"), seed=2).status == 0
-    assert bench.lines == ["on", "A network of 2 nodes. Type help for the verbs, exit to leave.", "stations: a b"]
+    assert bench.lines == ["on", "A network of 2 nodes. Type help for the commands, exit to leave.", "stations: a b"]

@@ -49,7 +49,7 @@ def terminal(prompt: str) -> str | None:
 class Shell(cmd.Cmd):
     """The prompt of a started network. `read(prompt)` returns the next line, None at the end of the input."""
 
-    intro = "A network of {} nodes. Type help for the verbs, exit to leave."
+    intro = "A network of {} nodes. Type help for the commands, exit to leave."
     prompt_text = PROMPT
 
     def __init__(self, net: Live, read: Callable[[str], str | None] = terminal) -> None:
@@ -86,7 +86,7 @@ class Shell(cmd.Cmd):
                     print(f"*** {error.strerror or error}")
                 except ValueError as error:
                     print(f"*** {error}")
-                except (Exception, SystemExit) as error:  # an error at the prompt, or in a verb, does not end it
+                except (Exception, SystemExit) as error:  # an error at the prompt, or in a command, does not end it
                     print(f"*** {type(error).__name__}: {error}")
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
         finally:
@@ -99,7 +99,7 @@ class Shell(cmd.Cmd):
         return False
 
     def do_help(self, line: str) -> None:
-        """help [VERB]: list the verbs, or describe one.
+        """help [COMMAND]: list the commands, or describe one.
 
         help iperf
         """
@@ -115,7 +115,7 @@ class Shell(cmd.Cmd):
         for text in about.values():
             usage, _, description = text.strip().splitlines()[0].partition(": ")
             print(f"    {usage:<30} {description}")
-        print("    help VERB has an example of each; Tab completes, and the arrows bring back what was typed before.")
+        print("    help COMMAND has an example of each; Tab completes, and the arrows recall earlier lines.")
 
     def default(self, line: str) -> None:
         """NODE COMMAND: run a program in a node; with & at the end, in the background.
@@ -126,7 +126,8 @@ class Shell(cmd.Cmd):
         """
         name, _, command = line.partition(" ")
         if name not in self.net.nodes:
-            print(f"*** neither a verb nor a node: {name} (nodes: {', '.join(self.net.nodes)}; help lists the verbs)")
+            nodes = ", ".join(self.net.nodes)
+            print(f"*** neither a command nor a node: {name} (nodes: {nodes}; help lists the commands)")
             return
         node, words = self.net.nodes[name], command.split()
         words = [self.net.nodes[word].IP() if word in self.net.nodes else word for word in words]
@@ -430,7 +431,7 @@ class Shell(cmd.Cmd):
         subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
 
     def do_time(self, line: str) -> None:
-        """time COMMAND: run a verb and print how long it took, in the network's time.
+        """time COMMAND: run a command and print how long it took, in the network's time.
 
         time sta1 ping -c 1 sta3
         """

@@ -120,12 +120,13 @@ class Study:
 
 @dataclass(frozen=True)
 class Cause:
-    """A single change with which a claim holds that otherwise does not: `options` for the studies of a column, and a
-    description."""
+    """A single change with which a claim holds that otherwise does not: `options` for the studies of a column, options
+    of some of their `variants` by name, and a description."""
 
     column: Column
     options: Options
     text: str
+    variants: Mapping[str, Options] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -157,9 +158,7 @@ def numbered() -> Mapping[str, Numbered]:
     """All claims of the papers, by their numbers: C1 to C82."""
     found = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
     return MappingProxyType({
-        number: Numbered(
-            **said, causes=[Cause(Column(cause["column"]), cause["options"], cause["text"]) for cause in causes]
-        )
+        number: Numbered(**said, causes=[Cause(**{**cause, "column": Column(cause["column"])}) for cause in causes])
         for number, said in found.items() for causes in [said.pop("cause", [])]
     })  # fmt: skip
 

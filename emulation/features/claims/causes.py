@@ -15,7 +15,7 @@ import experiments
 from analysis.tables.claims import Claim
 from analysis.tables.verdicts import Verdict
 from emulation.features.claims.record import Claims
-from experiments import Column, Options, Study
+from experiments import Cause, Column, Options, Study
 
 Unit = tuple[Study, Claim]
 OTHER = {Column.PUBLISHED: Column.TODAY, Column.TODAY: Column.PUBLISHED}
@@ -43,9 +43,10 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
     units = claims.of(number, column)
     named: list[Change] = []
     if cause := experiments.numbered()[number].cause(column):
-        said = f"{cause.text} ({_typed(cause.options)})"
-        freed = [(_with(_freed(study, cause.options), cause.options), claim) for study, claim in units]
-        named = [Change(said, freed)]
+        typed = [_typed(cause.options)] if cause.options else []
+        typed += [f"{name} with {_typed(of)}" for name, of in cause.variants.items()]
+        said = f"{cause.text} ({', '.join(typed)})"
+        named = [Change(said, [(_under(study, cause), claim) for study, claim in units])]
     pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
     found = [(unit, other) for unit, other in pairs if other]
     if len(found) < len(pairs):
@@ -108,9 +109,19 @@ def _whole(column: Column) -> str:
 
 def _with(study: Study, options: Options) -> Study:
     """Return the study with these options; None removes one. Its name contains them, so that claims share its runs."""
-    said = ", ".join(f"{name} {'as usual' if value is None else _value_said(value)}" for name, value in options.items())
+    said = [f"{name} {'as usual' if value is None else _value_said(value)}" for name, value in options.items()]
     kept = {name: value for name, value in {**study.options, **options}.items() if value is not None}
-    return replace(study, name=f"{study.name}, {said}", options=kept, also={})
+    return replace(study, name=", ".join([study.name, *said]), options=kept, also={})
+
+
+def _under(study: Study, cause: Cause) -> Study:
+    """Return the study with what a named cause changes."""
+    found = _with(_freed(study, cause.options), cause.options)
+    for name, of in cause.variants.items():
+        variants = {**found.variants, name: {**found.variants[name], **of}}
+        said = ", ".join(f"{option} {_value_said(value)}" for option, value in of.items())
+        found = replace(found, name=f"{found.name}, {name} with {said}", variants=variants)
+    return found
 
 
 def _freed(study: Study, options: Options) -> Study:

@@ -177,6 +177,13 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     of_case = replace(STUDY, cases={"": {"queue": 50}})
     [(other_case, _)] = causes.changes(claims(of_case), "C4", Column.TODAY)[0].units
     assert (other_case.cases, other_case.options["queue"]) == ({"": {}}, 1000), "also where a case sets it"
+    thinner = Cause(Column.TODAY, {}, "thinner ACKs", {"none": {"ackthin": "daa"}})
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[thinner])})
+    [of_variant] = causes.changes(found, "C4", Column.TODAY)
+    thinned = of_variant.units[0][0]
+    assert thinned.variants == {**STUDY.variants, "none": {**STUDY.variants["none"], "ackthin": "daa"}}
+    assert (thinned.options, of_variant.text) == (STUDY.options, "thinner ACKs (none with `--ackthin daa`)")
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
     assert Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])[1][0].name == other.name
     for seed in range(1, 4):
         found.add(other, run("none", seed, 7, queue_drops=0), "now")

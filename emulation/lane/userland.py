@@ -10,7 +10,7 @@ import site
 import sys
 import time
 
-from emulation.lane import hostap, syscalls
+from emulation.lane import hostap, stand_ins, syscalls
 from emulation.lane.node import LOOPBACK
 from emulation.lane.rtnetlink import Route
 
@@ -32,6 +32,7 @@ def prepare(packages: Sequence[str], own_kernel: bool) -> None:
         route.set_link(LOOPBACK, up=True)
     if own_kernel:
         prepare_kernel()
+        stand_ins.provide()
     hostap.controlled = True
     show_packages(packages)
 

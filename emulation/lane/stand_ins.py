@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
+`iwconfig`, because the lane's kernel has no wireless extensions. They come before the machine's own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+FOLDER = "/run/programs"
+IWCONFIG = f'exec "{sys.executable}" -IS "{Path(__file__).with_name("iwconfig.py")}" "$@"\n'
+SUDO = """while case ${1-} in -[ugpCh]) shift;; -*) ;; *) false;; esac; do shift; done
+exec env "$@"
+"""
+PROGRAMS = {"iwconfig": IWCONFIG, "sudo": SUDO}
+
+
+def provide() -> None:
+    """Write the programs, and put their folder first in PATH. Raises OSError."""
+    os.makedirs(FOLDER, exist_ok=True)
+    for name, lines in PROGRAMS.items():
+        path = Path(FOLDER, name)
+        path.write_text(f"#!/bin/sh\n{lines}")
+        path.chmod(0o755)
+    os.environ["PATH"] = f"{FOLDER}:{os.environ.get('PATH', os.defpath)}"

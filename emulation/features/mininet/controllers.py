@@ -15,7 +15,7 @@ from typing import Any
 
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.refusals import note
-from emulation.lane import programs
+from emulation.lane import ovs, programs
 from emulation.lane.errors import Misuse
 from emulation.lane.node import LOOPBACK
 
@@ -67,6 +67,7 @@ class Controller(Node):
             cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
         if self.learns:
             cargs = f"--normal {cargs}"  # flows that follow a station to another access point
+        os.makedirs(ovs.FOLDER, exist_ok=True)  # without a switch it is not there
         log = f"{tempfile.gettempdir()}/{self.name}.log"
         self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")
         deadline = time.monotonic() + READY_S

@@ -10,12 +10,15 @@ from emulation.features.mininet.modes import check_freq, freq_of, mode_of, usual
 from emulation.features.mininet.refusals import missing, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
+from emulation.lane.interfaces import radio
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
 
 if TYPE_CHECKING:
     from emulation.features.mininet.link import Link
     from emulation.features.mininet.node import Node
+
+NOWHERE = ("0", "0.0.0.0")  # addresses of an interface without one
 
 
 def range_of(call: str, range: Any) -> float | None:
@@ -35,6 +38,11 @@ def mac_of(call: str, mac: str | None) -> str | None:
     except NetlinkError:
         raise Misuse(f"{call}: {mac!r} is not a hardware address like 00:00:00:00:00:01") from None
     return mac or None
+
+
+def other_address(address: str, number: int) -> str:
+    """Return the address of a radio's further interface."""
+    return (int(address.replace(":", ""), 16) ^ number << 16).to_bytes(6, "big").hex(":")
 
 
 class Intf:
@@ -58,7 +66,7 @@ class Intf:
 
     def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
         """Set the address, as 10.0.0.1/8 or with a separate prefix. Raises Misuse."""
-        if not ip:
+        if not ip or str(ip).partition("/")[0] in NOWHERE:
             self.ip = self.prefixLen = None
             return
         text, _, within = str(ip).partition("/")
@@ -115,6 +123,13 @@ class Intf:
             self.lane.node.route.set_link(self.lane.index, address=hardware_address(macstr))
             self.lane.plan["address"] = macstr
 
+    def config(self, **said: Any) -> None:
+        """Change the rate, delay and losses of what this end of a wire sends. Keywords are those of `addLink`; what is
+        left out is off. Raises Misuse."""
+        if not self.link or self.link.role != "wired":
+            refuse(f"{self.name}.config", "it sets up an end of a wire")
+        self.link.change(self, said)
+
     def ifconfig(self, *args: str) -> str:
         return self.cmd("ifconfig", self.name, *args)
 
@@ -159,6 +174,17 @@ class WIntf(Intf):
     def width(self) -> int:
         """The width of its channel in MHz, where it is one of its own."""
         return width_of(self.name, self.mode, self.channel, self.params)
+
+    @property
+    def on_air(self) -> radio.Interface:
+        """The radio in the lane, of a network that runs."""
+        assert isinstance(self.lane, radio.Interface)
+        return self.lane
+
+    @property
+    def vssid(self) -> list[str]:
+        """The names of the further networks of an access point."""
+        return [each.ssid for each in self.more]
 
     def check(self) -> None:
         """Check the channel of an interface that has one of its own. Raises Misuse."""
@@ -245,7 +271,7 @@ class Virtual(WIntf):
 
     def bssid_of(self, address: str) -> str:
         """Return its BSSID, by the radio's address."""
-        return (int(address.replace(":", ""), 16) ^ self.number << 16).to_bytes(6, "big").hex(":")
+        return other_address(address, self.number)
 
     @property
     def mac(self) -> str | None:

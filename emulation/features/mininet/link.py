@@ -11,6 +11,8 @@ from emulation.features.mininet.interface import Intf, WIntf, range_of
 from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
+from emulation.lane.links import wired
+from emulation.plan.errors import as_misuse
 
 if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
@@ -28,7 +30,7 @@ class Link:
     taken: tuple[str, ...] = ("bw", "delay", "jitter", "loss", "max_queue_size")
     noted: ClassVar[dict[str, str]] = dict.fromkeys(
         ("use_htb", "use_hfsc", "use_tbf", "fast", "speedup"), "netem plays the rate"
-    )
+    ) | dict.fromkeys(("txo", "rxo"), "checksums are right")
     refused: ClassVar[dict[str, str]] = dict.fromkeys(
         ("enable_ecn", "enable_red", "latency_ms"), "write it with tc, by cmd, after net.build()"
     )
@@ -46,6 +48,15 @@ class Link:
 
     def status(self) -> str:
         return f"({' '.join('OK' if each.isUp() else 'MISSING' for each in (self.intf1, self.intf2) if each)})"
+
+    def change(self, intf: Intf, said: dict[str, Any]) -> None:
+        """Change the settings of one end; before the network is built, of both. Raises Misuse."""
+        settings = settings_of(type(self), f"{intf}.config", said)
+        if not intf.lane:
+            self.settings = settings
+            return
+        with as_misuse(f"{intf}.config"):
+            wired.shape(intf.lane, wired.Link.check(settings))
 
     def switch(self, on: bool) -> None:
         """Switch both ends up or down."""
@@ -162,7 +173,7 @@ def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bo
     """Return a link's settings, checked. `by_links`: links determine what arrives. Raises Misuse."""
     if "error_prob" in params and not by_links:
         note("error_prob: it has an effect only with wmediumd_mode=error_prob")
-    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
+    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused, lenient=True)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}
 
 

@@ -30,6 +30,8 @@ from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest, programs
 from emulation.lane.errors import Misuse
+from emulation.lane.interfaces import radio
+from emulation.lane.links import wlan
 from emulation.plan.bridges import SECURE, refuse_loop
 from traffic.loop import Loop
 from traffic.ping import ping
@@ -370,6 +372,8 @@ class Mininet:
         for made in self.links:
             if isinstance(made, link._4address):
                 made.open()
+        for node in (*self.stations, *self.cars):
+            node.open_virtual()
         lab.begin_session()
         guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():
@@ -434,13 +438,17 @@ class Mininet:
 
     associationControl = setAssociationCtrl
 
+    def autoAssociation(self) -> None:
+        """No effect: stations look for access points from the start."""
+
+    auto_association = autoAssociation
+
     def moved(self) -> None:
         """After a jump, let stations that have lost their access point look for another."""
-        lab = self.lab
-        for interface in lab.interfaces() if lab else ():
-            if "wlan" in interface.plan and lab:
-                made: Any = lab.link_of(interface)
-                made.reconnect(interface)
+        for interface in self.lab.interfaces() if self.lab else ():
+            link = self.lab.link_of(interface)  # type: ignore[union-attr]
+            if isinstance(link, wlan.Link) and isinstance(interface, radio.Interface):
+                link.reconnect(interface)
 
     def begin(self, loop: Loop, began_ns: int) -> None:
         """Start the background activities of the session."""

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from subprocess import PIPE, Popen
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.log import info
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Position = tuple[float, float, float]
 PRIVATE = "/run/private"
 TXPOWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
+OLD_TXPOWER = re.compile(r"\biwconfig (\S+) txpower (\d+)")  # dBm
+ADDS_IP6 = re.compile(r"\bip (-6 )?a\w* (add|replace|change) [0-9a-f]*:|\bifconfig \S+ (inet6 )?add ")
 FREE = "computing takes no time in a lane"
 
 
@@ -133,8 +135,13 @@ class Node:
     def setIP6(self, ip: str, prefixLen: int = 64, intf: Any = None, **_: Any) -> None:
         """Add an IPv6 address."""
         name = self.known(intf).name
-        self.cmd(f"sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.{name}.disable_ipv6=0")
+        self.enable_ip6()
         self.must("ip", "-6", "addr", "add", ip if "/" in ip else f"{ip}/{prefixLen}", "dev", name, "nodad")
+
+    def enable_ip6(self) -> None:
+        """Switch IPv6 on, which is off by default."""
+        names = ("all", "default", *(intf.name for intf in self.intfList() if intf.lane))
+        self.pexec("sysctl", "-qw", *(f"net.ipv6.conf.{name.replace('.', '/')}.disable_ipv6=0" for name in names))
 
     def must(self, *args: str) -> None:
         """Run a program. Raises Misuse with its output if it fails."""
@@ -164,6 +171,15 @@ class Node:
         return self.net.addLink(self, node, cls=link)
 
     # Programs
+
+    outToNode: ClassVar[dict[int, Node]] = {}  # by the descriptor of its shell's output
+
+    @property
+    def stdout(self) -> Any:
+        """The output of its shell, for `poll`; `monitor` reads it."""
+        assert self.pid and self.shell
+        self.outToNode[self.shell.screen] = self
+        return self.shell.process.stdout
 
     def private(self) -> dict[str, str]:
         """Make the folders that only this node's programs see, `privateDirs`, and return them by where they are seen.
@@ -213,6 +229,8 @@ class Node:
         if self.shell and self.shell.process.poll() is not None:  # after the command `exit`
             self.terminate()
         self.shell = self.shell or Shell(there)
+        if ADDS_IP6.search(command):
+            self.enable_ip6()
         self.lastCmd, self.waiting = command, True
         self.shell.begin(command)
 
@@ -232,6 +250,9 @@ class Node:
         for name, mbm in TXPOWER.findall(self.lastCmd):
             if isinstance(intf := self.nameToIntf.get(name), WIntf):
                 intf.setTxPower(int(mbm) / 100)
+        for name, dbm in OLD_TXPOWER.findall(self.lastCmd):
+            if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                intf.setTxPower(int(dbm))
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """Wait for the command's end, and return its output."""
@@ -309,7 +330,9 @@ class Node:
     def read(self, size: int = 1024) -> str:
         return self.monitor()
 
-    def setup(self) -> None: ...
+    @classmethod
+    def setup(cls) -> None:
+        """No effect: a lane is ready."""
 
     # Position
 

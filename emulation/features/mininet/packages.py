@@ -5,6 +5,7 @@ modules, and the module here that defines them. A module is loaded when a script
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -31,14 +32,14 @@ MODULES: dict[str, dict[str, str]] = {
     },
     "mininet.log": {"log": "critical debug error info lg output setLogLevel warn warning"},
     "mininet.moduledeps": {"terms": "pathCheck"},
-    "mininet.net": {"net": "Mininet"},
+    "mininet.net": {"net": "Mininet MininetWithControlNet=Mininet"},
     "mininet.node": {
         "controllers": CONTROLLERS,
         "node": "CPULimitedHost Host Node",
         "roles": SWITCHES,
     },
     "mininet.nodelib": {"roles": "LinuxBridge NAT"},
-    "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11"},
+    "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
     "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
     "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
     "mininet.util": UTIL,
@@ -52,9 +53,9 @@ MODULES: dict[str, dict[str, str]] = {
         "link": "_4address ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
         "wmediumd Wmediumd=wmediumd",
     },
-    "mn_wifi.manetRoutingProtocols": {"manet": "manetProtocols"},
+    "mn_wifi.manetRoutingProtocols": {"manet": "aodv babel batman_adv batmand manetProtocols olsrd olsrd2"},
     "mn_wifi.mobility": {},
-    "mn_wifi.net": {"wifi": "Mininet_wifi"},
+    "mn_wifi.net": {"wifi": "Mininet_wifi MininetWithControlWNet=Mininet_wifi"},
     "mn_wifi.node": {
         "controllers": CONTROLLERS,
         "node": "Host Node",
@@ -99,7 +100,17 @@ class Finder:
                 theirs, _, known = name.partition("=")
                 setattr(module, theirs, getattr(ours, known or theirs))
         if "." in own:
-            module.__getattr__ = absent(own, _instead(own))  # type: ignore[method-assign]
+            module.__getattr__ = partial(_elsewhere, own, absent(own, _instead(own)))  # type: ignore[method-assign]
+
+
+def _elsewhere(own: str, unknown: Any, name: str) -> Any:
+    """Return what another module of these packages defines: a script may import it from one that imports it."""
+    if not name.startswith("__") and name not in _instead(own):
+        for module in sorted(MODULES, key=lambda each: each.partition(".")[0] != own.partition(".")[0]):
+            words = [word.partition("=")[0] for names in MODULES[module].values() for word in names.split()]
+            if name in words:
+                return getattr(import_module(module), name)
+    return unknown(name)
 
 
 def _instead(name: str) -> dict[str, str]:

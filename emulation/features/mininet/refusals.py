@@ -4,6 +4,7 @@ that names it and says what to do instead. Any other causes a note, once. None i
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
@@ -34,10 +35,11 @@ def note(sentence: str) -> None:
 
 def check(
     call: str, given: Mapping[str, Any], taken: Collection[str], noted: Mapping[str, str] | None = None,
-    refused: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] | None = None, lenient: bool = False,
 ) -> None:  # fmt: skip
     """Check the keywords of a call: `taken` ones are valid, `noted` ones cause a note why they have no effect, and
-    others raise Misuse. None, False and 0 are always accepted."""
+    others raise Misuse. `lenient`: unknown ones cause a note, as Mininet only stores them. None, False and 0 are always
+    accepted."""
     for name, value in given.items():
         if name in taken or not value:
             continue
@@ -45,8 +47,17 @@ def check(
             note(f"{name}={value!r}: {why}")
         elif why := (refused or {}).get(name):
             raise Misuse(f"{call}: {name}: {why}")
+        elif lenient:
+            note(f"{call}: {name}={value!r} has no effect: no keyword has this name{_meant(name, taken)}")
         else:
             raise Misuse(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
+
+
+def _meant(name: str, taken: Collection[str]) -> str:
+    """Return a question for the keyword that is almost this one."""
+    by_lower = {word.lower(): word for word in taken}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.8)
+    return f"; do you mean {by_lower[found[0]]}?" if found else ""
 
 
 def numeric(what: str, value: Any) -> float:

@@ -4,6 +4,8 @@ the kernel's interface. Interfaces of hostapd or wpa_supplicant raise Misuse."""
 
 from __future__ import annotations
 
+import select
+from itertools import permutations
 from typing import Any
 
 from emulation.features.mininet import link
@@ -22,6 +24,7 @@ PEERS: dict[str, type[link.Link]] = {"adhoc": link.adhoc, "mesh": link.mesh, "oc
 TYPES = {"adhoc": "ibss", "mesh": "mesh", "ocb": "ocb", MANAGED: "managed"}
 OF_MASTER = ("ssid", "mode", "channel", "encrypt", "passwd", "txpower", "intf", *WIDTH)
 BEACON_TU, MOST = 100, 256
+ATTEMPTS = 20
 
 
 def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
@@ -85,8 +88,30 @@ def retune(intf: WIntf, role: str) -> None:
         if role == "adhoc":
             lane.join_ibss(intf.ssid, freq, adhoc.BSSID, BEACON_TU, basic)
             lane.shift_beacons(1024 * BEACON_TU * intf.node.net.medium.radios().index(intf) // MOST)
-            lane.probe(intf.ssid, freq)  # peers answer, and learn of it
+            meet(intf, freq)
         elif role == "mesh":
             lane.join_mesh(intf.ssid, freq, BEACON_TU, basic)
         elif role == "ocb":
             lane.join_ocb(freq)
+
+
+def meet(intf: WIntf, freq: int) -> None:
+    """Send probe requests until the stations of the cell in range know each other: Linux drops frames for a station
+    that it has not heard, and knows one by its answer or beacon."""
+    medium, lane = intf.node.net.medium, intf.on_air
+    cell = [each for each in medium.radios() if each is not intf and each.role == "adhoc" and each.lane]
+    near = [
+        each.on_air
+        for each in cell
+        if (each.ssid, round(1000 * each.freq)) == (intf.ssid, freq)
+        and min(medium.received_dbm(*pair) for pair in permutations((each.node, intf.node))) >= medium.receive_dbm()
+    ]
+    for _ in range(ATTEMPTS):
+        known = lane.peers()
+        deaf = [lane] * any(each.MAC() not in known for each in near)
+        deaf += [each for each in near if lane.MAC() not in each.peers()]
+        for each in deaf:
+            each.probe(intf.ssid, freq)
+        if not deaf:
+            return
+        select.select([], [], [], adhoc.ANSWER_S)

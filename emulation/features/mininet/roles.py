@@ -8,8 +8,9 @@ import select
 from typing import Any
 
 from emulation.features.mininet.controllers import LEARNING
+from emulation.features.mininet.interface import other_address
 from emulation.features.mininet.node import Host, Node
-from emulation.features.mininet.refusals import note, refuse
+from emulation.features.mininet.refusals import note, numeric, refuse
 from emulation.features.mininet.retune import become
 from emulation.lane import programs
 from emulation.lane.errors import Misuse
@@ -59,6 +60,15 @@ class Station(Wireless):
         """As in Mininet-WiFi, a radio that became an access point has a new number, so its first wire is eth2."""
         masters = sum(intf.role == "master" for intf in self.wintfs.values())
         return max(super().newPort(), len(self.wintfs) + masters)
+
+    def open_virtual(self) -> None:
+        """Make the further interfaces of its first radio, `nvif` of them: sta1-wlan01 … They are idle."""
+        radio, many = self.wintf(), numeric(f"{self.name}: nvif", self.params.get("nvif") or 0)
+        for number in range(1, int(many) + 1):
+            name, address = f"{radio}{number}", other_address(str(radio.MAC()), number)
+            self.must("iw", "dev", str(radio), "interface", "add", name, "type", "managed")
+            self.must("ip", "link", "set", name, "address", address, "up")
+            self.params["wlan"].append(name)
 
     def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
         """Connect to this access point."""

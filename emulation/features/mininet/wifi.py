@@ -14,7 +14,7 @@ from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
-from emulation.features.mininet.refusals import check, numeric
+from emulation.features.mininet.refusals import check, note, numeric
 from emulation.features.mininet.roles import AP, Car, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
 from emulation.lane.errors import Misuse
@@ -103,6 +103,10 @@ class Mininet_wifi(Mininet):
         info("*** Configuring nodes\n")
 
     configureWifiNodes = configureNodes
+
+    def setBgscan(self, **_: Any) -> None:
+        """Note that clients scan in the background by themselves."""
+        note(f"setBgscan: {kinds.BGSCAN}")
 
     def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
         if self.lab:

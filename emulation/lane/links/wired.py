@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from emulation.lane import node
     from emulation.lane.interfaces.wired import Interface
 
 UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}
@@ -48,8 +49,8 @@ class Link(links.Link):
         }
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
-        if options := netem_options(self.plan):
-            interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
+        if netem_options(self.plan):
+            shape(interface, self.plan)
             interface.parent = CHILD
         interface.switch(on=True)
         if interface.node.join_bridge:
@@ -63,6 +64,12 @@ class Link(links.Link):
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:  # type: ignore[override]
         interface.switch(on=True)
+
+
+def shape(interface: node.Interface, plan: dict[str, Any]) -> None:
+    """Give an end the rate, delay and losses of a plan, also while the network runs."""
+    options = netem_options(plan) or netem.pack({}, plan["queue"])
+    interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
 
 
 def netem_options(plan: dict[str, Any]) -> bytes:

@@ -301,12 +301,52 @@ def test_names_of_a_machine(stage):
     told = after(lines, "*** dcflab: ")
     begins = ["CPULimitedHost", "nat0", "nax_x=100", "socketServer", "the script caught an error and went on"]
     assert [line.split(":")[0] for line in told] == begins
-    assert "machine.py, line 41: sta3: there is no keyword colour here" in told[-1]
+    assert "machine.py, line 41: sta3: phywlan: the air is emulated" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
         "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
         r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
         "answers ['command', '(1.0,', 'UnknownName:', 'usage:', ''] (1.0, 2.0, 0.0)", "hello you 10.0.0.1",
     ]  # fmt: skip
+
+
+OLD_PROGRAMS = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", failMode="standalone")
+sta1, h1 = net.addStation("sta1", nvif=1), net.addHost("h1", ip="10.0.1.2/24")
+wire = net.addLink(h1, ap1)
+net.start()
+print(sta1.cmd("iwconfig"))
+sta1.cmd("iwconfig sta1-wlan0 essid off; iwconfig sta1-wlan01 essid x; iwconfig sta1-wlan0 txpower 3")
+sta1.cmd("sudo ifconfig sta1-wlan01 10.0.1.1/24")
+print("no", sta1.wintfs[0].associatedTo, sta1.wintfs[0].txpower, sta1.cmd("iwconfig sta1-wlan01 sens 3"))
+for said in ({"delay": "15ms"}, {}):
+    wire.intf1.config(**said)
+    h1.cmd("ping -c 1 10.0.1.1")
+    print("rtt", h1.cmd("ping -c 1 10.0.1.1").split("time=")[1].split(".")[0])
+print("IPv6", sta1.cmd("ip -6 addr add 2001::1/64 dev sta1-wlan0; ip -6 -br addr show sta1-wlan0").split()[2])
+net.stop()
+"""
+
+
+def test_older_programs_and_what_ends_of_wires_get(stage):
+    """`iwconfig` and `sudo`, which the machine may lack; further interfaces of a radio; `config` of a wire's end."""
+    lines = stage.play(OLD_PROGRAMS)
+    at = lines.index('sta1-wlan0  IEEE 802.11  ESSID:"x"  ')
+    assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:00:01   "
+    assert lines[at + 3].startswith("          Link Quality=70/70  Signal level=-")
+    assert "sta1-wlan01  IEEE 802.11  ESSID:off/any  " in lines
+    assert after(lines, "no") == ["3.0 iwconfig: sens is not there: use iw"]
+    assert after(lines, "rtt") == ["15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
+
+
+def test_stations_of_a_new_cell_know_each_other(stage):
+    lines = stage.play(
+        BEGIN + "sta2, sta3 = net.addStation('sta2', position='9,0,0'), net.addStation('sta3', position='5,5,0')\n"
+        "net.build()\nfor sta in net.stations: sta.setAdhocMode(ssid='x', channel=5)\n"
+        "print('lost', net.ping())\nnet.stop()\n"
+    )
+    assert after(lines, "lost") == ["0.0"]
 
 
 def test_a_running_network_gets_more(stage):
@@ -401,8 +441,8 @@ def test_a_program_that_is_not_there_is_said(stage):
 
 
 def test_a_refusal_names_the_line(stage):
-    with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: there is no keyword colour here") as caught:
-        stage.play(BEGIN + "net.addStation('sta2', colour='red')\n")
+    with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: phywlan: the air is emulated") as caught:
+        stage.play(BEGIN + "net.addStation('sta2', phywlan='wlan0')\n")
     assert caught.value.reason is Reason.MISUSE
 
 
@@ -438,7 +478,7 @@ def test_a_refusal_names_the_line(stage):
             "from mn_wifi.link import _4address; net.addLink(sta1, net.addAccessPoint('ap1'), cls=_4address)",
             "addLink(sta1, ap1, cls=_4address): it is between two access points",
         ),
-        ("net.addStation('sta2', nvif=2)", "sta2: nvif: a radio has one interface"),
+        ("sta1.wintfs[0].config(bw=5)", "sta1-wlan0.config is not there: it sets up an end of a wire"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is not a kind of link here"),
         ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),
         ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not there: 802.15.4 is not there"),
@@ -482,6 +522,25 @@ def test_older_names_and_what_agrees_are_taken(installed):
     net = there["net"]
     assert (net.medium.noise_dbm, net.medium.fading_db) == (-88, 2)
     assert net.mobility_plan.start == {"time": 1, "ac_method": "ssf"} and net.controlled
+
+
+def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
+    exec(
+        BEGIN + "net.addAccessPoint('ap1', failmode='standalone')\nnet.addLink(net.addHost('h1'), 'ap1', colour=3)", {}
+    )
+    said = capsys.readouterr().out
+    assert "ap1: failmode='standalone' has no effect: no keyword has this name; do you mean failMode?" in said
+    assert "addLink(h1, ap1, cls=TCLink): colour=3 has no effect: no keyword has this name\n" in said
+
+
+def test_names_are_found_where_mininet_imports_them(installed):
+    there = {}
+    exec("from mn_wifi.net import Station, CLI\nfrom mininet.net import OVSSwitch, info\n"
+         "from mn_wifi.manetRoutingProtocols import batmand\n"
+         "from mn_wifi.node import Station as same", there)  # fmt: skip
+    assert there["Station"] is there["same"] and there["batmand"].__name__ == "batmand"
+    with pytest.raises(errors.Misuse, match=r"mn_wifi\.net\.Nothing is not there"):
+        exec("from mn_wifi.net import Nothing", {})
 
 
 def test_scripts_before_2019_are_taken(installed):

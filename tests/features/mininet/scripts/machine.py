@@ -38,7 +38,7 @@ def topology():
     net.addNAT().configDefault()
     net.plotGraph(nax_x=100)
     with contextlib.suppress(Exception):
-        net.addStation("sta3", colour="red")
+        net.addStation("sta3", phywlan="wlan0")
     print("there", hasattr(h1, "nothing"))
     net.addController("c1")
     net.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AODV's messages (RFC 3561, 5) written and read by the tests themselves, apart from the core."""
+"""AODV's messages (RFC 3561, section 5), written and read by the tests themselves, independently of the core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LENGTHS = {"rreq": 52, "rrep": 48, "rerr": 40, "ack": 30}  # with IP and UDP; re
 
 
 def on_air(length: int) -> int:
-    """How long the tests' radio takes for a frame, ns."""
+    """Return the time that the tests' radio takes for a frame, ns."""
     return 500_000 + 4_000 * length
 
 
@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
     @property
     def nodes(self) -> list[int | None]:
-        """A RERR's destinations."""
+        """Return the destinations of a RERR."""
         return [index(word) for word in self.words[::2]]
 
 
@@ -45,13 +45,13 @@ def read(frame: Sent) -> Message | None:
 
 
 def messages(world: World, kind: int | None = None) -> list[Message]:
-    """All control packets that were on the air, HELLOs too."""
+    """Return all control packets on the air, including HELLOs."""
     found = [read(frame) for frame in world.frames]
     return [one for one in found if one and kind in (None, one.kind)]
 
 
 def packet(source: int, to: int | None, body: bytes, ttl: int = 255, port: int = 654) -> bytes:
-    """An IP and UDP packet from this node, without an UDP checksum."""
+    """Return an IP and UDP packet from this node, without a UDP checksum."""
     udp = port.to_bytes(2, "big") * 2 + (8 + len(body)).to_bytes(2, "big") + bytes(2) + body
     head = bytearray(b"\x45\x00" + (20 + len(udp)).to_bytes(2, "big") + bytes(4) + bytes((ttl, 17, 0, 0)))
     head += address(source).to_bytes(4, "big") + (EVERYBODY if to is None else address(to)).to_bytes(4, "big")
@@ -87,5 +87,5 @@ def rerr(source: int, to: int | None, *lost: tuple[int, int], flags: int = 0) ->
 
 
 def data_for(to: int, source: int = 0) -> bytes:
-    """A packet of a user's, as a neighbour might forward it."""
+    """Return a packet of a user, as a neighbour might forward it."""
     return packet(source, to, bytes(20), 64, port=9)

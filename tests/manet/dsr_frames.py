@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSR's frames read and made, and a world without jitter, for its tests. Frames take 500 us and 4 us a byte."""
+"""Reads and makes DSR's frames, and a world without jitter, for its tests. A frame takes 500 us and 4 us a byte."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PENDING, LINK, PATH = EntryKind.PENDING, EntryKind.LINK, EntryKind.SOURCE_ROUTE
 
 
 def air(*lengths: int) -> int:
-    """Time of frames of so many bytes."""
+    """Return the time of a frame with this many bytes."""
     return sum(500 * US + 4 * US * length for length in lengths)
 
 
 class Options(NamedTuple):
-    """The options header of a frame, its source route in nodes."""
+    """Return the options header of a frame, with its source route as nodes."""
 
     kinds: list[int]
     route: list[int]
@@ -49,12 +49,12 @@ def dsr(count: int, preset: str = "rfc", **changed: int) -> World:
 
 
 def searches(world: World, node: int = 0) -> list[tuple[float, int]]:
-    """Milliseconds and TTL of each request."""
+    """Return the time in ms and the TTL of each request."""
     return [(r.time / MS, r.count) for r in world.told(Event.SEARCH, node)]
 
 
 def control(world: World, kind: Any) -> list[Sent]:
-    """Frames that carry such an option and no payload."""
+    """Return the frames that carry this option and no payload."""
     wanted = {Kind.RREQ: 1, Kind.RREP: 2, Kind.RERR: 3}[kind]
     return [f for f in world.frames if f.bytes[9] == 48 and f.bytes[20] == 59 and options(f).kinds[-1] == wanted]
 
@@ -85,5 +85,5 @@ def request(originator: int, number: int, target: int, *through: int) -> bytes:
 
 
 def originators(world: World) -> list[int]:
-    """Whose requests were sent on."""
+    """Return the nodes whose requests were forwarded."""
     return [int.from_bytes(f.bytes[12:16], "big") - FIRST_ADDRESS for f in control(world, Kind.RREQ)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks to try routing in, and what breadth-first search says of them."""
+"""Networks for tests of routing, and their shortest paths by breadth-first search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Pairs = set[tuple[int, int]]
 
 
 def disc(points: list[tuple[float, float]], reach: float) -> Pairs:
-    """Who is within `reach` of whom."""
+    """Return the pairs within `reach` of each other."""
     return {
         (a, b)
         for a, (ax, ay) in enumerate(points)
@@ -20,12 +20,12 @@ def disc(points: list[tuple[float, float]], reach: float) -> Pairs:
 
 
 def scatter(count: int, degree: float, draw: random.Random) -> tuple[list[tuple[float, float]], float]:
-    """Points in the unit square, and the reach that gives them about `degree` neighbours each."""
+    """Return points in the unit square, and the reach that gives each about `degree` neighbours."""
     return [(draw.random(), draw.random()) for _ in range(count)], (degree / (3.14159 * (count - 1))) ** 0.5
 
 
 def stroll(points: list[tuple[float, float]], step: float, draw: random.Random) -> list[tuple[float, float]]:
-    """Everybody one random step on, within the unit square."""
+    """Move each point by one random step within the unit square."""
     return [
         (min(1.0, max(0.0, x + draw.uniform(-step, step))), min(1.0, max(0.0, y + draw.uniform(-step, step))))
         for x, y in points
@@ -33,7 +33,7 @@ def stroll(points: list[tuple[float, float]], step: float, draw: random.Random) 
 
 
 def distances(pairs: Pairs, source: int) -> dict[int, int]:
-    """Hops from `source` to whoever can be reached."""
+    """Return the hops from `source` to each reachable node."""
     linked: dict[int, set[int]] = {}
     for a, b in pairs:
         linked.setdefault(a, set()).add(b)

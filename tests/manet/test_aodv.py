@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AODV looks for routes, by hand: rings and waits to the microsecond, who answers, sequence numbers, the buffer."""
+"""AODV's search for routes, by hand: rings and waits to the microsecond, who answers, sequence numbers, the buffer."""
 
 import pytest
 from aodv_wire import LENGTHS, RERR, RREP, RREQ, Message, data_for, messages, on_air, rerr, rrep, rreq
@@ -9,12 +9,13 @@ DATA = 512
 
 
 def searches(world: World, node: int = 0) -> list[tuple[int, int]]:
-    """Time in ms and TTL of each request of this node's own."""
+    """Return the time in ms and the TTL of each request of this node's own."""
     return [(r.time // MS, r.count) for r in world.told(Event.SEARCH, node)]
 
 
 def test_a_route_is_found_in_the_second_ring() -> None:
-    """Four hops: 2 do not reach, after 80 ms x (2 + 2) 4 do; each frame is the time it takes, and nothing else."""
+    """Four hops: a TTL of 2 does not reach the destination; after 80 ms x (2 + 2) one of 4 does. A frame takes its
+    airtime, and nothing else takes time."""
     with World(5, "aodv", "thesis", jitter_ms=0) as world:
         world.string()
         world.send(0, 4, ip_id=7, length=DATA)
@@ -62,7 +63,7 @@ def test_without_rings_the_wait_is_doubled() -> None:
 
 
 def test_after_a_search_in_vain_the_next_is_put_off() -> None:
-    """ns-2's MAX_RREQ_TIMEOUT: what comes meanwhile waits, and is looked for after it."""
+    """ns-2's MAX_RREQ_TIMEOUT: packets that arrive during it wait, and their route is searched for afterwards."""
     with World(2, "aodv", "cmu", jitter_ms=0) as world:
         world.send(0, 1)
         world.run(20)
@@ -85,7 +86,7 @@ def test_a_known_distance_is_where_the_next_search_begins() -> None:
 
 
 def test_only_the_first_copy_of_a_request_counts() -> None:
-    """Two ways of the same length: one reply, and each node passes each request on once."""
+    """Two routes of the same length: one reply, and each node forwards each request once."""
     with World(4, "aodv", "thesis", jitter_ms=0) as world:
         world.string(0, 1, 3)
         world.string(0, 2, 3)
@@ -96,7 +97,7 @@ def test_only_the_first_copy_of_a_request_counts() -> None:
 
 
 def test_requests_of_two_hosts_with_one_number_are_two() -> None:
-    """The number is the originator's (inet #293): both are answered, and both are passed on."""
+    """The number is the originator's (inet #293): both requests are answered, and both are forwarded."""
     with World(4, "aodv", "rfc", jitter_ms=0) as world:
         world.string(0, 1, 2)
         for origin in (0, 2, 0, 2):
@@ -118,7 +119,7 @@ def test_a_request_is_known_again_for_so_long() -> None:
 
 
 def known_to_one(world: World) -> None:
-    """String of 4: node 1 has a route to 3, since it sent there; node 0 knows nothing."""
+    """A string of 4: node 1 has a route to 3, since it sent there; node 0 has none."""
     world.string()
     world.send(1, 3)
     world.run(0.5)
@@ -126,7 +127,7 @@ def known_to_one(world: World) -> None:
 
 
 def test_who_has_a_route_replies_for_the_destination_and_tells_it() -> None:
-    """6.6.2 and 6.6.3: hops, precursors on both ways, and with G a reply to the destination, too."""
+    """6.6.2 and 6.6.3: hops, precursors in both directions, and with G a reply to the destination, too."""
     with World(4, "aodv", "rfc", jitter_ms=0, gratuitous=1) as world:
         known_to_one(world)
         world.send(0, 3)
@@ -153,12 +154,13 @@ def test_with_the_d_flag_only_the_destination_replies() -> None:
         known_to_one(world)
         world.send(0, 3)
         world.run(0.7)
-        assert {m.flags for m in messages(world, RREQ)} == {0x18, 0x10}  # U till somebody knows a number
+        assert {m.flags for m in messages(world, RREQ)} == {0x18, 0x10}  # U until a node knows a number
         assert [m.source for m in messages(world, RREP)] == [3, 2, 1]
 
 
 def test_an_older_route_does_not_answer() -> None:
-    """Node 1 knows 3 with number 1 (its first); who asks for 2 gets it from 3, which takes that for its own."""
+    """Node 1 knows 3 with number 1, its first. A node that asks for 2 gets this number from 3, which takes it for its
+    own."""
     with World(4, "aodv", "rfc", jitter_ms=0) as world:
         known_to_one(world)
         assert world.routes(1)[3].sequence == 1
@@ -172,7 +174,7 @@ def test_an_older_route_does_not_answer() -> None:
 
 
 def test_a_route_back_to_where_the_request_came_from_is_no_answer() -> None:
-    """Node 1 knows 2 by 0, and 0 has forgotten: with the reply both would point at each other."""
+    """Node 1 has a route to 2 by 0, and 0 has none: with the reply both would point at each other."""
     with World(4, "aodv", "rfc", jitter_ms=0) as world:
         world.inject(0, 1, rrep(0, 1, 2, 5, 1, hops=1))
         assert world.routes(1)[2].via == 0
@@ -182,7 +184,7 @@ def test_a_route_back_to_where_the_request_came_from_is_no_answer() -> None:
 
 
 def test_sequence_numbers_never_go_back() -> None:
-    """6.2: newer, or as new and shorter, or else nothing; numbers go round at 2^32."""
+    """6.2: a route replaces another if it is newer, or as new and shorter; numbers wrap at 2^32."""
     with World(4, "aodv", "rfc", jitter_ms=0) as world:
         top = 2**32 - 2
 
@@ -207,7 +209,8 @@ def test_sequence_numbers_never_go_back() -> None:
 
 
 def test_a_route_lives_from_its_last_use_and_is_forgotten_in_the_end() -> None:
-    """Data keeps source, destination and next hops; 3 s after it they end; 15 s later nothing is known any more."""
+    """Data extends the routes to source, destination and next hops. They expire 3 s after it, and are deleted 15 s
+    later."""
     with World(3, "aodv", "rfc", jitter_ms=0, delete_period_ms=4000) as world:
         world.string()
         for _ in range(8):
@@ -267,7 +270,7 @@ def test_ten_requests_a_second_and_the_others_wait() -> None:
 
 
 def test_nobody_speaks_after_a_start_that_must_wait() -> None:
-    """6.13: neither requests nor replies for DELETE_PERIOD; data that it should forward puts the end off."""
+    """6.13: no requests or replies for DELETE_PERIOD; data that the node should forward extends it."""
     with World(3, "aodv", "rfc", jitter_ms=0, delete_period_ms=5000) as world:
         world.string()
         world.run(2)

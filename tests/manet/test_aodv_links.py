@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AODV loses links, by hand: errors and whom they reach, the purge, local repair, HELLOs, links of one direction."""
+"""AODV after lost links, by hand: errors and their receivers, the purge, local repair, HELLOs, unidirectional links."""
 
 import itertools
 from typing import Any
@@ -13,7 +13,7 @@ FAR = on_air(DATA)
 
 
 def settled(world: World, source: int, to: int) -> None:
-    """A route there, in use."""
+    """Return a route that is in use."""
     world.send(source, to, ip_id=999, length=DATA)
     world.run(0.7)
     assert to in world.routes(source)
@@ -32,8 +32,9 @@ def dropped(world: World, node: int | None = None) -> list[tuple[Any, int]]:
 
 
 def test_a_broken_link_purges_its_queue_and_tells_the_source() -> None:
-    """AODV-UU without repair: packet and queue for that hop are lost; the error goes to the one precursor, hop by hop;
-    who gets it drops what is queued for the destination. Only the packet in the air is left, and is not forwarded."""
+    """AODV-UU without repair: the packet and the queue for that hop are lost. The error goes to the only precursor, hop
+    by hop; each receiver drops what is queued for the destination. Only the packet on the air is left, and is not
+    forwarded."""
     with World(5, "aodv", "thesis", jitter_ms=0, local_repair=0) as world:
         world.string()
         settled(world, 0, 4)
@@ -89,7 +90,8 @@ def test_an_error_counts_only_from_the_next_hop() -> None:
 
 
 def test_many_destinations_are_told_in_as_many_messages_as_they_need() -> None:
-    """Routes to 300 hosts by node 2, which are all asked for by 0: when it is lost, two errors, 170 and 130."""
+    """Routes to 300 hosts over node 2, all of which 0 requested: when node 2 is lost, two errors, with 170 and 130
+    destinations."""
     with World(3, "aodv", "rfc", jitter_ms=0, local_repair=0) as world:
         world.string()
         for host in range(300):
@@ -117,7 +119,7 @@ def test_ten_errors_a_second() -> None:
 
 
 def test_who_forwards_without_a_route_says_so() -> None:
-    """Known back to the source: to that neighbour; else to everybody. The number is the last known."""
+    """If the way to the source is known, to that neighbour, else broadcast. The number is the last known one."""
     with World(3, "aodv", "rfc", jitter_ms=0) as world:
         world.string()
         world.inject(0, 1, data_for(2))
@@ -140,7 +142,7 @@ def diamond(world: World) -> None:
 
 @pytest.mark.parametrize("preset", ["rfc", "thesis"])
 def test_a_repair_keeps_all_that_was_queued_and_says_nothing(preset: str) -> None:
-    """6.12: request with TTL max(2, half of 2) + 2, packet and queue wait, then go the other way; no error."""
+    """6.12: a request with TTL max(2, half of 2) + 2. Packet and queue wait, then take the other route; no error."""
     with World(6, "aodv", preset, jitter_ms=0, release_ms=0) as world:
         diamond(world)
         start = world.now
@@ -156,7 +158,7 @@ def test_a_repair_keeps_all_that_was_queued_and_says_nothing(preset: str) -> Non
 
 
 def test_a_repair_that_makes_the_way_longer_says_so() -> None:
-    """6.12: an error with the N flag, which nobody takes for a loss, reaches the source."""
+    """6.12: an error with the N flag, which no node takes for a loss, reaches the source."""
     with World(7, "aodv", "rfc", jitter_ms=0) as world:
         world.string(0, 1, 2, 3, 4)
         settled(world, 0, 4)
@@ -184,13 +186,13 @@ def failed_repair(preset: str, **changed: int) -> tuple[list[Any], list[Any]]:
 
 
 def test_a_repair_that_fails_is_told_then() -> None:
-    """RFC: one request, and its ring's time; AODV-UU goes on to the whole network."""
+    """RFC: one request, and the time of its ring; AODV-UU continues up to the whole network."""
     asked, told = failed_repair("rfc")
     assert asked == [(7, 4)]
     assert told == [(488, 2, 1), (488, 1, 0)]
     asked, told = failed_repair("thesis")
     assert asked == [(7, 4), (327, 6), (967, 8), (1767, 35), (4727, 35)]
-    assert told == [(7688, 2, 1)]  # node 1's own route has run out meanwhile
+    assert told == [(7688, 2, 1)]  # node 1's own route has expired meanwhile
 
 
 def test_no_repair_of_what_is_too_far() -> None:
@@ -205,7 +207,7 @@ def test_no_repair_of_what_is_too_far() -> None:
 
 
 def test_what_nothing_asks_for_is_told_when_its_repair_is_no_longer_worth_it() -> None:
-    """Two destinations behind one link; only for one comes data: the other's precursors are told after 3 s."""
+    """Two destinations behind one link, and data only for one: the precursors of the other get an error after 3 s."""
     with World(6, "aodv", "rfc", jitter_ms=0) as world:
         world.string(0, 1, 2, 3, 4)
         world.string(3, 5)
@@ -296,7 +298,7 @@ def test_hellos_go_while_data_does_and_not_with_feedback() -> None:
 
 
 def test_a_broadcast_stands_for_a_hello() -> None:
-    """6.9, AODV-UU: none within a second of another; ns-2 always sends them."""
+    """6.9, AODV-UU: no HELLO within a second of another broadcast; ns-2 always sends them."""
     for preset, expected in (("thesis", [0, 1400, 2400]), ("cmu", [0, 1000, 2000])):
         with World(2, "aodv", preset, jitter_ms=0, feedback=0, hello_jitter_ms=0, expanding_ring=0) as world:
             world.run(0.4)
@@ -306,7 +308,7 @@ def test_a_broadcast_stands_for_a_hello() -> None:
 
 
 def test_silence_breaks_a_link_without_feedback() -> None:
-    """Two lost HELLOs and, in AODV-UU, 50 ms: then as if the link layer had said so."""
+    """Two lost HELLOs and, in AODV-UU, 50 ms: then as if the link layer had reported it."""
     with World(3, "aodv", "thesis", jitter_ms=0, feedback=0, local_repair=0) as world:
         world.string()
         settled(world, 0, 2)
@@ -319,7 +321,7 @@ def test_silence_breaks_a_link_without_feedback() -> None:
         (broken,) = world.told(Event.LINK_LOST, 1)
         assert broken.to == 2 and 1_950 * MS < broken.time - at <= 2_050 * MS
         assert [(m.source, m.to, m.nodes) for m in messages(world, RERR)][:1] == [(1, 0, [2])]
-        assert {reason for reason, _ in dropped(world)} == {Reason.LINK_BROKEN}  # before, one by one: nobody knows
+        assert {reason for reason, _ in dropped(world)} == {Reason.LINK_BROKEN}  # before, one by one: unknown
 
 
 def test_a_link_is_believed_after_so_many_hellos() -> None:
@@ -333,8 +335,8 @@ def test_a_link_is_believed_after_so_many_hellos() -> None:
 
 @pytest.mark.parametrize("how", [{"feedback": 1}, {"feedback": 0, "rrep_ack": 1}])
 def test_a_link_of_one_direction_is_found_out_and_avoided(how: dict[str, int]) -> None:
-    """2 hears 0, but not the other way. Its reply is lost: it ignores what comes from there for 5.6 s, and takes the
-    way by 1 (6.8), be it that the link layer says so or that no RREP-ACK comes."""
+    """2 hears 0, but 0 does not hear 2, so its reply is lost. It ignores requests from there for 5.6 s, and replies
+    over 1 (6.8), whether the link layer reports the loss or no RREP-ACK arrives."""
     with World(3, "aodv", "rfc", jitter_ms=0, ttl_start=3, **how) as world:
         world.string()
         world.link(0, 2, one_way=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AODV in networks that nobody has thought out: no loop ever, sequence numbers go up, packets are accounted for.
+"""AODV in random networks: no loop ever, increasing sequence numbers, and every packet accounted for.
 
-`MANET_LONG=1` runs larger networks and fuzzes with millions of packets; for the sanitizers, `MANET_SANITIZE=1` and
-libasan.so in `LD_PRELOAD`.
+`MANET_LONG=1` runs larger networks, and fuzzes with millions of packets. For the sanitizers, set `MANET_SANITIZE=1` and
+put libasan.so into `LD_PRELOAD`.
 """
 
 import os
@@ -20,7 +20,7 @@ LONG = bool(os.environ.get("MANET_LONG"))
 
 
 class Watch(list[Any]):
-    """The trace, and with each record: next hops make no loop, and no sequence number is older than one before."""
+    """Keeps the trace, and checks at each record that next hops form no loop and no sequence number decreases."""
 
     def __init__(self, count: int) -> None:
         self.via: list[dict[int, int]] = [{} for _ in range(count)]
@@ -53,7 +53,7 @@ class Watch(list[Any]):
 
 
 def moving(preset: str, seed: int, count: int, seconds: int, **changed: int) -> tuple[World, Watch, int]:
-    """Everybody strolls; some flows, which change; every fiftieth frame is lost, though the link is there."""
+    """All nodes move slowly; some flows, which change; every fiftieth frame is lost although the link exists."""
     draw = random.Random(seed)
     points, reach = scatter(count, 7, draw)
     flows = [draw.sample(range(count), 2) for _ in range(count // 4)]
@@ -93,18 +93,19 @@ def test_there_is_never_a_loop_and_nothing_is_lost_from_account(preset: str, cha
         assert Reason.MALFORMED not in {r.reason for r in watch if r.event == Event.DROPPED}
         most = max((r.extra for r in watch if r.event == Event.BUFFERED), default=0)
         assert most <= changed.get("buffer", 512)
-        if changed.get("local_repair") == 0:  # a repair may find its way through where the packet came from
+        if changed.get("local_repair") == 0:  # a repair may lead over the node from which the packet came
             assert max(visits(world).values()) == 1
 
 
 def visits(world: World) -> Counter[tuple[bytes, int | None]]:
-    """How often each data packet got to each node."""
+    """Return how often each node got each data packet."""
     return Counter((f.bytes[4:6] + f.bytes[12:20], f.to) for f in world.frames if not f.lost and not read(f))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_routes_are_shortest_in_a_standing_network(seed: int) -> None:
-    """Without jitter or other traffic the first copy of a request comes the shortest way: breadth-first search."""
+    """Without jitter and other traffic, the first copy of a request takes the shortest path, as by breadth-first
+    search."""
     draw = random.Random(seed)
     count = 40
     pairs = disc(*scatter(count, 6, draw))
@@ -138,7 +139,7 @@ def as_list(one_or_more: Any) -> list[Any]:
 
 
 def test_tshark_reads_all_that_is_sent() -> None:
-    """Every kind of message and flag, from a moving network; the fields as the core meant them."""
+    """Every kind of message and flag, from a moving network, has the fields that the core meant."""
     frames = []
     for changed in ({"gratuitous": 1, "rrep_ack": 1}, {"destination_only": 1, "feedback": 0}):
         world, _, _ = moving("rfc", 3, 16, 15, **changed)
@@ -172,7 +173,7 @@ def dotted(address: int) -> str:
 
 @pytest.mark.parametrize(("preset", "changed"), [("rfc", {}), ("thesis", {"feedback": 0}), ("cmu", {"rrep_ack": 1})])
 def test_nothing_that_comes_does_harm(preset: str, changed: dict[str, int]) -> None:
-    """Frames changed at random, among real ones; when what they said is forgotten, all is as before."""
+    """Randomly changed frames among real ones; once their content has expired, everything is as before."""
     count = 12
     draw = random.Random(7)
     pairs = disc(*scatter(count, 6, draw))
@@ -193,7 +194,7 @@ def test_nothing_that_comes_does_harm(preset: str, changed: dict[str, int]) -> N
 
 
 def test_a_flood_of_strangers_is_bounded_and_passes() -> None:
-    """More originators than there is room for; who is searched for stays, and the others are found again."""
+    """More originators than there is room for: those being searched for stay, and the others are found again."""
     with World(4, "aodv", "rfc", jitter_ms=0) as world:
         world.string()
         world.send(0, 3)

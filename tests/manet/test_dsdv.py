@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSDV: timelines to the microsecond, its rules one by one, and networks that move."""
+"""DSDV: timelines to the microsecond, each rule alone, and moving networks."""
 
 import os
 import random
@@ -26,7 +26,7 @@ class Told(NamedTuple):
 
 
 def update(frame: Sent) -> list[Told]:
-    """What a frame tells, if it is an update."""
+    """Return the content of a frame that is an update."""
     if frame.bytes[9] != 17 or frame.bytes[22:24] != (269).to_bytes(2, "big"):
         return []
     body = [int.from_bytes(frame.bytes[at : at + 4], "big") for at in range(28, len(frame.bytes), 4)]
@@ -38,7 +38,7 @@ def updates(world: World, node: int) -> list[tuple[int, list[Told]]]:
 
 
 def packet(world: World, source: int, *told: Told) -> bytes:
-    """An update of this node's: a real one, with other entries."""
+    """Return a real update of this node with other entries."""
     body = b"".join(word.to_bytes(4, "big") for one in told for word in (address(one.to), one.hops, one.sequence))
     head = bytearray(next(frame.bytes[:28] for frame in world.frames if frame.source == source))
     head[2:4], head[24:26] = (28 + len(body)).to_bytes(2, "big"), (8 + len(body)).to_bytes(2, "big")
@@ -49,7 +49,8 @@ def packet(world: World, source: int, *told: Told) -> bytes:
 
 
 def test_a_way_goes_one_hop_on_each_time_it_has_settled() -> None:
-    """First heard at 0.66 ms, told 12 s later (twice 6 s), to who waits 12 s, too; full updates at 15 s, 30 s, …"""
+    """First heard at 0.66 ms, advertised 12 s later (twice 6 s), to a node that waits 12 s, too; full updates at 15 s,
+    30 s, …"""
     with World(4, "dsdv", "thesis", **PLAIN) as world:
         world.string()
         world.run(50)
@@ -68,7 +69,7 @@ def test_a_way_goes_one_hop_on_each_time_it_has_settled() -> None:
 
 
 def test_the_settling_time_is_weighted() -> None:
-    """The second number comes 15 s after the first, whose only way came with it: 7/8 of 6 s, and so on."""
+    """The second number comes 15 s after the first, which arrived over the only route: 7/8 of 6 s, and so on."""
     with World(2, "dsdv", "thesis", **PLAIN) as world:
         world.string()
         world.run(16)
@@ -77,7 +78,7 @@ def test_the_settling_time_is_weighted() -> None:
         world.run(15)
         (entry,) = (e for e in world.entries(0) if e.kind == EntryKind.ROUTE)
         assert entry.until == 30 * SECOND + on_air(2) + 2 * 4_593_750_000
-        late = 2_000_000_000  # a better way comes later: half as far
+        late = 2_000_000_000  # a better route comes later: half as far
         world.inject(1, 0, packet(world, 1, Told(3, 8, 10)))
         world.run(2)
         world.inject(1, 0, packet(world, 1, Told(3, 3, 10)))
@@ -103,7 +104,7 @@ def test_newer_is_believed_and_of_equals_the_shorter() -> None:
         assert way(1, Told(3, 7, 102)) == (1, 8)
         assert way(2, Told(3, FAR, 101)) == (1, 8)  # old news
         assert way(2, Told(3, FAR, 103)) == (None, 0)
-        assert way(1, Told(3, 1, 102)) == (None, 0)  # a loop it would be
+        assert way(1, Told(3, 1, 102)) == (None, 0)  # this would be a loop
         assert way(1, Told(3, 1, 104)) == (1, 2)
         assert way(1, Told(3, 248, 106)) == (1, 249)
         assert way(1, Told(3, 249, 108)) == (None, 0)
@@ -112,7 +113,7 @@ def test_newer_is_believed_and_of_equals_the_shorter() -> None:
 
 
 def test_who_does_not_know_yet_is_told_at_once() -> None:
-    """Somebody says that there is no way, of an older number: the answer may not wait for its settling."""
+    """A node announces with an older number that there is no route: the answer must not wait for its settling time."""
     with World(4, "dsdv", "thesis", **PLAIN) as world:
         world.links(((0, 1),))
         world.run(1.5)
@@ -134,7 +135,7 @@ def test_what_changed_is_told_until_a_full_update_and_more_than_a_third_is_one()
 
         assert told(Told(5, 1, 2)) == [1, 5]
         assert told(Told(6, 1, 2)) == [1, 5, 6]
-        assert told(*(Told(to, 1, 2) for to in range(7, 11))) == [0, 1, *range(5, 11)]  # all, and itself
+        assert told(*(Told(to, 1, 2) for to in range(7, 11))) == [0, 1, *range(5, 11)]  # all destinations, and itself
         assert told(Told(11, 1, 2)) == [1, 11]  # 1 sent a full update meanwhile: a later number
 
 
@@ -190,7 +191,7 @@ def test_triggered_updates_keep_their_distance() -> None:
 
 
 def test_a_node_has_the_last_word_on_itself() -> None:
-    """It begins anew, while others know it by a later number, or say that it is gone."""
+    """A node restarts, while others know it by a later number, or announce that it is gone."""
     with World(2, "dsdv", "thesis", **PLAIN) as world:
         world.string()
         world.run(2)
@@ -199,7 +200,7 @@ def test_a_node_has_the_last_word_on_itself() -> None:
         assert updates(world, 0)[-1][1][0] == Told(0, 0, 1004)
         world.inject(1, 0, packet(world, 1, Told(0, FAR, 999)))
         world.run(2)
-        assert updates(world, 0)[-1][1][0] == Told(0, 0, 1004)  # that is known already
+        assert updates(world, 0)[-1][1][0] == Told(0, 0, 1004)  # this is known already
 
 
 def test_packets_wait_for_a_way_the_last_five() -> None:
@@ -246,7 +247,7 @@ def test_with_feedback_a_failure_ends_all_ways_by_that_neighbour() -> None:
 
 
 def ways(world: World, count: int) -> dict[int, dict[int, int]]:
-    """By destination: who sends by whom."""
+    """Return the next hop of each node, by destination."""
     found: dict[int, dict[int, int]] = {}
     for node in range(count):
         for to, entry in world.routes(node).items():
@@ -283,7 +284,7 @@ def test_there_are_no_loops_ever_and_no_packet_is_lost_from_account(preset: str,
         world.run(60)
         check_no_loop(world, count)
         pairs = disc(points, reach)
-        for node in range(count):  # the same nodes; not always by the shortest way, as what is newer comes first
+        for node in range(count):  # the same nodes; not always on the shortest path, as newer routes come first
             shortest = distances(pairs, node)
             assert {node, *world.routes(node)} == set(shortest)
             assert all(entry.hops >= shortest[to] for to, entry in world.routes(node).items())
@@ -295,7 +296,7 @@ def test_there_are_no_loops_ever_and_no_packet_is_lost_from_account(preset: str,
 
 
 def check_numbers(world: World) -> None:
-    """Odd means that there is no way, and only that; what a node tells of a destination never goes back."""
+    """An odd number means no route, and nothing else does; a node's announcements of a destination never go back."""
     last: dict[tuple[int, int], int] = {}
     for frame in world.frames:
         for one in update(frame):
@@ -306,7 +307,7 @@ def check_numbers(world: World) -> None:
 
 
 def test_routes_are_shortest_where_each_later_number_is_told() -> None:
-    """DSDV-SQ in a standing network. Its price: everybody sends as often as the least interval lets it."""
+    """DSDV-SQ in a static network. Its cost: every node sends as often as the least interval allows."""
     draw = random.Random(3)
     count = 40
     pairs = disc(*scatter(count, 10, draw))
@@ -377,7 +378,7 @@ def test_nothing_that_comes_does_harm(preset: str) -> None:
 
 
 def test_a_flood_of_strangers_is_bounded() -> None:
-    """More destinations than there is room for: those that have no way make room."""
+    """More destinations than there is room for: those without a route make room."""
     with World(3, "dsdv", "thesis", **PLAIN) as world:
         world.string()
         world.run(30)

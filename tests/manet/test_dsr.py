@@ -42,7 +42,7 @@ def test_a_route_is_found_in_rings_to_the_microsecond(preset: str, rings: list[t
 @pytest.mark.parametrize(
     ("preset", "times"),
     [
-        ("rfc", [0, 30, 530, 1530, 3530, 7530, 15530, 25530]),  # then what waits is given up, and the search with it
+        ("rfc", [0, 30, 530, 1530, 3530, 7530, 15530, 25530]),  # then waiting packets and the search are given up
         ("thesis", [0, 30, 90, 210, 450, 930, 1890, 3810, 7650, 15330, *range(25330, 90000, 10000)]),
         ("cmu", [0, 30, 2000, 2030, 10000, 10030, 20000, 20030]),
     ],
@@ -119,7 +119,7 @@ def test_who_knows_the_rest_of_the_way_answers_and_asks_no_further() -> None:
 
 def test_no_cached_way_back_through_who_asks() -> None:
     with dsr(4) as world:
-        world.string(1, 0, 2)  # 1 knows 2 by way of 0
+        world.string(1, 0, 2)  # 1 has a route to 2 over 0
         world.send(1, 2)
         world.run(1)
         world.link(0, 2, False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSR's caches: how long links live, what makes room when there is none, and the two parts of a cache of paths."""
+"""DSR's caches: how long links live, which entries make room, and the two parts of a cache of paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_links_are_forgotten_in_time() -> None:
 
 
 def test_links_live_as_long_as_their_ends_are_stable() -> None:
-    """Appendix A: 25 s at first, 120 s when used, more when used for long, and half as much after a break."""
+    """Appendix A: 25 s at first, 120 s when used, more after long use, and half after a break."""
 
     def until(world: World, a: int, b: int) -> float:
         (found,) = [e.until - world.now for e in entries(world, 0, LINK) if (e.origin, e.to) == (a, b)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSR when links fail, by hand-written timelines: errors, salvage, what waits in queues, and acknowledgments of its own
-where the link layer says nothing."""
+"""DSR when links fail, by hand-written timelines: errors, salvage, waiting packets, and acknowledgments of its own
+where the link layer reports nothing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from dsr_frames import LINK, PENDING, air, control, data, dsr, entries, options, request, searches
 from world import FIRST_ADDRESS, MS, Event, Kind, Reason, Record, World
 
-FORK = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 4), (4, 5)]  # from 2 there are two ways to 5
+FORK = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 4), (4, 5)]  # from 2 there are two routes to 5
 
 
 def fork(preset: str, **changed: int) -> World:
-    """A world in which 2 knows both ways, a packet has gone from 0 to 5, and time is 1 s."""
+    """Return a world in which 2 knows both routes, a packet has gone from 0 to 5, and the time is 1 s."""
     world = dsr(7, preset, **{"reply_all": 1, "ttl_first": 16, **changed})
     world.links(FORK)
     world.send(0, 5)
@@ -30,7 +30,7 @@ def since(records: list[Record], start: int) -> list[Record]:
 
 
 def way(world: World) -> int:
-    """By whom the packets from 2 to 5 go."""
+    """Return the next hops of the packets from 2 to 5."""
     return next(f.to for f in data(world) if f.source == 2) or 0
 
 
@@ -72,7 +72,7 @@ def test_a_forwarder_salvages_and_the_next_error_goes_to_whose_route_it_was(pres
         assert written[-2:] == [(route, 1, 1), (route, 0, 1)]
         assert world.delivered[-1].ip_id == 8
         assert {(f.source, f.to) for f in control(world, Kind.RERR)} == {(2, 1), (1, 0)}
-        # once more, and the way that 2 wrote into the packet is broken too
+        # again, and the route that 2 wrote into the packet is broken too
         world.link(2, first)
         with fork(preset) as again:
             again.link(2, first, False)
@@ -104,7 +104,7 @@ def test_what_waits_for_the_lost_neighbour_goes_with_it() -> None:
             world.send(2, 5, ip_id=number, length=100)
         world.run(0.5)
         assert [r.ip_id for r in since(world.told(Event.SALVAGED), MS)] == []
-        assert [packet.ip_id for packet in world.delivered[1:]] == [8, 9, 10, 11]  # own ones: as new, in their order
+        assert [packet.ip_id for packet in world.delivered[1:]] == [8, 9, 10, 11]  # own ones: like new ones, in order
     with fork("thesis") as world:
         first = way(world)
         for gone in (3, 4):
@@ -114,7 +114,7 @@ def test_what_waits_for_the_lost_neighbour_goes_with_it() -> None:
         world.run(0.5)
         assert len(world.told(Event.LINK_LOST, 2)) == 2 and first in (3, 4)
         assert sorted(lost(world, 2)) == [
-            (8, Reason.LINK_BROKEN),  # salvaged onto the other way, and lost there
+            (8, Reason.LINK_BROKEN),  # salvaged onto the other route, and lost there
             *((number, Reason.PURGED) for number in range(9, 12)),
         ]
 
@@ -176,7 +176,7 @@ def test_what_a_forwarder_buffered_goes_on_as_salvaged() -> None:
         world.link(2, 3, False)
         world.link(2, 4)
         world.link(4, 3)
-        world.send(4, 3)  # 4 knows the way
+        world.send(4, 3)  # 4 knows the route
         world.run(0.1)
         world.send(0, 3, ip_id=8, length=100)
         world.run(1)
@@ -186,7 +186,7 @@ def test_what_a_forwarder_buffered_goes_on_as_salvaged() -> None:
 
 @pytest.mark.parametrize(("how", "saved"), [(0, False), (1, True), (2, False)])
 def test_a_reply_may_be_salvaged(how: int, saved: bool) -> None:
-    """5 asks for 0; 2, who knows two ways to 5, cannot send the answer on by the one that it names."""
+    """5 asks for 0. Node 2, which knows two routes to 5, cannot forward the answer over the one that it names."""
     with fork("rfc", salvage_replies=how, cached_replies=0) as world:
         world.link(0, 6)
         start = world.now
@@ -211,7 +211,7 @@ def test_the_next_request_carries_the_error() -> None:
         world.send(0, 3, ip_id=9)
         world.run(0.2)
         carried = [f for f in world.frames if f.source == 0 and f.time > 1100 * MS and f.to is None]
-        assert [options(f).kinds for f in carried] == [[1, 3], [1, 3]]  # the near one and one that goes on
+        assert [options(f).kinds for f in carried] == [[1, 3], [1, 3]]  # the near one, and one that continues
         world.run(3)
         carried = [f for f in world.frames if f.source == 0 and f.time > 1300 * MS and f.to is None]
         assert {tuple(options(f).kinds) for f in carried} == {(1,)}
@@ -236,7 +236,7 @@ def test_errors_are_heard_by_whom_it_is_said(hear: int, forgets: set[int]) -> No
 
 
 def asks(world: World) -> list[tuple[int, int]]:
-    """When which frames asked for an acknowledgment, and who."""
+    """Return when which frames requested an acknowledgment, and from whom."""
     return [(f.time, f.source) for f in world.frames if f.bytes[9] == 48 and 160 in options(f).kinds]
 
 
@@ -314,6 +314,6 @@ def test_a_late_acknowledgment_of_another_number_confirms_nothing() -> None:
         world.link(0, 1, False)
         world.send(0, 1, ip_id=8, length=100)
         world.run(0.001)
-        world.inject(1, 0, request(1, 9, 5))  # whatever else comes from there
+        world.inject(1, 0, request(1, 9, 5))  # anything else that comes from there
         world.run(3)
         assert [r.to for r in world.told(Event.LINK_LOST)] == [1]

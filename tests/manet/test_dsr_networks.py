@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSR in networks that nobody has thought out: routes are shortest where they can be, source routes never go round,
-packets arrive as they were and are accounted for, tables stay bounded, and nothing that comes does harm.
+"""DSR in random networks: shortest routes where possible, source routes without loops, packets unchanged and accounted
+for, bounded tables, and no damage by any input.
 
-`MANET_LONG=1` fuzzes with millions of packets; for the sanitizers, `MANET_SANITIZE=1` and libasan.so in `LD_PRELOAD`.
+`MANET_LONG=1` fuzzes with millions of packets. For the sanitizers, set `MANET_SANITIZE=1` and put libasan.so into
+`LD_PRELOAD`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LONG = bool(os.environ.get("MANET_LONG"))
 
 
 class Checked(World):
-    """Looks at what is delivered: it is as `world_send` made it, but for its time to live."""
+    """Checks that each delivered packet is as `world_send` made it, except its TTL."""
 
     length = 200
 
@@ -43,8 +44,8 @@ def pair_of(frame: Sent) -> tuple[int, int]:
 
 
 def check_frames(world: World, kept: bool, once: bool = True) -> None:
-    """Of each frame the source route: nobody on it twice, and it leads from where the packet is to whom it went. If
-    salvage keeps the path so far (`kept`) nobody gets a packet twice, but for copies (`once` false)."""
+    """Checks the source route of each frame: no node is on it twice, and it leads from the packet's place to the
+    receiver. If salvage keeps the path so far (`kept`), no node gets a packet twice, except copies (`once` false)."""
     visits: Counter[tuple[tuple[int, int], bytes, int | None]] = Counter()
     for frame in world.frames:
         if frame.bytes[9] != 48 or frame.to is None:
@@ -85,7 +86,7 @@ def test_fresh_routes_are_shortest_in_a_standing_network(preset: str, seed: int)
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_caches_and_shortening_leave_routes_that_are_there(preset: str) -> None:
-    """With jitter, cached replies and snooping: whatever is in use exists, and is rarely longer than need be."""
+    """With jitter, cached replies and snooping: each route in use exists, and is rarely longer than necessary."""
     draw = random.Random(4)
     count = 30
     pairs = disc(*scatter(count, 7, draw))
@@ -114,7 +115,7 @@ def test_caches_and_shortening_leave_routes_that_are_there(preset: str) -> None:
 
 
 def walk(world: World, count: int, rounds: int, draw: random.Random, a_round: int = 4) -> int:
-    """Random packets while everybody walks; then all stand still until nothing waits."""
+    """Random packets while all nodes move; then all stand still until nothing waits."""
     points, reach = scatter(count, 6, draw)
     sent = 0
     for _ in range(rounds):
@@ -143,7 +144,7 @@ def test_every_packet_is_delivered_once_or_dropped_for_a_reason(preset: str, see
         }  # fmt: skip
         assert world.told(Event.SALVAGED) and world.told(Event.LINK_LOST)
         check_frames(world, preset == "thesis")
-        failures = sum(frame.lost for frame in world.frames)  # as told, so many
+        failures = sum(frame.lost for frame in world.frames)  # as many as were given
         assert sum(world.counters(node).lost for node in range(20)) == failures
         assert len(world.told(Event.LINK_LOST)) == failures
 
@@ -218,7 +219,7 @@ HELD_OFF = {"feedback": 0, "reply_holdoff_ms": 3}
 
 
 def fields(layers: Any, name: str) -> list[str]:
-    """All values of a field, at any depth."""
+    """Return all values of a field, at any depth."""
     if isinstance(layers, list):
         return [value for each in layers for value in fields(each, name)]
     if not isinstance(layers, dict):
@@ -261,7 +262,7 @@ def test_tshark_reads_all_that_is_sent_as_it_is_meant(preset: str, changed: dict
     [("rfc", {}), ("thesis", {}), ("cmu", NEWEST), ("rfc", {"feedback": 0}), ("cmu", {**NEWEST, **HELD_OFF})],
 )
 def test_nothing_that_comes_does_harm(preset: str, changed: dict[str, int]) -> None:
-    """Frames changed at random, among real ones; then all is as before, but for what caches still believe."""
+    """Randomly changed frames among real ones; then all is as before, except false entries that caches still hold."""
     count = 12
     draw = random.Random(7)
     points, reach = scatter(count, 5, draw)
@@ -289,7 +290,7 @@ def test_nothing_that_comes_does_harm(preset: str, changed: dict[str, int]) -> N
 
 
 def test_parameters_may_be_set_at_any_time() -> None:
-    """Any value of any of them, while packets come that nobody has thought out, and nodes that go and come."""
+    """Any value of any parameter, with random packets, and nodes that leave and return."""
     draw = random.Random(11)
     rounds = 400 if LONG else 60
     table = parameters("dsr")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all protocols share: the queue, its order and its purge, and what the radio says; under static routes."""
+"""What all protocols share, under static routes: the queue, its order and its purge, and the radio's reports."""
 
 import pytest
 from world import MS, NOT_SENT, STRANGER, US, Event, Reason, World, protocols
@@ -37,7 +37,7 @@ def test_a_full_queue_drops_what_comes_last() -> None:
         for number in range(6):
             world.send(0, 1, ip_id=number)
         world.run(1)
-        assert [packet.ip_id for packet in world.delivered] == [0, 1, 2, 3]  # one is in the air
+        assert [packet.ip_id for packet in world.delivered] == [0, 1, 2, 3]  # one is on the air
         assert [(r.reason, r.ip_id) for r in world.told(Event.DROPPED)] == [
             (Reason.QUEUE_FULL, 4),
             (Reason.QUEUE_FULL, 5),
@@ -55,7 +55,7 @@ def test_there_are_protocols() -> None:
 
 
 def test_a_neighbour_that_nobody_knows_any_more_is_no_end() -> None:
-    """Nor while a frame waits to be handed over once more; what comes after it goes on."""
+    """Also while a frame waits for another attempt; later frames continue."""
     with World(3, "static") as world:
         world.link(0, 1)
         for to in (1, 2):

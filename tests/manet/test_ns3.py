@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every control packet through ns-3's own parsers: written again by ns-3, it must be the same to the byte.
-
-Not DSR's: ns-3 has a format of its own for it.
-"""
+"""Every control packet through ns-3's own parsers: what ns-3 writes again must be the same bytes. DSR is left out, as
+ns-3 has a format of its own for it."""
 
 import random
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OLSR, by hand: timelines to the microsecond, the papers' sets and outages, and what each message does."""
+"""OLSR by hand: timelines to the microsecond, the papers' sets and outages, and the effect of each message."""
 
 import ctypes as c
 import itertools
@@ -24,7 +24,7 @@ def relays(world: World, node: int) -> set[int | None]:
 
 
 def packet(source: int, *messages: bytes, number: int = 1) -> bytes:
-    """An OLSR packet from this node, in UDP and IP; no UDP checksum."""
+    """Return an OLSR packet from this node, in UDP and IP, without a UDP checksum."""
     body = b"".join(messages)
     olsr = (4 + len(body)).to_bytes(2, "big") + number.to_bytes(2, "big") + body
     ports = (698).to_bytes(2, "big")
@@ -56,7 +56,7 @@ def test_times_are_coded_as_the_rfc_says() -> None:
 
 
 def test_two_nodes_meet() -> None:
-    """Nothing is known of a HELLO's sender but that it is heard; when it says that it hears us, we are neighbours."""
+    """At first only one direction of a HELLO's sender is known; when its HELLO names us, we are neighbours."""
     with World(2, "olsr", "thesis", jitter_ms=0) as world:
         world.string()
         world.run(1.5)
@@ -123,7 +123,7 @@ def test_the_relays_are_those_of_table_3_4() -> None:
 
 
 def outages(**changed: int) -> tuple[list[tuple[int, int]], World]:
-    """When no packets from A reach E, in full seconds; the link of D and E breaks at 35 s, and F hears both."""
+    """Return when no packets from A reach E, in full seconds; the link of D and E breaks at 35 s, and F hears both."""
     with World(6, "olsr", "thesis", jitter_ms=0, **changed) as world:
         world.links(STRING_AND_HELPER)
         world.run(29.99)
@@ -138,8 +138,8 @@ def outages(**changed: int) -> tuple[list[tuple[int, int]], World]:
 
 
 def test_a_broken_link_costs_the_hold_time_and_the_next_tc() -> None:
-    """C33. D loses E at 40 s, and goes by F at once; at 41 s its HELLO tells C, which now needs a TC that says who
-    reaches E. E chooses F at 41 s, and F's TC is due at 45 s."""
+    """D loses E at 40 s, and routes over F at once. At 41 s its HELLO reaches C, which now needs a TC that names the
+    neighbours of E. E chooses F at 41 s, and F's TC is due at 45 s."""
     without, world = outages()
     assert without == [(35, 40), (41, 45)]
     hello = on_air(EMPTY_HELLO + 4 + 8 + 4)  # two neighbours: one it has chosen, one not
@@ -247,7 +247,7 @@ def test_the_most_willing_is_preferred() -> None:
 
 @pytest.mark.parametrize(("redundancy", "named"), [(0, {0, 2}), (1, {0, 2}), (2, {0, 2, 4})])
 def test_tcs_name_those_that_they_should(redundancy: int, named: set[int]) -> None:
-    """1 is between 0 and 2; 4 is beside 1 and 2, chooses 2 only, as 0 is heard by nobody else."""
+    """1 is between 0 and 2; 4 is beside 1 and 2, and chooses only 2, as no other node hears 0."""
     with World(5, "olsr", "thesis", tc_redundancy=redundancy) as world:
         world.links(((0, 1), (1, 2), (2, 3), (1, 4), (2, 4), (0, 4)))
         world.run(30)
@@ -330,7 +330,7 @@ def test_a_node_is_reached_by_its_other_addresses() -> None:
 
 
 def test_with_hysteresis_a_link_must_be_good_before_it_is_used() -> None:
-    """0.5, 0.75, 0.875: the third HELLO. Lost ones halve it: 0.47 … below 0.3 it is lost."""
+    """0.5, 0.75, 0.875: the third HELLO. Each lost one halves it: 0.47 …; below 0.3 the link is lost."""
     with World(2, "olsr", "thesis", jitter_ms=0, hysteresis=1) as world:
         world.string()
         world.run(1.5)

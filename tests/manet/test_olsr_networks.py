@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OLSR in networks that nobody has thought out: relays cover, routes are shortest, floods end, packets are accounted.
+"""OLSR in random networks: relays cover, routes are shortest, floods end, packets are accounted for.
 
-`MANET_LONG=1` fuzzes with millions of packets; for the sanitizers, `MANET_SANITIZE=1` and libasan.so in `LD_PRELOAD`.
+`MANET_LONG=1` fuzzes with millions of packets. For the sanitizers, set `MANET_SANITIZE=1` and put libasan.so into
+`LD_PRELOAD`.
 """
 
 import os
@@ -27,7 +28,8 @@ def relays(world: World, node: int) -> set[int | None]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_relays_cover_whoever_is_two_hops_away(seed: int) -> None:
-    """8.3.1 and 16, by brute force: each strict two-hop neighbour by as many willing ones as asked for, or all."""
+    """8.3.1 and 16, by brute force: each strict two-hop neighbour is covered by the requested number of willing
+    neighbours, or by all."""
     draw = random.Random(seed)
     count, coverage = draw.randint(5, 30), draw.choice((1, 1, 2, 3))
     pairs = disc(*scatter(count, draw.uniform(3, 12), draw))
@@ -77,7 +79,7 @@ def test_routes_are_shortest_in_a_standing_network(seed: int, count: int) -> Non
 
 @pytest.mark.parametrize("redundancy", [0, 1, 2])
 def test_a_network_that_moved_and_stands_has_the_shortest_routes_again(redundancy: int) -> None:
-    """Every packet is delivered, or dropped for a reason; sequence numbers go up; nobody relays a message twice."""
+    """Every packet is delivered, or dropped for a reason; sequence numbers increase; no node relays a message twice."""
     draw = random.Random(redundancy)
     count = 20
     points, reach = scatter(count, 6, draw)
@@ -180,7 +182,7 @@ def test_tshark_reads_all_that_is_sent() -> None:
 
 @pytest.mark.parametrize("preset", ["rfc", "thesis"])
 def test_nothing_that_comes_does_harm(preset: str) -> None:
-    """Frames changed at random, among real ones; then all is as before."""
+    """Randomly changed frames among real ones; then all is as before."""
     count = 12
     draw = random.Random(7)
     pairs = disc(*scatter(count, 5, draw))
@@ -192,7 +194,7 @@ def test_nothing_that_comes_does_harm(preset: str) -> None:
             for _ in range(5):
                 world.send(*draw.sample(range(count), 2))
             world.fuzz(rounds // 100)
-        world.run(4000)  # longer than any message can say that it holds
+        world.run(4000)  # longer than any validity time that a message can carry
         for node in range(count):
             real = {to: e.hops for to, e in world.routes(node).items() if to < count}
             assert real == {to: n for to, n in distances(pairs, node).items() if n}
@@ -200,7 +202,8 @@ def test_nothing_that_comes_does_harm(preset: str) -> None:
 
 
 def test_a_flood_of_strangers_is_bounded_and_passes() -> None:
-    """More addresses than there is room for: what is there stays, and is found again when they are forgotten."""
+    """More addresses than there is room for: existing ones stay, and others are found again after these have
+    expired."""
     from test_olsr import message, packet, words
 
     with World(3, "olsr", "thesis") as world:

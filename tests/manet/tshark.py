@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tshark says of packets: an independent reading of all that the cores send."""
+"""tshark's view of packets: an independent decoding of all that the cores send."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WARNING = 0x600000  # an expert's severity; less are notes, as that a TTL is 1
 
 
 def write_pcap(path: Path, packets: Iterable[bytes]) -> None:
-    """IP packets as a capture file, one a millisecond."""
+    """Return a capture file of IP packets, one per millisecond."""
     with path.open("wb") as file:
         words = (0xA1B2C3D4, 0x00040002, 0, 0, 65535, RAW_IP)
         file.write(b"".join(word.to_bytes(4, "little") for word in words))
@@ -25,7 +25,7 @@ def write_pcap(path: Path, packets: Iterable[bytes]) -> None:
 
 
 def tshark(packets: Iterable[bytes]) -> list[dict[str, Any]]:
-    """The layers of each packet, as tshark's JSON has them; a field that comes several times is a list."""
+    """Return the layers of each packet, as in tshark's JSON; a repeated field is a list."""
     with tempfile.TemporaryDirectory(prefix="manet-wire-") as folder:
         path = Path(folder) / "packets.pcap"
         write_pcap(path, packets)
@@ -37,7 +37,8 @@ def tshark(packets: Iterable[bytes]) -> list[dict[str, Any]]:
 
 
 def complaints(layers: Any) -> list[str]:
-    """Whatever tshark finds wrong: malformed layers and expert messages of warning or worse, at any depth."""
+    """Return all problems that tshark reports: malformed layers, and expert messages of warning or worse, at any
+    depth."""
     found = []
     if isinstance(layers, dict):
         if int(layers.get("_ws.expert.severity", 0)) >= WARNING:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Networks of routing cores in user space, for tests: the binding of `world.c`.
 
-The same C files that make manet.ko are built as a shared library. Time is what the test says it is; what happens is
-kept in lists: packets that arrived, trace records, and every frame.
+The same C files that make manet.ko are built as a shared library. The test sets the time. Events are kept in lists:
+arrived packets, trace records, and every frame.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def protocols() -> list[str]:
 
 @cache
 def parameters(protocol: str) -> dict[str, RawParameter]:
-    """What can be set, by name, in the order of the core's numbers."""
+    """The parameters by name, in the order of the core's numbers."""
     count = c.c_uint32()
     table = library().manet_parameters(protocols().index(protocol), c.byref(count))
     return {table[i].name.decode(): table[i] for i in range(count.value)}
@@ -171,7 +171,7 @@ class Record(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A frame, when it ended."""
+    """A frame, and when it ended."""
 
     source: int
     to: int | None  # None: everybody
@@ -195,10 +195,8 @@ class Entry(NamedTuple):
 
 
 class World:
-    """`count` nodes of one protocol, linked as `link` says. A context manager: at its end no packet may be left.
-
-    With `keep` false the lists stay empty, and it runs as fast as the cores do.
-    """
+    """`count` nodes of one protocol, linked as `link` says. As a context manager, it checks at the end that no packet
+    is left. With `keep` false the lists stay empty, and it runs as fast as the cores."""
 
     def __init__(
         self,
@@ -263,13 +261,13 @@ class World:
             self.lib.world_link(self.world, b, a, up)
 
     def string(self, *nodes: int) -> None:
-        """Link each with the next; all of them without an argument."""
+        """Link each node with the next; without an argument, all nodes."""
         row = nodes or range(self.count)
         for a, b in itertools.pairwise(row):
             self.link(a, b)
 
     def links(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """These pairs are linked, and no others."""
+        """Link these pairs, and no others."""
         wanted = {tuple(sorted(pair)) for pair in pairs}
         for a in range(self.count):
             for b in range(a + 1, self.count):
@@ -279,7 +277,8 @@ class World:
         self.lib.world_lossy(self.world, loss, promiscuous)
 
     def unwilling(self, forgetful: bool = False, refusing: int = 0) -> None:
-        """From now on nobody's MAC address is known but by what was heard; or no radio takes a frame, and says this."""
+        """From now on, MAC addresses are known only from received frames; or no radio accepts a frame, and returns this
+        error."""
         self.lib.world_unwilling(self.world, forgetful, refusing)
 
     @property
@@ -296,7 +295,7 @@ class World:
         self.lib.world_inject(self.world, source, to, data, len(data), overheard)
 
     def fuzz(self, count: int) -> None:
-        """So many of the last frames come again, changed, to any node; see `fuzz.c`."""
+        """Inject this many of the last frames again, changed, at any node; see `fuzz.c`."""
         self.lib.world_fuzz(self.world, count)
 
     def set_route(self, at: int, to: int, via: int | None, hops: int = 1) -> None:
@@ -318,7 +317,7 @@ class World:
         return found
 
     def routes(self, i: int) -> dict[int, Entry]:
-        """Valid routes by destination."""
+        """Return the valid routes by destination."""
         return {e.to: e for e in self.entries(i) if e.kind == EntryKind.ROUTE and e.valid and e.to is not None}
 
     def counters(self, i: int) -> Counters:

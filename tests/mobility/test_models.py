@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mobility models: each moves as its source says, in distribution where it is drawn, and always in its bounds."""
+"""Mobility models: each moves as its source says, in distribution where it draws, and always within its bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topologies.mobility import gauss_markov, group, manhattan, random_walk, ran
 from topologies.motion import follow, position_at, stream
 
 DRAWN = ("gauss_markov", "group", "manhattan", "random_walk", "random_waypoint")
-MILLI = 0.0011  # what rounding may add to a distance of two waypoints
+MILLI = 0.0011  # rounding error of a distance between two waypoints
 
 
 def stations(count: int) -> Network:
@@ -35,7 +35,7 @@ def moved(model: str, count: int = 20, seconds: float = 300, seed: int = 1, **pa
 
 
 def legs(network: Network) -> list[tuple[float, float]]:
-    """How long each leg takes and how far it goes, of all that move."""
+    """Return the duration and length of each leg, of all moving nodes."""
     return [
         (b.at_s - a.at_s, math.dist(a.position, b.position))
         for way in network.motion.values()
@@ -191,7 +191,7 @@ def test_a_random_walk_remains_spread_evenly(at_s):
 
 
 def speeds(**parameters: object) -> list[float]:
-    """One node's, step by step, far from any wall."""
+    """Return one node's path, step by step, far from any wall."""
     p = gauss_markov.Parameters(area="100000x100000", **parameters)
     way = follow(gauss_markov.path(p, stream(1, "k")), 0.0, 5000)
     return [math.dist(a.position, b.position) for a, b in pairwise(way) if b.at_s - a.at_s == 1]
@@ -247,7 +247,7 @@ def test_on_manhattan_nodes_are_on_streets_and_turn_as_often_as_said():
         for a, b, c in zip(places, places[1:], places[2:], strict=False):
             ahead, after = heading(a, b), heading(b, c)
             assert ahead.count(0) == 2 and after.count(0) == 2  # along one axis
-            assert after != tuple(-one for one in ahead)  # nobody turns back
+            assert after != tuple(-one for one in ahead)  # no node turns back
             if 0 < b[0] < 1000 and 0 < b[1] < 1000:
                 steps.append(ahead != after)
     assert statistics.fmean(steps) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(len(steps)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion as data: what is between waypoints, and the one form that all of it is brought into."""
+"""Motion as data: positions between waypoints, and the common form of all motion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_what_changes_nothing_is_left_out():
 
 @given(ways, st.floats(0.001, 1e4), st.floats(0, 1))
 def test_to_settle_moves_nobody(way, seconds, part):
-    """By more than a millimetre, and what a microsecond at this speed is; and once is enough."""
+    """By more than a millimetre and the distance covered in a microsecond; converting it again changes nothing."""
     found = settle(way, seconds)
     assert settle(found, seconds) == found
     assert [before.at_s < after.at_s for before, after in pairwise(found)] == [True] * (len(found) - 1)
@@ -71,7 +71,7 @@ def test_of_spans_the_part_within_the_run_is_taken():
 
 
 def test_a_model_says_where_nodes_are_and_when_they_are_there(tmp_path):
-    """And who moves stands, before the start, where its motion begins."""
+    """A moving node stands, before the start, where its motion begins."""
     (tmp_path / "own.py").write_text(
         "from pydantic import BaseModel\nfrom topologies import Motion, Span, Waypoint\n"
         "class Parameters(BaseModel): pass\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Movement files of other programs: what they mean, how a wrong one is refused, and that nothing else comes out."""
+"""Movement files of other programs: their meaning, and errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(folder: Path, model: str, text: str | bytes, seconds: float = 100.0, **
 
 
 def ways(network: Network) -> dict[str, list[tuple[float, ...]]]:
-    """Time, x and y of each waypoint."""
+    """Return time, x and y of each waypoint."""
     assert all(position[2] == 0 for way in network.motion.values() for _, position in way)
     return {name: [(at, x, y) for at, (x, y, _) in way] for name, way in network.motion.items()}
 
@@ -53,7 +53,7 @@ $ns_ at 2.0 "$node_(0) setdest 200.0 50.0 10.0"
 
 
 def test_setdest_is_what_ns2_does(tmp_path):
-    """Commands in the order of their times; one that comes on the way ends the leg where the node is."""
+    """Commands take effect in order of time; one that comes during a leg ends it where the node is."""
     moved = read(tmp_path, "setdest", SETDEST)
     assert ways(moved)["sta1"] == [(0, 100, 50), (2, 100, 50), (6, 140, 50), (16.088497, 100, 350)]
     assert ways(moved)["sta2"] == [(0, 10.5, 20)]
@@ -84,7 +84,7 @@ def test_setdest_case_by_case(tmp_path, commands, way):
 
 @pytest.mark.skipif(not shutil.which("ns"), reason="no ns-2")
 def test_setdest_is_what_ns2_does_to_the_millimetre(tmp_path):
-    """The file of one, and that which is written of it, both in ns-2 itself."""
+    """A file, and the file written from it, both in ns-2 itself."""
     text = (
         "".join(f"$node_({k}) set X_ {100.25 + 300 * k}\n$node_({k}) set Y_ {70.5 + k}\n" for k in range(3))
         + '$ns_ at 2.0 "$node_(0) setdest 1400.125 250.5 8.5"\n$ns_ at 13.25 "$node_(0) setdest 17.5 3.125 30"\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Movement files for other programs: what is written is what is read, and what a format cannot say is refused."""
+"""Movement files for other programs: they read back the same, and motion that a format cannot express is refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def written(*arguments: str) -> str:
 
 
 def test_the_motion_of_a_run_is_written_to_a_file(tmp_path):
-    """And read again by another run it is the same."""
+    """Another run that reads the file writes the same."""
     first, other, again = (str(tmp_path / name) for name in ("a.setdest", "a.movements", "b.setdest"))
     assert written(*WAY, "random_waypoint,area=400x400", "--seed", "5", "--out", first).startswith(
         f"{first}: 4 stations,"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the modules under test: their arithmetic in user space, their packets in a lane, and how they build."""
+"""Tests of the modules under test: their arithmetic in user space, their packets in a lane, and their builds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The congestion controls of tc_modules in user space: a module built against the shim, and a socket to drive it by.
-
-Nothing happens by itself: the test is TCP, and calls what TCP would call.
-"""
+"""The congestion controls of tc_modules in user space: a module built against the shim, and a socket to drive it. The
+test plays TCP, and calls what TCP would call."""
 
 from __future__ import annotations
 
@@ -48,10 +46,8 @@ class Sock(c.Structure):
 
 @cache
 def library(name: str) -> c.CDLL:
-    """A module and the shim, as a shared library; with DCF_SANITIZE set, under the sanitizers.
-
-    The shim comes first, so that all of the kernel's headers may be empty.
-    """
+    """Build a module and the shim as a shared library; with DCF_SANITIZE set, under the sanitizers. The shim comes
+    first, so that all of the kernel's headers may be empty."""
     sources = [str(SOURCE / f"{name}.c"), str(SHIM / "shim.c")]
     with tempfile.TemporaryDirectory() as folder:
         for header in headers(SOURCE / f"{name}.c"):
@@ -69,7 +65,7 @@ def library(name: str) -> c.CDLL:
 
 
 def headers(source: Path) -> set[str]:
-    """The kernel's headers that a source includes, itself or through our own headers."""
+    """Return the kernel's headers that a source includes, directly or through our own headers."""
     found: set[str] = set()
     for header in INCLUDE.findall(source.read_text()):
         ours = source.parent / header
@@ -94,7 +90,7 @@ class Module:
         assert self.lib.shim_warnings() == 0
 
     def set(self, name: str, value: object) -> int:
-        """Write a parameter as to its file; the result is 0, or an error number."""
+        """Write a parameter as to its file; return 0 or an error number."""
         self.defaults.setdefault(name, self.get(name))
         return -self.lib.shim_set(name.encode(), f"{value}\n".encode())
 
@@ -104,13 +100,13 @@ class Module:
         return buffer.value.decode().rstrip("\n")
 
     def counters(self, name: str) -> dict[str, int]:
-        """A file of debugfs."""
+        """Return the content of a file in debugfs."""
         buffer = c.create_string_buffer(4096)
         assert self.lib.shim_read(name.encode(), buffer) == 0
         return {name: int(value) for name, value in (line.split() for line in buffer.value.decode().splitlines())}
 
     def route(self, metric: int, gateway: int = GATEWAY, *, kind: int = UNICAST, error: int = 0) -> None:
-        """Replace the route; no gateway: to a neighbour."""
+        """Replace the route; without a gateway it leads to a neighbour."""
         net = self.net
         net.route_metric, net.route_type, net.route_error = metric, kind, error
         net.route_gateway_family, net.route_gateway = AF_INET if gateway else 0, gateway
@@ -134,7 +130,7 @@ class Socket:
 
     @property
     def window(self) -> tuple[int, int, int]:
-        """All that Reno knows."""
+        """The state that Reno uses."""
         return self.snd_cwnd, self.snd_cwnd_cnt, self.snd_ssthresh
 
     def set(self, **fields: int) -> None:
@@ -145,11 +141,11 @@ class Socket:
         self.lib.shim_cong_avoid(c.byref(self.sock), c.c_uint32(acked))
 
     def burst(self) -> int:
-        """TCP is about to send: how many segments at least at a time."""
+        """TCP is about to send; return the least number of segments at once."""
         return int(self.lib.shim_min_tso_segs(c.byref(self.sock)))
 
     def lose(self) -> None:
-        """What the kernel does to the window at a loss that it repairs at once."""
+        """Reduce the window as the kernel does at a loss that it repairs at once."""
         self.set(prior_cwnd=self.snd_cwnd, snd_ssthresh=self.lib.shim_ssthresh(c.byref(self.sock)), snd_cwnd_cnt=0)
         self.set(snd_cwnd=self.snd_ssthresh)
 
@@ -160,7 +156,7 @@ class Socket:
         self.lib.shim_set_state(c.byref(self.sock), state)
 
     def ack_event(self, at_us: int) -> None:
-        """An ACK has come; the kernel has not acted on it yet."""
+        """Process an ACK that has arrived; the kernel has not acted on it yet."""
         self.set(tcp_mstamp=at_us)
         self.lib.shim_in_ack_event(c.byref(self.sock))
 
@@ -169,7 +165,7 @@ class Socket:
 
 
 def loaded(name):
-    """A fixture: the module for one test."""
+    """Return a fixture: the module for one test."""
 
     @pytest.fixture
     def fixture():
@@ -181,7 +177,7 @@ def loaded(name):
 
 
 class Within:
-    """A module for one example of a property test."""
+    """Load a module for one example of a property test."""
 
     def __init__(self, name, **parameters):
         self.module = Module(name)

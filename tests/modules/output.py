@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For scripts that run in a lane: a TUN device whose root qdisc is ackthin, and what leaves it, to the microsecond.
-
-`NAMES` goes before a script's own lines; `MODULE` is what the lane has to load.
-"""
+"""For scripts that run in a lane: a TUN device whose root qdisc is ackthin, and the packets that leave it, to the
+microsecond. `NAMES` goes before a script's own lines; the lane must load `MODULE`."""
 
 from __future__ import annotations
 

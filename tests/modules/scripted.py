@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The congestion controls in the kernel, driven by scripts that run in a lane: what these begin with, and the fixture.
-
-A test file takes the fixture with `lane = scripted.lane`.
-"""
+"""The congestion controls in the kernel, driven by scripts that run in a lane: their first lines, and the fixture. A
+test file takes the fixture with `lane = scripted.lane`."""
 
 from __future__ import annotations
 
@@ -52,5 +50,5 @@ wire = Wire()
 
 @pytest.fixture
 def lane(script):
-    """Runs lines of Python with all three modules; the result is what the last line printed, as JSON."""
+    """Run lines of Python with all three modules; return what the last line printed, as JSON."""
     return lambda text: json.loads(script(SETUP + text, *MODULES)[-1])

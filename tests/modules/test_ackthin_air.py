@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin on a station of a lab: in front of mac80211's queues, and told by the air."""
+"""ackthin on a station of a lab: in front of mac80211's queues, with reports from the air."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WALL_LIMIT_S = 120
 
 
 def test_a_station_whose_acks_follow_the_air(lane_kernel: kernel.Kernel, tmp_path: Path) -> None:
-    """On a wireless device ackthin is the root queue in front of mac80211's, and dynamic learns of failed attempts:
-    of all of them, those of an RTS too, whose sum is the air's own."""
+    """On a wireless device ackthin is the root queue in front of mac80211's. `dynamic` learns of all failed attempts,
+    including those of RTSs; their sum is the air's own."""
     (tmp_path / "script.py").write_text(
         textwrap.dedent("""
         import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin's parameters in a running kernel, through netlink: what is set is there, and what is wrong is refused."""
+"""ackthin's parameters in a running kernel, through netlink: valid ones are set, and wrong ones are refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_set_is_what_is_there(script: Script) -> None:
 
 
 def test_what_is_wrong_is_refused_with_a_sentence(script: Script) -> None:
-    """And what was there stays."""
+    """The earlier values stay."""
     lines = script(
         NAMES
         + textwrap.dedent("""

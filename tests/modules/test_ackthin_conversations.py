@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ackthin decides in random conversations, in user space: what holds for every policy, whatever comes when.
-
-What must never be thinned is said here once more, from what came before alone (`must_pass`), and the conversations are
-held to it.
-"""
+"""ackthin's decisions in random conversations, in user space: rules that hold for every policy and any order of events.
+What must never be thinned is derived again here, from earlier segments alone (`must_pass`)."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ STEPS = st.lists(
 
 
 def conversation(steps: list[tuple[str, int, int]]) -> list[Item]:
-    """Segments of one flow, made of kinds."""
+    """Return segments of one flow, made of kinds."""
     items, now, seq, ack, window = [], 0, 0, 0, 1000
     for kind, pause, size in steps:
         now += pause
@@ -52,7 +49,7 @@ def conversation(steps: list[tuple[str, int, int]]) -> list[Item]:
 
 
 def must_pass(items: list[Item]) -> list[bool]:
-    """What may never be thinned, from the segments before: numbers are small here, so that they may be compared."""
+    """Return what must never be thinned, from the segments before. Numbers are small here, so they can be compared."""
     answers: list[bool] = []
     known, seq, newest, window, doubt = False, 0, 0, 0, False
     for item in items:
@@ -111,8 +108,8 @@ def test_order_is_kept_and_the_newest_acknowledgment_is_not_lost(
 
 @given(STEPS, POLICIES)
 def test_timers_are_exact(steps: list[tuple[str, int, int]], options: dict[str, int | str]) -> None:
-    """What is held goes when the timeout is over, on the next tick: counted from the group's first ACK, and for DAA
-    no later than the longest that TCP allows."""
+    """A held ACK leaves at the next tick after its timeout: counted from the group's first ACK, and for DAA no later
+    than the longest that TCP allows."""
     assume(options["policy"] != "dynamic")
     items = conversation(steps)
     queue = Queue(config(**options)).play(items, until=1 << 62)
@@ -141,7 +138,7 @@ def test_timers_are_exact(steps: list[tuple[str, int, int]], options: dict[str, 
 def test_decisions_do_not_depend_on_where_the_numbers_start(
     steps: list[tuple[str, int, int]], options: dict[str, int | str], seq: int, ack: int, ticks: int
 ) -> None:
-    """Sequence numbers wrap; and the clock may stand anywhere on a tick."""
+    """Sequence numbers wrap, and the clock may be anywhere within a tick."""
     items = conversation(steps)
     shift = ticks * max(int(options["granularity_us"]), 1) * US
     moved = [Item(i.at + shift, i.ack, i.flags, i.seq, i.window, i.options, i.payload) for i in items]
@@ -152,7 +149,7 @@ def test_decisions_do_not_depend_on_where_the_numbers_start(
 
 @given(st.lists(st.integers(1, 3000), min_size=2, max_size=80), POLICIES)
 def test_of_a_group_one_goes(sizes: list[int], options: dict[str, int | str]) -> None:
-    """With nothing but advancing ACKs and no timer, the number thinned before one goes is the policy's."""
+    """With only advancing ACKs and no timer, the number thinned before one leaves is the policy's."""
     ack, items = 0, []
     for number, size in enumerate(sizes):
         ack += size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ackthin reads of a packet, in user space: which segments may be thinned by their headers alone, and why not."""
+"""ackthin's parsing of packets, in user space: which segments may be thinned by their headers alone, and why not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_segment_that_is_never_thinned(case: str, ipv6: bool) -> None:
 
 @pytest.mark.parametrize("options", [b"", b"\1\1", TIMESTAMPS, b"\0\5\x0a\1", TIMESTAMPS + b"\0\0\0\0"])
 def test_an_acknowledgment_with_timestamps_at_most_may_be_thinned(options: bytes) -> None:
-    """What stands behind the end of the options is padding."""
+    """Bytes after the end of options are padding."""
     for data in (packet(options=options), over_ipv6(packet(options=options))):
         parsed = parse(data)
         assert parsed
@@ -77,7 +77,7 @@ def test_ip_options_are_stepped_over() -> None:
 
 
 def test_padding_behind_the_segment_is_no_payload() -> None:
-    """Ethernet's shortest frame holds more than an ACK."""
+    """Ethernet's shortest frame is longer than an ACK."""
     parsed = parse(packet() + bytes(6))
     assert parsed
     assert parsed.why == HOLD
@@ -104,7 +104,7 @@ def test_numbers_are_read_as_they_are(flags: set[str], seq: int, ack: int, windo
               st.binary(max_size=60)),
 ), st.integers(0, 130))  # fmt: skip
 def test_no_bytes_are_read_beyond_the_end(data: bytes, cut: int) -> None:
-    """Whatever stands in them; the sanitizer looks on. What may be thinned looks like an ACK."""
+    """Any content, under the sanitizer. Whatever may be thinned looks like an ACK."""
     parsed = parse(data, min(len(data), 120))
     parse(data, min(cut, len(data), 120))
     if parsed and parsed.why == HOLD:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin in a running kernel, in virtual time: packets in at exact times, packets out at exact times.
-
-Packets are written to the output of a TUN device whose root qdisc is ackthin, and read there as they leave.
-"""
+"""ackthin in a running kernel, in virtual time: packets enter and leave at exact times. They are written to the output
+of a TUN device whose root qdisc is ackthin, and read there as they leave."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ LATE = 50_000
 
 @pytest.fixture
 def thinned(script: Script, tmp_path: Path) -> Callable[..., Any]:
-    """Play schedules, each on a device of its own, and return for each what left, as (µs, number), and statistics."""
+    """Play schedules, each on a device of its own; return for each what left, as (µs, number), and statistics."""
 
     def play(*jobs: tuple[Schedule, dict[str, int | str]], until_us: int = SECOND) -> list[Any]:
         written = [
@@ -52,7 +50,7 @@ def thinned(script: Script, tmp_path: Path) -> Callable[..., Any]:
 
 
 def acks(*at_ms: float, first: int = 0) -> Schedule:
-    """Acknowledgments of 1000 bytes more each."""
+    """Return acknowledgments, each of 1000 more bytes."""
     return [(round(at * 1000), packet(ack=first + 1000 * n)) for n, at in enumerate(at_ms)]
 
 
@@ -76,7 +74,7 @@ def test_policies_to_the_microsecond(thinned: Callable[..., Any]) -> None:
         [(10_000 * n, n) for n in range(10)],
         [(0, 0), *[(10_000 * n + 3000, n) for n in range(1, 10)]],
         [(0, 0), (30_000, 3), (60_000, 6), (90_000, 9)],
-        # a group begins at 10 ms, its timer runs out at 27, the next beat is at 28; the next begins at 30
+        # a group begins at 10 ms, its timer expires at 27, the next tick is at 28; the next begins at 30
         [(0, 0), (28_000, 2), (48_000, 4), (68_000, 6), (88_000, 8), (108_000, 9)],
         [(0, 0), (10_000, 1), (20_000, 2), (50_000, 5), (80_000, 8)],
         [(0, 0), *[(10_000 * n + 9999, n) for n in range(1, 10)]],
@@ -95,7 +93,7 @@ def test_policies_to_the_microsecond(thinned: Callable[..., Any]) -> None:
 
 
 def test_timers_of_several_flows(thinned: Callable[..., Any]) -> None:
-    """Each at its own time; flows whose timers run out on one beat go in the order in which they began to wait."""
+    """Each at its own time; flows whose timers expire at one tick leave in the order in which they began to wait."""
     flows = [(n, packet(ack=0, dport=n)) for n in range(2, 7)]
     held = [(at, packet(ack=1000, dport=n)) for at, n in ((10_000, 4), (11_000, 2), (12_500, 6), (13_000, 3))]
     exact, beats = thinned(
@@ -110,7 +108,7 @@ def test_timers_of_several_flows(thinned: Callable[..., Any]) -> None:
 
 
 def test_what_a_segment_alone_forbids(thinned: Callable[..., Any]) -> None:
-    """It passes at once, and what was held of its flow goes before it; over IPv4 and IPv6."""
+    """It passes at once, after what was held of its flow; over IPv4 and IPv6."""
     alone = {name: packet(ack=3000, **fields) for name, (fields, _) in NEVER_THINNED.items()}  # type: ignore[arg-type]
     alone["AE"] = edited(packet(ack=3000), 32, b"\x51")
     cases = {f"{name}, IPv4": ([packet(ack=1000), packet(ack=2000)], data) for name, data in alone.items()}

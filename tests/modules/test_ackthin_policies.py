@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin's policies, in user space: what leaves, when and why, held to lists worked out by hand."""
+"""ackthin's policies, in user space: what leaves, when and why, against lists worked out by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ACKS = [1000 * n for n in range(40)]
 
 
 def play(items: Sequence[Item], until: int = 0, **options: int | str) -> list[tuple[int, int, str]]:
-    """What leaves, as (µs, number of the segment, why)."""
+    """Return what leaves, as (µs, number of the segment, why)."""
     return [(at // US, number, why) for at, number, why in Queue(config(**options)).play(items, until).left]
 
 
@@ -43,7 +43,7 @@ def test_the_heartbeat_puts_a_timer_off_to_its_next_beat(granularity: int, at: i
 
 @pytest.mark.parametrize("granularity", [0, 7, 400_000, 499_999, 500_000, 2_000_000])
 def test_no_heartbeat_makes_daa_hold_an_ack_longer_than_tcp_allows(granularity: int) -> None:
-    """RFC 1122, 4.2.3.2: 500 ms from the first that is held, at 2 s."""
+    """RFC 1122, 4.2.3.2: 500 ms from the first held ACK, at 2 s."""
     options = {"policy": "daa", "mu": 1000, "timeout_us": 500_000, "granularity_us": granularity}
     assert play(every(400 * MS, ACKS[:6]), until=1 << 62, **options)[-1] == (2_500_000, 5, "timer")
 
@@ -67,7 +67,8 @@ def test_dynamic_follows_what_the_air_says() -> None:
 
 
 def test_daa_starts_slowly_then_grows_by_one() -> None:
-    """dwin 1.0, 1.3, 1.6, 1.9: each ACK goes; from 2.2 on each second, from 3.1 on each third, and 4 is the most."""
+    """dwin 1.0, 1.3, 1.6, 1.9: each ACK leaves; from 2.2 on each second one, from 3.1 on each third; the maximum is
+    4."""
     queue = Queue(config(policy="daa"))
     for number, item in enumerate(every(MS, ACKS)):
         queue.put(number, item.at, item.bytes())
@@ -95,7 +96,7 @@ def test_a_loss_while_daa_starts_does_not_speed_it_up() -> None:
 
 
 def test_daa_waits_for_two_intervals_and_kappa() -> None:
-    """Eq. 5.1 and 5.2 in exact numbers; a sample counts up to the timeout in force."""
+    """Equations 5.1 and 5.2 in exact numbers; a sample counts up to the timeout in force."""
     times = [0, 10, 22, 30, 41, 50, 61, 130, 139, 160]  # ms
     queue, mean = Queue(config(policy="daa", dwin_max=4)), Fraction(0)
     for number, (at, ack) in enumerate(zip(times, ACKS, strict=False)):
@@ -109,7 +110,7 @@ def test_daa_waits_for_two_intervals_and_kappa() -> None:
 
 
 def test_daa_waits_no_longer_than_tcp_may() -> None:
-    """RFC 1122, 4.2.3.2: less than half a second, however slow the path is and often the waiting begins anew."""
+    """RFC 1122, 4.2.3.2: less than half a second, however slow the path is and however often the waiting restarts."""
     left = play(every(400 * MS, ACKS[:6]), until=1 << 62, policy="daa", mu=1000, timeout_us=500_000)
     assert left[-2:] == [(1_600_000, 3, "group"), (2_500_000, 5, "timer")]
 
@@ -142,7 +143,8 @@ def test_what_is_held_goes_first(case: str) -> None:
 
 @pytest.mark.parametrize("duplicates", [1, 3])
 def test_each_part_of_a_hole_that_is_filled_is_told_at_once(duplicates: int) -> None:
-    """Each duplicate stands for a segment of 1000 bytes beyond the hole, and the hole for one: so much is in doubt."""
+    """Each duplicate stands for a segment of 1000 bytes beyond the hole, and the hole for one: this many bytes are in
+    doubt."""
     items = [*every(MS, [0, 1000, 2000, 3000]), *[Item(10 * MS + n, 3000) for n in range(duplicates)]]
     items += every(MS, [4000 + 1000 * n for n in range(duplicates + 4)], 20 * MS)
     left = play(items, policy="delayed", count=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin as a queue among the kernel's: changed, reset, under a parent, full; and the flows it keeps and lists."""
+"""ackthin as a queue of the kernel: changed, reset, under a parent, full; and the flows that it keeps and lists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_change_lets_go_and_a_reset_drops(script: Script) -> None:
 
 @needs("check")
 def test_the_queue_is_a_queue(script: Script) -> None:
-    """Behind a token bucket of 100 kB/s packets wait in order; what is held has its place; a full queue drops."""
+    """Behind a token bucket of 100 kB/s packets wait in order; a held ACK has its place; a full queue drops."""
     data = [packet(payload=bytes(960), seq=n).hex() for n in range(9)]
     acks = [packet(ack=n, dport=9).hex() for n in range(4)]
     lines = script(
@@ -107,7 +107,7 @@ def test_the_queue_is_a_queue(script: Script) -> None:
 
 
 def test_flows_are_bounded(script: Script) -> None:
-    """The flow that was not seen for longest is forgotten, and what is held of it goes."""
+    """The flow not seen for longest is forgotten, and its held ACK leaves."""
     lines = script(
         NAMES
         + textwrap.dedent(f"""

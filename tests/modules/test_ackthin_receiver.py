@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin under the kernel's own TCP as a receiver, in virtual time: what a sender is told, and when."""
+"""ackthin below the kernel's own TCP as a receiver, in virtual time: which ACKs a sender gets, and when."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def said():
 
 @pytest.mark.parametrize("sack", [False, True])
 def test_a_receiver_with_a_loss(script: Script, sack: bool) -> None:
-    """A hole is told at once, with each segment beyond it, and so is that it is filled; then it goes on as before."""
+    """A hole is acknowledged at once, with each segment beyond it, and also when it is filled; then thinning
+    continues."""
     lines = script(
         NAMES
         + RECEIVER.format(policy="delayed", sack=sack)
@@ -55,7 +56,7 @@ def test_a_receiver_with_a_loss(script: Script, sack: bool) -> None:
 
 
 def test_a_receiver_whose_window_closes(script: Script) -> None:
-    """That it closes, and that it opens again, is told at once: the sender waits for nothing else."""
+    """A closed window, and one that opens again, is announced at once: the sender waits for nothing else."""
     lines = script(
         NAMES
         + RECEIVER.format(policy="skip", sack=False)
@@ -80,7 +81,8 @@ def test_a_receiver_whose_window_closes(script: Script) -> None:
 
 
 def test_a_connection_from_beginning_to_end(script: Script) -> None:
-    """SYN and FIN pass at once, with what is held; skip without a timer holds even the last ACK until asked again."""
+    """SYN and FIN pass at once, with what is held; `skip` without a timer holds even the last ACK until another segment
+    comes."""
     lines = script(
         NAMES
         + RECEIVER.format(policy="skip", sack=False)

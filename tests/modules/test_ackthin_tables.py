@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin's tables: those of C and of Python agree, and parameters and statistics are packed and read by name."""
+"""ackthin's tables: those in C and in Python agree, and parameters and statistics are packed and read by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from emulation.lane import ackthin
 
 
 def test_tables_agree() -> None:
-    """The structures, the attributes, the reasons and the policies here, in C and in emulation/lane/ackthin.py."""
+    """The structures, attributes, reasons and policies here, in C and in emulation/lane/ackthin.py."""
     sizes = list((c.c_uint64 * 7).in_dll(library(), "sizes"))
     assert sizes == [c.sizeof(Config), c.sizeof(Parsed), c.sizeof(Flow), ackthin.LAYOUT.size,
                      len(ackthin.PARAMETERS), len(ackthin.REASONS), len(ackthin.POLICIES) - 1]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin by tc: the plugin, as users of the command line have it."""
+"""ackthin with tc: the plug-in, as users of the command line use it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLUGIN = Path(__file__).parents[2] / "tc_modules" / "tc"
 
 @pytest.mark.skipif(not shutil.which("tc", path="/sbin:/usr/sbin:/bin:/usr/bin"), reason="no tc")
 def test_tc_sets_and_shows(script: Script, tmp_path: Path) -> None:
-    """The plugin, by the tc of this machine's iproute2: what it takes, says, and refuses."""
+    """The plug-in, with the tc of this machine's iproute2: what it accepts, prints and refuses."""
     shutil.copytree(PLUGIN, tmp_path / "modules" / "tc")
     shutil.copy(PLUGIN.parent / "pkt_ackthin.h", tmp_path / "modules")
     subprocess.run(["make", "-s", "CFLAGS=-Werror"], cwd=tmp_path / "modules" / "tc", check=True)

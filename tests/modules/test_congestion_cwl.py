@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arithmetic of cwl: the module's own file in user space, against the papers' rules and table typed in once more,
-and against Reno."""
+"""The arithmetic of cwl: the module's own file in user space, against the papers' rules, a second copy of their table,
+and Reno."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel import ACKED, WINDOWS, Socket, Within, loaded
-from seed import CHEN
+from paper_rules import CHEN
 
 cwl = loaded("tcp_cwl")
 
@@ -18,7 +18,7 @@ cwl = loaded("tcp_cwl")
     ("3h/2", lambda h: -(-3 * h // 2)),
 ])  # fmt: skip
 def test_each_rule_for_each_hop_count(cwl, rule, limit):
-    """The route's, and that of a parameter."""
+    """By the hop count of the route, and by that of a parameter."""
     cwl.set("rule", rule)
     for hops in range(41):
         cwl.route(hops)
@@ -31,7 +31,8 @@ def test_each_rule_for_each_hop_count(cwl, rule, limit):
 
 @given(st.lists(st.tuples(st.sampled_from(["acks", "loss", "undo", "kernel", "limit", "route"]), st.integers(1, 60))))
 def test_nothing_is_sent_above_the_limit(events):
-    """Whatever sets the window, and however rule, limit and route change: each burst has it; below, nothing."""
+    """However the window is set, and however rule, limit and route change: each burst has the limit; a smaller window
+    stays."""
     with Within("tcp_cwl", rule="fixed") as module:
         sock, limit = Socket(module, "cwl"), 4
         for what, amount in events:

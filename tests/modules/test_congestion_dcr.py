@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What dcr makes of duplicate ACKs: the module's own file in user space, when recovery begins and what is put back."""
+"""dcr's reaction to duplicate ACKs: the module's own file in user space; when recovery begins, and which values are
+restored."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def dcr_socket(module, **fields):
 
 
 def duplicate(sock, at_us, *, sack=False):
-    """A duplicate ACK comes. Returns whether the kernel would start recovery."""
+    """Process a duplicate ACK; return whether the kernel would start recovery."""
     if sack:
         sock.set(sacked_out=sock.sacked_out + 1)
     sock.ack_event(at_us)
@@ -80,7 +81,7 @@ def test_after_a_filled_hole_the_next_one_waits_anew(dcr):
 
 
 def test_many_sacked_at_once_do_not_get_past_the_delay(dcr):
-    """ACKs get lost: the first that arrives may tell of three segments."""
+    """ACKs get lost: the first that arrives may report three segments."""
     sock = dcr_socket(dcr, sacked_out=3)
     sock.ack_event(1000)
     assert sock.reordering > 1000
@@ -131,7 +132,7 @@ def test_without_a_delay_it_is_reno(dcr):
 ])  # fmt: skip
 @pytest.mark.parametrize("end", ["filled", "over", "released"])
 def test_racks_window_becomes_the_delay_while_waiting(dcr, rtt_min, percent, steps, end):
-    """In steps of a quarter of the shortest round-trip time, upwards; then the kernel's own is put back."""
+    """In steps of a quarter of the shortest round-trip time, upwards; then the kernel's own value is restored."""
     dcr.set("delay_percent", percent)
     sock = dcr_socket(dcr, rtt_min=rtt_min, reo_wnd_steps=2, reo_wnd_persist=5)
     duplicate(sock, 1000, sack=True)

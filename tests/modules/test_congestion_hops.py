@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the congestion controls learn the hop count, in user space: which routes tell it, and when they are asked."""
+"""How the congestion controls learn the hop count, in user space: which routes have it, and when they are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_routes_metric_is_its_hop_count(cwl, route, limit):
     ("hops", "there", "limit"), [(9, True, 3), (1, True, 2), (0, True, 10), (65, True, 10), (9, False, 10)]
 )
 def test_a_routing_interface_says_how_far_it_is(cwl, hops, there, limit):
-    """Its subnet is on the link, but what is in it is no neighbour."""
+    """Its subnet is on the link, but the hosts in it are not neighbours."""
     cwl.lib.shim_interface(True, there, hops)
     cwl.route(metric=0, gateway=0)
     try:

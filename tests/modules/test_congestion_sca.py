@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The arithmetic of ss, sca and ssca: the module's own file in user space, against the papers' pseudo-code in plain
-Python, against Reno, and against the papers' tables typed in once more."""
+Python, Reno, and a second copy of the papers' tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel import ACKED, WINDOWS, Socket, Within, loaded
-from seed import AODV, DSR, Seed
+from paper_rules import AODV, DSR, PaperTcp
 
 THRESHOLDS = st.integers(0, 60) | st.integers(0, 65535)
 
@@ -17,8 +17,8 @@ sca = loaded("tcp_sca")
 
 @given(st.sampled_from(["ss", "sca", "ssca"]), st.integers(1, 30), st.integers(1, 30), st.integers(1, 20),
        st.integers(2, 60), st.lists(st.integers(1, 9), max_size=150))  # fmt: skip
-def test_the_window_is_that_of_the_seeds_pseudo_code(name, s_thresh, ca_thresh, cwnd, ssthresh, acks):
-    model = Seed(cwnd, ssthresh, None if name == "sca" else s_thresh, None if name == "ss" else ca_thresh)
+def test_the_window_is_that_of_the_papers_pseudo_code(name, s_thresh, ca_thresh, cwnd, ssthresh, acks):
+    model = PaperTcp(cwnd, ssthresh, None if name == "sca" else s_thresh, None if name == "ss" else ca_thresh)
     with Within("tcp_sca", ss_increase_thresh=s_thresh, ca_increase_thresh=ca_thresh) as module:
         sock = Socket(module, name, snd_cwnd=cwnd, snd_ssthresh=ssthresh)
         for n in acks:
@@ -51,7 +51,7 @@ def test_threshold_0_is_reno_to_the_last_bit(name, cwnd, ssthresh, clamp, events
 
 @given(THRESHOLDS, st.lists(st.tuples(THRESHOLDS, ACKED), max_size=30))
 def test_all_that_is_acked_is_counted_or_held_back(first, changes):
-    """Whatever the thresholds become meanwhile; a group is never longer than its threshold says."""
+    """Thresholds change meanwhile; a group is never longer than its threshold."""
     with Within("tcp_sca", ca_increase_thresh=first) as module:
         sock, before = Socket(module, "sca", snd_ssthresh=2), module.counters("sca")
         for thresh, acked in changes:
@@ -99,7 +99,8 @@ def test_nothing_counts_while_the_window_is_not_the_limit(sca):
 
 @pytest.mark.parametrize(("word", "table"), [("dsr", DSR), ("aodv", AODV)])
 def test_adaptive_sca_takes_the_table_by_hop_count(sca, word, table):
-    """A metric of 0 through a gateway says nothing: the parameter counts; below 4 hops: Reno; beyond 15: as 15."""
+    """A metric of 0 through a gateway gives no hop count: the parameter counts. Below 4 hops: Reno; beyond 15: as for
+    15."""
     sca.set("adaptive", word)
     sca.set("ca_increase_thresh", 7)
     for metric in range(41):

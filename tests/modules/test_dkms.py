@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modules that DKMS has built for a distribution's kernel are taken, and not built again."""
+"""Modules that DKMS has built for a distribution's kernel are used, and not built again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.setup import ROOT, kernel, modules, stock
 def test_what_dkms_has_built_of_this_source_is_taken(
     lane_kernel: kernel.Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Packed or not; of another source, or if one of them lacks, nothing is."""
+    """Packed or not; none is used if one has another source or is missing."""
     own, copy = tmp_path / "modules", tmp_path / "tap"
     built = modules.obtain(shutil.copytree(ROOT / "emulation/tcp_tap", copy), lane_kernel)["tcp_tap"].read_bytes()
     monkeypatch.setattr(stock, "modules_of", lambda release: own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import scripted
-from seed import CHEN
+from paper_rules import CHEN
 
 pytestmark = pytest.mark.lane
 lane = scripted.lane
@@ -32,7 +32,7 @@ print(json.dumps(sent))
 @pytest.mark.parametrize("sack", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_never_more_in_flight_than_the_limit(lane, seed, sack):
-    """Through losses, timeouts and undone reductions, while rule, limit and route change under way."""
+    """Through losses, timeouts and undone reductions, while rule, limit and route change."""
     sendings, kinds = lane(f"""
 sysctl("net.ipv4.tcp_sack", {int(sack)})
 sysctl("net.ipv4.tcp_timestamps", {seed % 2})
@@ -100,7 +100,7 @@ print(json.dumps(len(flow.heard())))
 
 
 def test_rules_choose_the_route_that_tells_the_hop_count(lane):
-    """Policy routing: the main table says 3 hops, the one that the rule leads to says 12."""
+    """Policy routing: the main table has 3 hops, the table of the rule has 12."""
     sent = lane("""
 import socket
 from emulation.lane.netlink import CREATE, EXCLUSIVE, build as attributes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""dcr in the kernel, packet by packet, in virtual time: when duplicate ACKs lead to a retransmission, and what is left
-behind."""
+"""dcr in the kernel, packet by packet, in virtual time: when duplicate ACKs cause a retransmission, and which state
+remains."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ print(json.dumps([state["reordering"] for state in states]))
 
 
 def test_nothing_is_left_behind_for_the_next_connection(lane):
-    """The kernel keeps what it has learnt of a path when a connection ends."""
+    """The kernel keeps what it learnt of a path when a connection ends."""
     states = lane("""
 sysctl("net.ipv4.tcp_no_metrics_save", 0)
 flow = wire.connect("dcr", delay_ns=50 * MS)

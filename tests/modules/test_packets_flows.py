@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The flows of every congestion control in the kernel: each is counted when it comes, and when it goes."""
+"""The flows of every congestion control in the kernel: each is counted when it begins, and when it ends."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ss, sca and ssca in the kernel, packet by packet, in virtual time: the window after each ACK is compared with the
-seeds' pseudo-code, and what is sent when with Reno."""
+papers' pseudo-code, and the times of segments with Reno."""
 
 from __future__ import annotations
 
 import pytest
 import scripted
-from seed import AODV, DSR, Seed
+from paper_rules import AODV, DSR, PaperTcp
 
 pytestmark = pytest.mark.lane
 lane = scripted.lane
@@ -30,7 +30,7 @@ for size in {SIZES}:
     windows.append(info(flow)["snd_cwnd"])
 print(json.dumps(windows))
 """)
-    model = Seed(1, 5, ss_thresh or None, ca_thresh or None)
+    model = PaperTcp(1, 5, ss_thresh or None, ca_thresh or None)
     for at, (size, window) in enumerate(zip(SIZES, windows, strict=True)):
         model.acks(size)
         assert window == model.cwnd, f"after {at + 1} ACKs"
@@ -82,7 +82,7 @@ print(json.dumps(runs))
 
 @pytest.mark.parametrize(("word", "table"), [("dsr", DSR), ("aodv", AODV)])
 def test_adaptive_sca_follows_the_route(lane, word, table):
-    """The route of one flow changes; each hop count's threshold is that of the table, with the next ACK."""
+    """The route of one flow changes; from the next ACK on, the threshold is the table's for the new hop count."""
     hops = [5, 15, 3, 16, 4, 40, 12]
     grown = lane(f"""
 set("tcp_sca", "adaptive", {word!r})

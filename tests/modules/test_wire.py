@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wire itself: what is built is what is parsed, and the lane's kernel speaks TCP with it at exact times."""
+"""The wire itself: built segments parse again, and the lane's kernel speaks TCP over it at exact times."""
 
 import pytest
 import wire
@@ -30,7 +30,7 @@ def test_options_are_read_by_kind():
 
 @pytest.mark.lane
 def test_a_conversation_with_the_kernel(script):
-    """The kernel as sender: its window's worth at once, its retransmission when its timer fires; and as receiver."""
+    """The kernel as sender: its window at once, and its retransmission when its timer expires; and as receiver."""
     lines = script("""
         wire = Wire()
         flow = wire.connect("reno", mss=1000, delay_ns=50 * MS)

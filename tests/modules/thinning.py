@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin in user space: ackthin.h behind a queue of a few lines, driven by segments as bytes; and the cases by hand.
+"""ackthin in user space: ackthin.h behind a queue of a few lines, driven by segments as bytes; and cases by hand.
 
-Nothing happens by itself: the test says what comes when. `NEVER_THINNED` and `BESIDES` are the segments that must pass
-for what they are, and for what came before: the tests of ackthin in a running kernel are held to the same tables.
+The test decides what arrives when. `NEVER_THINNED` and `BESIDES` are segments that must pass because of their headers,
+or because of earlier segments. The tests of ackthin in a running kernel use the same tables.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Flow(c.Structure):
 
 @cache
 def library() -> c.CDLL:
-    """ackthin.h, built; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
+    """Build ackthin.h; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
     with tempfile.TemporaryDirectory(prefix="ackthin-") as folder:
         out = f"{folder}/core.so"
         options = ["-Wextra", "-Wno-unused-function", f"-I{SOURCE}"]
@@ -74,7 +74,7 @@ def config(**options: int | str) -> Config:
 
 
 def parse(packet: bytes, have: int | None = None) -> Parsed | None:
-    """Parse a copy that ends where the packet ends, so that the sanitizer sees a step beyond it."""
+    """Parse a copy that ends where the packet ends, so that the sanitizer detects a step beyond it."""
     libc, parsed = c.CDLL(None), Parsed()
     libc.malloc.restype, libc.free.argtypes = c.c_void_p, [c.c_void_p]
     have = min(len(packet), 120) if have is None else have
@@ -92,7 +92,7 @@ def packet(flags: str = "A", seq: int = 0, ack: int = 0, window: int = 1000, opt
 
 
 def over_ipv6(packet: bytes, next_header: int = 6) -> bytes:
-    """The same segment in IPv6."""
+    """Return the same segment in IPv6."""
     segment = packet[20:]
     return struct.pack("!IHBB", 6 << 28, len(segment), next_header, 64) + bytes(range(32)) + segment
 
@@ -103,7 +103,7 @@ def edited(data: bytes, at: int, value: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Item:
-    """A segment, and when it comes."""
+    """A segment, and when it arrives."""
 
     at: int
     ack: int = 0
@@ -133,7 +133,7 @@ class Queue:
         self.held = None
 
     def wait(self, until: int) -> None:
-        """Let timers run out before this time."""
+        """Let timers before this time expire."""
         if self.held is not None and self.flow.due and self.flow.due < until:
             library().expire(self.config, self.flow)
             self.release(self.flow.due, "timer")
@@ -159,7 +159,7 @@ class Queue:
         return self
 
 
-# Segments that pass for what they are: how they differ from an acknowledgment, and the reason.
+# Segments that pass because of their headers: how they differ from an acknowledgment, and the reason.
 TIMESTAMPS = b"\1\1\x08\x0a" + bytes(8)
 NEVER_THINNED = {
     "payload": ({"payload": b"x"}, "data"),
@@ -182,7 +182,7 @@ NEVER_THINNED = {
     "timestamps of another length": ({"options": b"\x08\x04\0\0"}, "option"),
 }
 
-# What passes because of what was before: ACK 2000 is held, and then this comes.
+# What passes because of earlier segments: ACK 2000 is held, and then this arrives.
 LATE = 50 * MS
 BESIDES = {
     "a duplicate": ([Item(LATE, 2000)], ["duplicate"]),

@@ -44,7 +44,7 @@ SO_SNDBUFFORCE = 32
 
 
 class Segment(NamedTuple):
-    """A TCP segment that the kernel has sent, and when. Numbers are relative where a flow hands it out."""
+    """A TCP segment that the kernel has sent, and when. Numbers are relative if a flow returns it."""
 
     time_ns: int
     sport: int
@@ -68,7 +68,7 @@ def checksum(data: bytes) -> int:
 
 def build(src: bytes, dst: bytes, sport: int, dport: int, flags: str, seq: int, ack: int, window: int,
           options: bytes, payload: bytes) -> bytes:  # fmt: skip
-    """An IPv4 packet with a TCP segment."""
+    """Return an IPv4 packet with a TCP segment."""
     options += b"\1" * (-len(options) % 4)
     bits = sum(1 << FLAGS.index(flag) for flag in flags)
     offset = (TCP.size + len(options)) // 4 << 4
@@ -80,7 +80,7 @@ def build(src: bytes, dst: bytes, sport: int, dport: int, flags: str, seq: int, 
 
 
 def parse(packet: bytes, time_ns: int) -> Segment | None:
-    """The TCP segment of an IPv4 packet; None if it has none."""
+    """Return the TCP segment of an IPv4 packet; None if it has none."""
     if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
         return None
     tcp = packet[(packet[0] & 15) * 4 : struct.unpack_from("!H", packet, 2)[0]]
@@ -91,7 +91,7 @@ def parse(packet: bytes, time_ns: int) -> Segment | None:
 
 
 def options_of(data: bytes) -> dict[int, bytes]:
-    """TCP options by kind."""
+    """Return TCP options by kind."""
     found, at = {}, 0
     while at < len(data) and data[at]:
         if data[at] == 1:
@@ -130,12 +130,13 @@ class Wire:
 
     def send(self, dport: int, sport: int, flags: str, seq: int, ack: int, *, payload: bytes = b"",
              options: bytes = b"", window: int = 65535, peer: str | None = None) -> None:  # fmt: skip
-        """Let a segment arrive at the kernel's port `dport`, now. Numbers are absolute."""
+        """Deliver a segment to the kernel's port `dport`, now. Numbers are absolute."""
         src, dst = socket.inet_aton(peer or self.peer), socket.inet_aton(self.kernel)
         os.write(self.tun, build(src, dst, sport, dport, flags, seq, ack, window, options, payload))
 
     def wait(self, until_ns: int, flow: Flow | None = None) -> None:
-        """Let time pass, and hand what the kernel sends to its flow; until then, or until `flow` has got something."""
+        """Let time pass, and pass what the kernel sends to its flow; until this time, or until `flow` has received
+        something."""
         if until_ns > self.now():
             set_timer(self.timer, until_ns)
         ready = select.poll()
@@ -159,7 +160,7 @@ class Wire:
                     flow.take(segment)
 
     def route(self, to: str, metric: int) -> None:
-        """Let the kernel reach an address through us by a route of this metric, in place of the one before."""
+        """Give the kernel a route of this metric to an address through us; it replaces the previous one."""
         with Route() as route:
             if to in self.routes:
                 head = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, 0, 255, 0, 0)
@@ -170,11 +171,9 @@ class Wire:
     def connect(self, congestion: str = "reno", *, mss: int = 1000, sack: bool = False, window: int = 65535,
                 scale: int = 0, delay_ns: int = 0, family: int = socket.AF_INET,
                 to: str | None = None) -> Flow:  # fmt: skip
-        """Let the kernel open a connection to us, and answer it after `delay_ns`, which it takes for a round-trip time.
-
+        """Let the kernel open a connection to us, and answer it after `delay_ns`, which becomes its round-trip time.
         `mss`, `sack`, `window` and `scale` are what we announce. An AF_INET6 socket uses a v4-mapped address. We answer
-        for the address `to`, if the kernel has a route there.
-        """
+        for the address `to`, if the kernel has a route there."""
         kernel = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         kernel.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
         kernel.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 23)
@@ -248,14 +247,14 @@ class Flow:
         self.queue.append(segment)
 
     def acknowledge(self, segments: int = 1) -> None:
-        """Acknowledge the next so many segments of the kernel's; not all are as long as they could be."""
+        """Acknowledge the kernel's next segments, this many; some may be shorter than the maximum."""
         self.wire.collect()
         del self.ends[:segments]
         self.send(ack=self.ends[0])
 
     def send(self, flags: str = "A", *, seq: int | None = None, ack: int | None = None, payload: bytes = b"",
              options: bytes = b"", window: int = 65535) -> None:  # fmt: skip
-        """Let a segment arrive at the kernel, now. Without `seq` and `ack` they go on where they were."""
+        """Deliver a segment to the kernel, now. By default `seq` and `ack` continue from before."""
         seq = self.sent if seq is None else seq
         self.acked = self.acked if ack is None else ack
         self.sent = max(self.sent, seq + len(payload) + ("F" in flags))
@@ -264,27 +263,25 @@ class Flow:
                        window=window >> self.scale, peer=self.peer)  # fmt: skip
 
     def sack(self, *blocks: tuple[int, int]) -> bytes:
-        """The option that says which bytes of the kernel's have arrived besides."""
+        """Return the option that says which further bytes of the kernel's have arrived."""
         ends = [(end + self.their_first) & 0xFFFFFFFF for block in blocks for end in block]
         return b"\1\1" + struct.pack(f"!BB{len(ends)}I", 5, 2 + 4 * len(ends), *ends)
 
     def write(self, count: int) -> None:
-        """Have the kernel's program write so many bytes, all of which the socket takes."""
+        """Have the kernel's program write this many bytes, all of which fit into the socket."""
         taken = self.socket.send(bytes(count))
         assert taken == count, f"the socket took {taken} of {count} bytes"
 
     def heard(self) -> list[Segment]:
-        """What the kernel has sent and was not yet taken."""
+        """Return what the kernel has sent and the test has not taken."""
         self.wire.collect()
         taken = list(self.queue)
         self.queue.clear()
         return taken
 
     def expect(self, flags: str | None = None, *, until_ns: int | None = None, **fields: object) -> Segment:
-        """The next segment that the kernel sends, within a minute or until then; it must have these flags and fields.
-
-        Raises AssertionError if none comes, or another.
-        """
+        """Return the next segment that the kernel sends, within a minute or until this time; it must have these flags
+        and fields. Raises AssertionError if none comes, or another."""
         self.wire.wait(self.wire.now() + 60_000 * MS if until_ns is None else until_ns, self)
         assert self.queue, f"the kernel sent nothing; expected {flags} {fields}"
         segment = self.queue.popleft()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the seeds say of the congestion controls, in plain Python: what the modules are held to."""
+"""The papers' congestion controls in plain Python; tests compare the modules with them."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,9 @@ CHEN = {1: 2, 2: 2, 3: 1, 4: 1, 5: 2, 6: 2, 7: 3, 8: 3, 9: 3, 10: 3, 11: 4, 12: 
 
 
 @dataclass
-class Seed:
-    """Paper 003, algorithms 1 and 2, ACK by ACK; a threshold of None is Reno. Growth in whole segments, as Linux."""
+class PaperTcp:
+    """Paper 003, algorithms 1 and 2, ACK by ACK; a threshold of None is Reno. Windows grow in whole segments, as in
+    Linux."""
 
     cwnd: int
     ssthresh: int

@@ -127,7 +127,8 @@ def settle(boot: dict[str, Any]) -> None:
     """Load the modules of a network, and wait until the kernel's timers have high resolution."""
     guest.console, guest.publish = PROGRAM, copy_results
     seed_randomness(boot["seed"])
-    for name in ("mac80211_hwsim", *boot["load"]):
+    radios = ["mac80211_hwsim"] if guest.AIR_MODULE in boot["modules"] else []
+    for name in (*radios, *boot["load"]):
         load(name)
     raw(REPORTS)
     if boot["host"]:

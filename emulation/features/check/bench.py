@@ -22,7 +22,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from analysis.figures import figures
 from emulation import lanes
-from emulation.features.check import Report, Stage, build, compare, coverage, exercise, gdb, moment
+from emulation.features.check import Report, Stage, build, compare, coverage, exercise, gdb, moment, smp
 from emulation.features.check.build import Target
 from emulation.features.check.exercise import Place
 from emulation.features.check.report import Done, merge
@@ -54,12 +54,13 @@ class Options:
     cycles: int
     against: str
     strict: bool
+    smp_tries: int = 1
 
 
 @dataclass
 class Bench:
     """One check: its inputs, its folders, and the results so far. `debug` may be None if no stage needs the debug
-    kernel."""
+    kernel. `many` has several CPUs; a text says why there is none."""
 
     options: Options
     lab: Lab
@@ -68,6 +69,7 @@ class Bench:
     scratch: Path
     progress: Progress
     draw: Callable[..., None]
+    many: PreparedStock | str = ""
     done: list[Done] = field(default_factory=list)
     built: dict[str, dict[str, Module]] = field(default_factory=dict)
 
@@ -76,10 +78,11 @@ class Bench:
         self.build()
         built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
         if any(set(self.options.subject.modules) - modules for modules in built):
-            for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
+            for stage in (*IN_DEBUG_KERNEL, Stage.SMP, Stage.COMPARE):
                 self.leave_out(stage, "it is not built for the lane's kernel")
             return self.done
         self.exercise()
+        self.smp()
         self.compare()
         return self.done
 
@@ -141,10 +144,14 @@ class Bench:
 
     def targets(self) -> list[Target]:
         """Return the kernels that the lanes boot."""
+        release = "" if isinstance(self.many, str) else self.many.kernel.release
+        many = [Target(release, stock.modules_of(release) / "build")] if release else []
         if self.stock:
-            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build")]
+            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build"),
+                    *(target for target in many if target.name != self.ordinary)]  # fmt: skip
         debug = [build.debug_target(self.debug.kernel)] if isinstance(self.debug, Prepared) else []
-        return [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), *debug]
+        lane = [build.lane_target(kernel.Kernel(self.lab.kernel.parent))] if self.options.stages - {Stage.SMP} else []
+        return [*lane, *debug, *many]
 
     def exercise(self) -> None:
         """Run the workout of each module under each seed; load and unload it many times under the first."""
@@ -268,12 +275,39 @@ class Bench:
         ]
         return replace(report, findings=tuple(findings))
 
+    def smp(self) -> None:
+        """Put each module under load on several CPUs, except one with findings."""
+        tries = self.options.smp_tries
+        for name in self.options.subject.modules if Stage.SMP in self.options.stages else ():
+            if isinstance(self.many, str):
+                self.leave_out(Stage.SMP, self.many, name)
+                continue
+            release = self.many.kernel.release
+            if self.has_findings(name):
+                self.leave_out(Stage.SMP, "fix the findings first", name)
+                continue
+            if name not in self.built[release]:
+                self.leave_out(Stage.SMP, f"it is not built for {release}", name)
+                continue
+            *before, module = in_order(self.built[release], name)
+            with self.working(f"on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS) as working:
+                report = smp.check(
+                    self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],
+                    tries=tries, progress=working,
+                )  # fmt: skip
+            saw = report.data
+            what = f"{saw['connections']} short connections on {smp.CPUS} CPUs of {release}, loaded again "
+            self.done.append(Done(Stage.SMP, f"{what}{saw['reloads']} times; {listed_tries(tries)}", name, report))
+
+    def has_findings(self, name: str) -> bool:
+        return any(one.module == name and one.report and one.report.findings for one in self.done)
+
     def compare(self) -> None:
         """Compare each module, except one with findings."""
         wish = self.options
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder = self.folder / f"compare-{name}"
-            if any(one.module == name and one.report and one.report.findings for one in self.done):
+            if self.has_findings(name):
                 with suppress(OSError):
                     tree.remove(str(folder))
                 self.leave_out(Stage.COMPARE, "fix the findings first", name)
@@ -299,6 +333,10 @@ def listed(numbers: Sequence[int]) -> str:
     first, last = numbers[0], numbers[-1]
     in_a_row = len(numbers) > 2 and list(numbers) == list(range(first, last + 1))
     return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
+
+
+def listed_tries(tries: int) -> str:
+    return f"{tries} {'try' if tries == 1 else 'tries'}"
 
 
 def activity(records: Mapping[str, Any]) -> str:

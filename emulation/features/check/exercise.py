@@ -168,9 +168,14 @@ def shown(module: Module, folder: Path) -> str:
 
 def modules_of(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
     """Return what the lane loads at boot: the air, and what the module under test needs."""
+    return {AIR: prepared.modules[AIR], **beside(prepared, module, before)}
+
+
+def beside(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
+    """Return the modules `before` a module and the kernel's that they need, in loading order."""
     own = {one.name: one.path for one in before}
     names = [name for one in (*before, module) for name in needed(prepared, one) if name not in own]
-    return {AIR: prepared.modules[AIR], **{name: prepared.modules[name] for name in names}, **own}
+    return {**{name: prepared.modules[name] for name in names}, **own}
 
 
 def needed(prepared: Place, module: Module) -> Iterator[str]:

@@ -67,29 +67,33 @@ class Lines:
             known = [symbol for symbol in self.symbols if symbol.name == frame["function"]]
             for symbol in sorted(known, key=lambda symbol: abs(symbol.size - size))[:1]:
                 return self.place(symbol.section, symbol.value + max(int(frame["offset"], 16) - back, 0))
-        if (nameless := NAMELESS.match(line)) and (offset := self.in_text(int(nameless["address"], 16))):
-            return self.place(TEXT, offset - back)
+        if nameless := NAMELESS.match(line):
+            offset = self.in_text(int(nameless["address"], 16))
+            return self.place(TEXT, max(offset - back, 0)) if offset is not None else ""
         return ""
 
-    def in_text(self, address: int) -> int:
-        """Return the offset of an address in the module's code; 0 if it is outside, or at its beginning."""
+    def in_text(self, address: int) -> int | None:
+        """Return the offset of an address in the module's code; None if it is outside."""
         end = max((symbol.value + symbol.size for symbol in self.symbols if symbol.section == TEXT), default=0)
-        return next((address - text for text in self.texts if 0 <= address - text < end), 0)
+        return next((address - text for text in self.texts if 0 <= address - text < end), None)
 
     def gone(self, line: str) -> str:
         """Return the module's function in which a fault occurred after the module was unloaded; otherwise ""."""
         nameless = NAMELESS.match(line) if EXACT.match(line) else None
-        offset = self.in_text(int(nameless["address"], 16)) if nameless else -1
+        offset = self.in_text(int(nameless["address"], 16)) if nameless else None
+        if offset is None:
+            return ""
         there = (
             symbol for symbol in self.symbols if symbol.section == TEXT and 0 <= offset - symbol.value < symbol.size
         )
-        return next((f"{symbol.name} [{self.name}]" for symbol in there), "") if nameless else ""
+        return next((f"{symbol.name} [{self.name}]" for symbol in there), "")
 
     def place(self, section: str, offset: int) -> str:
         if (section, offset) not in self.found:
             told = self.tool("addr2line", "-i", "-j", section, "-e", str(self.path), hex(offset))
             places = [line.partition(" (")[0] for line in told if not line.startswith("??")]
-            others = f"{self.kernel}/", "./"
+            headers = self.kernel.resolve(), (self.kernel.parent / "source").resolve()  # Debian's are in two folders
+            others = (*(f"{folder}/" for folder in (self.kernel, *headers)), "./")
             own = (place for place in places if not place.startswith(others) and not place.endswith("?"))
             self.found[section, offset] = next(own, "")
         return self.found[section, offset]

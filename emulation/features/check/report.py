@@ -81,6 +81,7 @@ NEEDED = {
     Stage.LOAD: ("--module", "--kernel-source"),
     Stage.WORKOUT: ("--module", "--kernel-source"),
     Stage.CYCLES: ("--module", "--kernel-source", "--cycles"),
+    Stage.SMP: ("--module", "--kernels", "--smp-tries"),
     Stage.COMPARE: ("--module", "--kernel-source", "--hops", "--against"),
 }
 

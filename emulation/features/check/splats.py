@@ -57,8 +57,10 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"ODEBUG: free active", Name.USE_AFTER_FREE),
     (r"refcount_t: .*leaking memory", Name.LEAK),
     (r"refcount_t: ", Name.USE_AFTER_FREE),
-    (r"list_(add|del) (corruption|double add).*LIST_POISON", Name.USE_AFTER_FREE),
+    (r"list_(add|del) (corruption|double add).*(LIST_POISON|6b6b6b6b6b6b)", Name.USE_AFTER_FREE),
     (r"Objects remaining (in|on) |kmem_cache_destroy .*still has objects|unregister_netdevice: waiting for", Name.LEAK),
+    (r"^BUG \S+ \(.*\): .*[Rr]edzone", Name.OUT_OF_BOUNDS),  # of slub_debug, and so the next two
+    (r"^BUG \S+ \(.*\): |general protection fault.*0x6b6b6b6b6b6b", Name.USE_AFTER_FREE),
     (r"INFO: task \S+ blocked for more than|soft lockup|rcu: INFO: .*stall|workqueue lockup", Name.HANG),
     (r"Kernel mode signal 8\b|divide error:", Name.DIVISION_BY_ZERO),
     (r"Kernel mode fault at addr 0x[0-9a-f]{1,3},|kernel NULL pointer dereference", Name.NULL_POINTER),

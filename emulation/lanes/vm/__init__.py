@@ -45,7 +45,8 @@ MEMORY_MB = 1024
 class Vm:
     """The lane. `stock` is the kernel, a release or an image; "" is the latest that is installed.
 
-    In real time, `allow_late` keeps invalid runs, in which it was late, and `ready` chooses the `accelerator`.
+    In real time, `allow_late` keeps invalid runs, in which it was late, `ready` chooses the `accelerator`, and there
+    may be several `cpus`, each a thread of QEMU.
     """
 
     name: str = "vm"
@@ -53,6 +54,7 @@ class Vm:
     clock: Clock = Clock.VIRTUAL
     allow_late: bool = False
     accelerator: str = EMULATION
+    cpus: int = 1
 
     def ready(self, kernel: Path) -> tuple[Lane, str]:
         """Choose KVM for real time, if it is available and works."""
@@ -89,7 +91,7 @@ class Vm:
             write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock)
             line = partial(
                 command_line, qemu, kernel, private, folder, seen, seed, memory_mb, self.clock, self.accelerator,
-                arguments=kernel_arguments, cell=around,
+                arguments=kernel_arguments, cell=around, cpus=self.cpus,
             )  # fmt: skip
             cpus = {cpu} if self.clock is Clock.VIRTUAL else os.sched_getaffinity(0)
             try:

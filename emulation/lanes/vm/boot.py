@@ -40,7 +40,7 @@ QUICK = (  # skip parts of a kernel's boot that no lane needs
     *("cryptomgr.notests", "tsc=reliable", "norandmaps", "mitigations=off"),
     *("init_on_alloc=0", "audit=0", "random.trust_bootloader=on", "rcupdate.rcu_expedited=1", "nowatchdog"),
 )
-KVM, EMULATION = "kvm", "tcg"
+KVM, EMULATION, PARALLEL = "kvm", "tcg", "tcg,thread=multi"
 
 
 class Board(NamedTuple):
@@ -66,7 +66,7 @@ BOARDS = {
 
 def command_line(
     qemu: Path, kernel: Path, private: str, folder: Path, shared: Mapping[str, Path], seed: int, memory_mb: int,
-    clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (),
+    clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (), cpus: int = 1,
 ) -> list[str]:  # fmt: skip
     """Return QEMU's command line; `seen` are folders of the host.
 
@@ -74,6 +74,7 @@ def command_line(
     """
     board = BOARDS[clock]
     cpu = "host" if accelerator == KVM else CPU
+    accelerator = PARALLEL if accelerator == EMULATION and cpus > 1 else accelerator
     first = f"-s -S -B {HOME}/init.py {HOME}/boot.json"
     kernels = (
         *(f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3"),
@@ -87,7 +88,7 @@ def command_line(
     return [
         qemu.name,
         *("-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot"),
-        *("-machine", board.machine, "-cpu", cpu, "-smp", "1", "-m", f"{memory_mb}M"),
+        *("-machine", board.machine, "-cpu", cpu, "-smp", str(cpus), "-m", f"{memory_mb}M"),
         *("-accel", accelerator, "-seed", str(seed % (1 << 32)), *board.time),
         *("-kernel", cell.place(kernel), "-initrd", f"{private}/{INITRD}"),
         *("-append", " ".join(kernels)),

@@ -91,7 +91,7 @@ def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
 @pytest.mark.usefixtures("debug_kernel")
 def test_a_new_module_passes_its_check(here: Path) -> None:
     assert dcflab(here, "module", "new", "mine").returncode == 0
-    few = ["--seeds", "1", "--cycles", "20", "--hops", "3", "--strict"]
+    few = ["--seeds", "1", "--cycles", "20", "--hops", "3", "--strict", "--skip", "smp"]
     done = dcflab(here, "module", "check", "mine", *few, "--json", "--out", "run", limit_s=300)
     assert done.returncode == 0, done.stdout
     stages = dict.fromkeys(line.split()[1] for line in done.stderr.splitlines())  # on a busy machine they say how far

@@ -2,7 +2,8 @@
 """The half of `module check` that runs in the lane, and the names that it shares with the half on the host.
 
 `workout` is the program. It loads the module (`tested_module`) into a network (`playground`) with a crowd of
-connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says.
+connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says. `smp` is the
+program of the stage smp.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ class Stage(enum.StrEnum):
     CYCLES = "cycles"
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks"""
+    SMP = "smp"
+    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open thousands of short
+    connections, over loopbacks that lose packets or have the qdisc. Meanwhile parameters and qdiscs change, connections
+    are listed, and the module is unloaded and loaded. The kernel checks objects as they are allocated and freed
+    (`slub_debug`). The stage is statistical: which CPU comes first differs from try to try"""
     COMPARE = "compare"
     """in the ordinary kernel, beside `--against`, seed by seed: strings of 3 to 8 hops, 60 s each; about 4 hops for
     300 s; a string of 4 hops shared with the baseline (paper 003, section 4.4.3). A qdisc is put at both ends and at a

@@ -16,7 +16,7 @@ from rich.console import Console
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import lane_settings as of_lane
-from emulation.features.check import Stage, build
+from emulation.features.check import Stage, build, smp
 from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
@@ -28,7 +28,7 @@ from emulation.play.drawing import artist
 from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.session import failures, new_folder, provide
-from emulation.setup import Group, prepare_stock
+from emulation.setup import Group, PreparedStock, prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
@@ -86,6 +86,8 @@ class Hops(click.ParamType[list[int], str]):
     "--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
     help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's",
 )  # fmt: skip
+@click.option("--smp-tries", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
+              help="tries of the stage smp, which finds a race in some of them only")  # fmt: skip
 @click.option("--strict", is_flag=True, help="count the findings of checkpatch, too")
 @click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
 @click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
@@ -97,8 +99,8 @@ class Hops(click.ParamType[list[int], str]):
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
-    kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
-    out: Path | None, junit: Path | None, lane: Lane,
+    kernel_source: Path | None, smp_tries: int, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool,
+    as_json: bool, out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Check a kernel module: build it, put it to work under load, and compare it with another.
 
@@ -126,12 +128,13 @@ def check(
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
+    many = many_cpus(lane, stock, stages)
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
-    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
+    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries)
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress:
-            bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)
+            bench = Bench(wish, lab, debug, folder, Path(place), progress, draw, many)
             done = bench.check()
         checked = Check(str(path), lane_settings(), subject.modules, done)
         write(checked, folder)
@@ -150,6 +153,14 @@ def check(
 def place_of(lane: Lane) -> Place:
     """Return where modules are exercised. Raises Failure if there is no such place."""
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
+
+
+def many_cpus(lane: Lane, stock: Sequence[build.Target], stages: frozenset[Stage]) -> PreparedStock | str:
+    """Return the kernel that gets several CPUs, or why there is none."""
+    if Stage.SMP not in stages:
+        return ""
+    release, lacking = smp.release_for(stock, lanes.stock(lane))
+    return smp.place_of(release) if release else lacking
 
 
 def picked(kernels: str | None) -> list[build.Target]:

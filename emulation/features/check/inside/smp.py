@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The load of the stage smp: processes on all CPUs open short connections by the thousand, while the module is
+inspected, changed, unloaded and loaded. It runs in a distribution's kernel with several CPUs, in real time.
+
+Each island is a network namespace, whose loopback carries the connections of its processes. The processes share only
+the kernel and the module. The load ends after a number of connections, however long they take.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import select
+import socket
+from random import Random
+from types import SimpleNamespace
+
+from emulation.features.check.inside import Name, Stage, queues
+from emulation.features.check.inside.crowd import RESET
+from emulation.features.check.inside.job import Job, reason
+from emulation.features.check.inside.parameters import described
+from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.tested_module import Module, write
+from emulation.lane import netem, sockets
+from emulation.lane.machine import load as load_of_distribution
+from emulation.lane.netlink import DUMP, Netlink, build
+from emulation.lane.node import LOOPBACK, Node
+from traffic.applications.bulk import NOWHERE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+ISLANDS, CALLERS = 4, 2  # namespaces; processes in each
+OPEN = 16  # connections of a process at once
+SWITCHED, SENDERS, RECEIVERS = 0.15, 2, 4  # how often one changes its congestion control; how many send and receive
+LARGEST = 64 << 10  # bytes of one write
+MTU, LOST = 1500, 0.02
+FAST = 20_000_000  # bytes/s of a bucket above the qdisc
+BETWEEN, TOLD_EVERY = 12, 25  # connections between two actions, and between two reports of progress
+UNLOADS, PATIENCE = 100, 800  # attempts to unload at each connection; connections until the module is left loaded
+STUCK_MS, UNLOAD_S = 120_000, 60.0  # without a connection: all hang; for references to be returned
+USING, OVER = 0, 1  # bytes of the signs that all processes see
+OF_DISTRIBUTION = ("sch_netem", "sch_tbf", "inet_diag", "tcp_diag")
+EXTENSIONS = 0xFF  # of sock_diag: all, among them what `get_info` of a congestion control says
+# A CPU or a task that hangs ends the kernel, which then says where.
+SETTINGS = {
+    "watchdog_thresh": "20", "soft_watchdog": "1", "softlockup_panic": "1", "panic_on_rcu_stall": "1",
+    "hung_task_timeout_secs": "60", "hung_task_panic": "1",
+}  # fmt: skip
+HELPER = "/proc/sys/kernel/modprobe"  # would load the distribution's module of the same name while this one is away
+
+
+class Island(Node):
+    """A namespace whose network is its loopback."""
+
+    @property
+    def radio(self) -> SimpleNamespace:
+        return SimpleNamespace(index=LOOPBACK)
+
+
+class Caller:
+    """One process: clients and servers of an island. It tells of each connection through the eventfd `told`."""
+
+    def __init__(self, random: Random, controls: Sequence[str], signs: mmap.mmap, told: int) -> None:
+        self.random, self.controls, self.signs, self.told = random, controls, signs, told
+        self.clients: list[socket.socket] = []
+        self.servers: list[socket.socket] = []
+        self.using = -1
+
+    def run(self) -> None:
+        """Begin and end connections until it is over."""
+        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(4 * OPEN)
+        self.address = self.listener.getsockname()
+        while not self.signs[OVER]:
+            self.step()
+        for left in (*self.clients, *self.servers):
+            reset(left)
+        self.listener.close()
+
+    def step(self) -> None:
+        """Begin a connection, serve some, and end one."""
+        random = self.random
+        if self.using != self.signs[USING]:
+            self.using = self.signs[USING]
+            for each in (self.listener, *self.clients, *self.servers):  # what is accepted has the listener's
+                self.control(each)
+        client = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        self.control(client)
+        client.connect_ex(self.address)
+        self.clients.append(client)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                server, _ = self.listener.accept()
+                server.setblocking(False)
+                self.servers.append(server)
+        for sender in (client, *random.choices(self.clients, k=SENDERS)):
+            with contextlib.suppress(OSError):
+                sender.send(memoryview(NOWHERE)[: random.randrange(1, LARGEST)])
+        for receiver in random.choices(self.servers, k=RECEIVERS) if self.servers else ():
+            with contextlib.suppress(OSError):
+                receiver.recv_into(NOWHERE, 0, socket.MSG_TRUNC)
+        if random.random() < SWITCHED:
+            self.control(random.choice(self.clients))
+        for some in (self.clients, self.servers):
+            if len(some) > OPEN:
+                self.end(some.pop(random.randrange(len(some))))
+        os.eventfd_write(self.told, 1)
+
+    def control(self, connection: socket.socket) -> None:
+        """Give a connection the module's congestion control, or Reno's while the module is to be unloaded."""
+        name = self.random.choice(self.controls) if self.using else "reno"
+        with contextlib.suppress(OSError):  # it is unloaded
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+
+    def end(self, connection: socket.socket) -> None:
+        if self.random.random() < 0.5:
+            reset(connection)
+        else:
+            connection.close()
+
+
+def reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    connection.close()
+
+
+class Load:
+    """The load on one module, and what happens to the module meanwhile. `done` counts connections."""
+
+    def __init__(self, module: Module, job: Job) -> None:
+        self.module, self.job = module, job
+        self.random = Random(job.settings["seed"])
+        self.nodes: list[Node] = [Island(f"island{number}") for number in range(ISLANDS)]
+        for number, node in enumerate(self.nodes):
+            node.make()
+            node.route.set_link(LOOPBACK, mtu=MTU, gso_max_segs=1 if number % 2 else None)
+        around: Any = self  # has what is used here of a playground
+        self.queues = Queues(job.settings["qdisc"], around, job)
+        self.signs, self.told = mmap.mmap(-1, mmap.PAGESIZE), os.eventfd(0)
+        self.signs[USING] = 1
+        self.callers: list[int] = []
+        self.before = {name: module.get(name) for name in module.parameters()}
+        self.done = self.since = 0
+
+    def begin(self) -> None:
+        """Put the qdisc, or else losses, on the way of all connections, and start the processes."""
+        self.put_everywhere()
+        if self.queues.kind:
+            self.queues.find_options(self.nodes[0])
+            self.queues.put_everywhere()
+        for number in range(ISLANDS * CALLERS):
+            if (child := os.fork()) == 0:
+                status = 1
+                try:
+                    with self.nodes[number % ISLANDS]:
+                        random = Random(f"{self.job.settings['seed']} {number}")
+                        Caller(random, self.module.controls or ["reno"], self.signs, self.told).run()
+                    status = 0
+                finally:
+                    os._exit(status)
+            self.callers.append(child)
+
+    def put_everywhere(self) -> None:
+        if self.queues.kind:
+            self.queues.put_everywhere()
+        else:
+            for node in self.nodes:
+                queues.put(node, "netem", netem.pack({}, lost=LOST))
+
+    def short_connections(self) -> None:
+        """Do something to the module after every few connections, until there were enough."""
+        actions = self.actions()
+        while self.done < self.job.settings["connections"] and self.wait(BETWEEN):
+            self.random.choices([*actions], [*actions.values()])[0]()
+        self.job.results["connections"] = self.done
+
+    def actions(self) -> dict[Callable[[], None], int]:
+        """Return what may happen to this module, with weights."""
+        found = {self.inspect: 9, self.reload: 1}
+        found |= {self.set_parameter: 5} if self.before else {}
+        return found | ({self.change_queue: 9} if self.queues.kind else {})
+
+    def wait(self, connections: int) -> bool:
+        """Wait until this many more connections have begun. Return whether they have: all processes may hang."""
+        wanted, told = self.done + connections, select.poll()
+        told.register(self.told, select.POLLIN)
+        while self.done < wanted:
+            if not told.poll(STUCK_MS):
+                self.job.find(Name.HANG, f"no connection began for {STUCK_MS // 1000} s, after {self.done}")
+                return False
+            self.done += os.eventfd_read(self.told)
+        if self.done // TOLD_EVERY > self.since:
+            self.since = self.done // TOLD_EVERY
+            print(f"connections {self.done}", flush=True)
+        return True
+
+    def inspect(self) -> None:
+        """Let the module describe its connections and qdiscs."""
+        node = self.random.choice(self.nodes)
+        request = sockets.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, EXTENSIONS, sockets.ALL)
+        with node, Netlink(sockets.NETLINK_SOCK_DIAG) as diag:
+            diag.request(sockets.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
+        node.route.qdiscs()
+
+    def set_parameter(self) -> None:
+        """Give a parameter an unusual value for some connections."""
+        name = self.random.choice(sorted(self.before))
+        value = self.random.choice(self.module.values(name))
+        if self.job.attempt(described({name: value}), lambda: self.module.set(name, value)):
+            self.wait(BETWEEN)
+            if first := self.before[name]:
+                self.job.attempt(described({name: first}), lambda: self.module.set(name, first))
+
+    def change_queue(self) -> None:
+        """Change the qdisc of an island, or put it anew, or behind a bucket, which peeks."""
+        random, kind, accepted = self.random, self.queues.kind or "", self.queues.accepted
+        node = random.choice(self.nodes)
+        numbers = random.sample(sorted(accepted), min(random.randint(0, queues.MOST_CHANGED), len(accepted)))
+        options = build([(number, random.choice(accepted[number])) for number in numbers])
+        action = random.choice(("options", "anew", "behind a token bucket"))
+        what = f"qdisc {kind} at {node.name} {action}"
+        if action == "behind a token bucket":
+            self.job.attempt(what, lambda: queues.put_behind_bucket(node, kind, FAST))
+        elif action == "anew":
+            self.job.attempt(what, lambda: queues.put(node, "pfifo"))
+        self.job.attempt(what, lambda: queues.put(node, kind, options if action == "options" else None))
+
+    def reload(self) -> None:
+        """Unload the module as soon as its last user has gone, and load it, while all go on."""
+        job = self.job
+        job.say("unload")
+        self.signs[USING] = 0
+        for node in self.nodes if self.queues.kind else ():
+            queues.put(node, "pfifo")
+        unloaded, end = False, self.done + PATIENCE
+        while not unloaded and self.done < end:
+            unloaded = any(self.unloaded() for _ in range(UNLOADS)) or not self.wait(1)
+        self.signs[USING] = 1
+        if unloaded:
+            self.wait(BETWEEN)
+            job.say("load")
+            try:
+                self.module.load()
+            except OSError as error:
+                job.find(Name.REFUSED_LOAD, f"under load, after it was unloaded: {reason(error)}")
+                self.done = job.settings["connections"]
+                return
+        if self.queues.kind:
+            self.put_everywhere()
+
+    def unloaded(self) -> bool:
+        try:
+            self.module.unload()
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EBUSY):
+                raise
+            return False
+        return True
+
+    def wind_down(self) -> None:
+        """End all connections and qdiscs; then nothing uses the module."""
+        self.signs[OVER] = 1
+        for caller in self.callers:
+            os.waitpid(caller, 0)
+        for node in self.nodes:
+            queues.put(node, "pfifo")
+        try:
+            self.module.unload(UNLOAD_S)
+        except OSError as error:
+            left = f"{self.module.reference_count()} references are left, though nothing uses it any more"
+            self.job.find(Name.REFUSED_UNLOAD, left if error.errno == errno.EWOULDBLOCK else reason(error))
+
+    def run(self, seconds: float) -> None:
+        """Do nothing: connections go on by themselves (`Queues`)."""
+
+
+def check(job: Job) -> None:
+    """Put a module under load."""
+    for name in OF_DISTRIBUTION:
+        load_of_distribution(name)
+    for name, value in SETTINGS.items():
+        with contextlib.suppress(OSError):
+            write(f"/proc/sys/kernel/{name}", value)
+    write(HELPER, "\n")
+    module = Module(job.settings["name"], job.settings["path"])
+    job.enter(Stage.SMP)
+    try:
+        module.load()
+    except OSError as error:
+        job.find(Name.REFUSED_LOAD, reason(error))
+        return
+    load = Load(module, job)
+    load.begin()
+    job.do(load.short_connections)
+    job.do(load.wind_down)
+
+
+def main() -> None:
+    job = Job(os.environ["DCFLAB_RUN"])
+    try:
+        check(job)
+    finally:
+        job.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stage smp: a distribution's unmodified kernel with several CPUs, in QEMU and in real time, under `inside.smp`.
+
+QEMU runs each CPU in a thread, so what two CPUs do at once follows from this machine, and not from the seed. A try
+may miss a race, and the next one finds it: a finding says in how many tries it came. The kernel checks its memory
+(`slub_debug`), and ends at its first oops.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from emulation import files, lanes
+from emulation.features.check import Finding, Name, Report, Stage, splats
+from emulation.features.check import inside as inner
+from emulation.features.check.build import Target
+from emulation.features.check.exercise import beside, built_against, console_of, shown
+from emulation.features.check.lines import Lines, explained
+from emulation.features.check.subject import Module
+from emulation.lanes import Clock, LaneError, Listener, Reason
+from emulation.lanes.vm import Vm
+from emulation.setup import Group, PreparedStock, packages, stock
+
+CPUS, CONNECTIONS = 4, 4000
+WALL_LIMIT_S = 900.0  # a hang of its processes or CPUs ends it earlier
+PROGRAM = Path(inner.__file__).parent / "smp.py"
+PROGRESS = "connections "
+# It may switch tasks anywhere in the kernel.
+KERNEL_ARGUMENTS = (
+    *("loglevel=7", "printk.devkmsg=on", "no_hash_pointers", "oops=panic", "preempt=full"),
+    "rcupdate.rcu_cpu_stall_timeout=60",
+)
+# It checks objects as they are allocated and freed: those of all caches, if the module has one of its own, or else
+# memory and packets. All take twice as long.
+OBJECTS, OWN_CACHE = "slub_debug=FZPU,kmalloc-*,skbuff_*", (b"kmem_cache_create", "slub_debug=FZPU")
+REPORT_S = 3.0  # in which a CPU writes a report
+LAST_LINE = re.compile(r"^---\[ end trace|^FIX ")
+OURS = "dcflab: "
+UNSTABLE = "tries differ, as CPUs run at once"
+
+
+@dataclass(frozen=True)
+class Try:
+    """One load: what was found, how many connections began, and how often the module was loaded again."""
+
+    findings: tuple[Finding, ...]
+    connections: int = 0
+    reloads: int = 0
+
+
+def release_for(targets: Sequence[Target], wanted: str | None = None) -> tuple[str, str]:
+    """Return the wanted kernel, or else the latest among the targets that can be booted here; or "", and why there is
+    none."""
+    if wanted is not None:
+        return stock.release_of(stock.find(wanted)), ""
+    if lacking := packages.missing(Group.VM):
+        return "", f"not installed: {', '.join(lacking)}; ./dcflab doctor says how to"
+    there = {stock.release_of(image) for image in stock.installed()}
+    fit = [target.name for target in targets if target.name in there]
+    return (fit[-1], "") if fit else ("", "no stock kernel to build for can be booted here")
+
+
+def place_of(release: str) -> PreparedStock:
+    """Return a kernel that is ready to boot, with its own modules. Raises SetupError if that fails."""
+    kernel = stock.obtain(release)
+    return PreparedStock(kernel, kernel.modules)
+
+
+def check(
+    place: PreparedStock, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
+    tries: int = 1, connections: int = CONNECTIONS, progress: Callable[[float], None] = lambda done: None,
+) -> Report:  # fmt: skip
+    """Put a module under load, `tries` times, each in a folder of its own in `folder`; progress is in connections.
+
+    Raises LaneError if the lane failed for another reason than the module, OSError if the folder is unusable.
+    """
+    began, done = time.monotonic(), []
+    for number in range(tries):
+        mine = folder / str(number + 1)
+        mine.mkdir(parents=True)
+        told = partial(lambda earlier, here: progress(earlier + here), number * connections)
+        done.append(attempt(place, module, mine, before, seed + number, connections, told))
+    data = {
+        "kernel": place.kernel.release, "cpus": CPUS, "tries": tries, "found": sum(bool(one.findings) for one in done),
+        "connections": sum(one.connections for one in done), "reloads": sum(one.reloads for one in done),
+    }  # fmt: skip
+    return Report(Stage.SMP, tuple(counted(done)), (), time.monotonic() - began, data)
+
+
+def attempt(
+    place: PreparedStock, module: Module, folder: Path, before: Sequence[Module], seed: int, connections: int,
+    progress: Callable[[int], None],
+) -> Try:  # fmt: skip
+    """Put a module under load once. `folder` gets job.json, subject.ko, console.log and workout.json."""
+    job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
+           "connections": connections}  # fmt: skip
+    (folder / "job.json").write_text(json.dumps(job))
+    kernel = place.kernel.linux
+    lane: Any = lanes.ready(Vm(stock=place.kernel.release, clock=Clock.REAL, cpus=CPUS), kernel)[0]
+    began, error = 0, None
+
+    def hear(line: str) -> None:
+        nonlocal began
+        if line.startswith(PROGRESS):
+            began = int(line.removeprefix(PROGRESS))
+            progress(began)
+
+    try:
+        lane.run(
+            kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
+            wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
+            kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module)),
+        )  # fmt: skip
+    except LaneError as caught:
+        error = caught
+    return read(folder, module, built_against(place), began, error)
+
+
+def checks_for(module: Module) -> str:
+    """Return the kernel's argument that switches its checks of objects on."""
+    call, of_all = OWN_CACHE
+    return of_all if call in module.path.read_bytes() else OBJECTS
+
+
+def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error: LaneError | None = None) -> Try:
+    """Read what the load and the kernel left. Raises the error if the module cannot have caused it."""
+    console, path = calm(console_of(folder)), folder / "workout.json"
+    seen: Mapping[str, Any] = files.read_json(path) if path.exists() else {}
+    found = [one for one in splats.find(console) if one.stage is Stage.SMP]
+    found += [Finding(Stage.SMP, Name(one["name"]), one["text"]) for one in seen.get("findings", ())]
+    if error and not found and not (error.reason is Reason.CRASHED and seen):  # of a warning before the load
+        if error.reason not in (Reason.CRASHED, Reason.WALL_LIMIT) or not loads(console):
+            raise error
+        hangs = error.reason is Reason.WALL_LIMIT
+        text = f"no end after {WALL_LIMIT_S:g} s{splats.last_words(console)}" if hangs else error.detail
+        found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
+    lines = Lines(module.name, module.path, kernel)
+    return Try(tuple(explained(one, lines) for one in found), seen.get("connections", connections), loads(console) - 1)
+
+
+def loads(console: Sequence[str]) -> int:
+    """Return how often the module was loaded. Before it was, it cannot have caused anything."""
+    return sum(line.endswith((f"{OURS}stage {Stage.SMP}", f"{OURS}load")) for line in console)
+
+
+def calm(console: Sequence[str]) -> list[str]:
+    """Return a log with each report in one piece and at one time: meanwhile other CPUs go on, and write to the log."""
+    lines = [splats.split(line) for line in console]
+    calmed, at = [], 0
+    while at < len(lines):
+        began, end = lines[at].time_s, at + 1
+        if splats.name_of(lines, at) and began is not None:
+            end = end_of_report(lines, at, began)
+        between = [line for line in lines[at:end] if line.text.startswith(OURS)] if end > at + 1 else []
+        calmed += [f"[{line.time_s}] {line.text}" for line in between]
+        calmed += console[at:end] if end == at + 1 else [
+            f"[{began}] {line.text}" for line in lines[at:end] if line not in between
+        ]  # fmt: skip
+        at = end
+    return calmed
+
+
+def end_of_report(lines: Sequence[splats.Line], start: int, began: float) -> int:
+    """Return the end of the report that begins here."""
+    for at in range(start, min(start + splats.LONGEST, len(lines))):
+        if (lines[at].time_s or began) - began > REPORT_S:
+            return at
+        if LAST_LINE.match(lines[at].text):
+            return at + 1
+    return min(start + splats.LONGEST, len(lines))
+
+
+def counted(tries: Sequence[Try]) -> Iterator[Finding]:
+    """Yield each finding once, and say in how many tries it came."""
+    keys = [{(one.name, one.where or one.text) for one in each.findings} for each in tries]
+    often = Counter(key for of_try in keys for key in of_try)
+    for number, each in enumerate(tries):
+        for one in each.findings:
+            key = one.name, one.where or one.text
+            if not any(key in earlier for earlier in keys[:number]):
+                yield replace(one, text=f"{one.text} (in {often.pop(key, 1)} of {len(tries)} tries; {UNSTABLE})")

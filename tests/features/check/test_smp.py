@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stage smp: what is read from the log of a kernel with several CPUs, how often it came, and where it is left out.
+
+A load of real CPUs finds what it finds; `DCFLAB_SMP=10` asks for that many tries of each module that two CPUs break.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from emulation.features.check import Finding, Name, Stage, build, smp, splats
+from emulation.features.check.report import Check, Done
+from emulation.features.check.subject import Kind, Module, examine, find
+from emulation.lanes import LaneError, Reason
+from emulation.setup import packages, stock
+
+RACY = Path(__file__).parent / "racy"
+TRIES = int(os.environ.get("DCFLAB_SMP", "0"))
+
+# Of CPU 0, while the load goes on on the others.
+LOG = """\
+[    7.002319] dcflab: stage smp
+[    7.978686] dcflab: phase short connections
+[    8.346432] dcflab: unload
+[    9.873220] dcflab: load
+[   10.108381] dcflab: slowdown = '7'
+[   10.222141] list_del corruption. prev->next should be ffff88803f933ca0, but was ffff88803f9e2840.
+[   10.222713] ------------[ cut here ]------------
+[   10.222798] kernel BUG at lib/list_debug.c:62!
+[   10.223288] Oops: invalid opcode: 0000 [#1] PREEMPT SMP NOPTI
+[   10.224130] RIP: 0010:__list_del_entry_valid_or_report+0xa7/0xc0
+[   10.225473] CS:  0010 DS: 0000 ES: 0000 CR0: 0000000080050033
+[   10.261779] dcflab: slowdown = '1'
+[   10.282092] Call Trace:
+[   10.282233]  <TASK>
+[   10.282344]  roster_release+0x22/0x60 [tcp_roster]
+[   10.282522]  tcp_set_congestion_control+0x10a/0x280
+[   10.283665]  entry_SYSCALL_64_after_hwframe+0x76/0x7e
+[   10.283780] RIP: 0033:0x7ffff7dc0d6a
+[   10.361732] ---[ end trace 0000000000000000 ]---
+[   10.503272] Kernel panic - not syncing: Fatal exception
+"""
+CORRUPTED = """\
+[   11.000100] =============================================================================
+[   11.000200] BUG kmalloc-64 (Tainted: G           OE     ): {what}
+[   11.000300] -----------------------------------------------------------------------------
+[   11.000400] Allocated in notice_ssthresh+0x2a/0x90 [tcp_notice] age=12 cpu=2 pid=151
+[   11.010500] Call Trace:
+[   11.020600]  check_object+0x1c1/0x290
+[   11.090700] FIX kmalloc-64: Restoring Poison 0xffff8880=0x6b
+"""
+
+
+def module(tmp_path: Path, content: bytes = b"") -> Module:
+    path = tmp_path / "tcp_roster.ko"
+    path.write_bytes(content)
+    return Module("tcp_roster", path, Kind.CONGESTION)
+
+
+def seen(tmp_path: Path, log: str = LOG, error: LaneError | None = None) -> smp.Try:
+    (tmp_path / "console.log").write_text(log)
+    return smp.read(tmp_path, module(tmp_path), Path("/lib/modules/none/build"), 250, error)
+
+
+def test_a_report_is_read_though_other_cpus_go_on(tmp_path):
+    """It names the module's function; what the load does meanwhile is not in it, and comes before it."""
+    found = seen(tmp_path, error=LaneError(Reason.CRASHED, "Oops"))
+    (finding,) = found.findings
+    assert (finding.stage, finding.name, finding.where) == (Stage.SMP, Name.OOPS, "roster_release [tcp_roster]")
+    assert finding.text.startswith("list_del corruption. prev->next should be ")
+    assert finding.text.endswith("(during short connections, after slowdown = '1')")
+    assert (finding.console[0][:8], finding.console[-1][:4]) == ("list_del", "---[")
+    assert not any("slowdown" in line for line in finding.console)
+    assert (found.connections, found.reloads) == (250, 1)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        ("Poison overwritten", Name.USE_AFTER_FREE),
+        ("Object already free", Name.USE_AFTER_FREE),
+        ("Right Redzone overwritten", Name.OUT_OF_BOUNDS),
+    ],
+)
+def test_damaged_objects_are_named(what, name):
+    begin, _, _ = LOG.partition("[   10.222141]")
+    (finding,) = splats.find(smp.calm((begin + CORRUPTED.format(what=what)).splitlines()))
+    assert (finding.name, finding.where) == (name, "notice_ssthresh [tcp_notice]")
+    assert finding.text == f"BUG kmalloc-64: {what} (during short connections, after slowdown = '7')"
+    assert len(finding.console) == 6
+
+
+def test_what_comes_before_the_module_is_not_its_fault(tmp_path):
+    """A warning of the machine while it boots; and a lane that fails."""
+    boot = "[    1.0] WARNING: CPU: 0 PID: 1 at mm/dump.c:2 note_page+0x1/0x2\n[    1.1] ---[ end trace 0 ]---\n"
+    quiet, _, _ = LOG.partition("[   10.222141]")
+    crashed, full = LaneError(Reason.CRASHED, "WARNING"), LaneError(Reason.DISK_FULL)
+    for log, error in ((boot, crashed), (quiet, full)):
+        with pytest.raises(LaneError, match=str(error)):
+            seen(tmp_path, log, error)
+    assert seen(tmp_path, boot + quiet, crashed).findings[0].name is Name.OOPS  # it has not come to its end
+    (tmp_path / "workout.json").write_text('{"findings": [], "connections": 4010}')
+    assert seen(tmp_path, boot + quiet, crashed) == smp.Try((), 4010, 1)
+
+
+def test_no_end_is_a_hang(tmp_path):
+    quiet, _, _ = LOG.partition("[   10.222141]")
+    (finding,) = seen(tmp_path, quiet, LaneError(Reason.WALL_LIMIT)).findings
+    assert (finding.name, finding.text[:13]) == (Name.HANG, "no end after ")
+
+
+def test_a_finding_says_in_how_many_tries_it_came() -> None:
+    one, other = Finding(Stage.SMP, Name.OOPS, "a", where="f [m]"), Finding(Stage.SMP, Name.HANG, "b")
+    clean, twice = smp.Try(()), smp.Try((one,))
+    found = [finding.text for finding in smp.counted([clean, twice, smp.Try((one, other)), clean])]
+    assert found == [f"{text} tries; {smp.UNSTABLE})" for text in ("a (in 2 of 4", "b (in 1 of 4")]
+
+
+def test_the_command_that_repeats_it_keeps_the_number_of_tries() -> None:
+    finding = Finding(Stage.SMP, Name.OOPS, "a")
+    check = Check("mine", {"--smp-tries": ["10"], "--seeds": ["3"], "--hops": ["4"]}, ["mine"], [])
+    assert check.again(Done(Stage.SMP, ""), finding) == "./dcflab module check mine --only smp --smp-tries 10"
+
+
+def test_all_objects_are_checked_if_the_module_has_its_own_cache(tmp_path):
+    assert smp.checks_for(module(tmp_path)) == smp.OBJECTS
+    assert smp.checks_for(module(tmp_path, b"\0__kmem_cache_create_args\0kmem_cache_create\0")) == "slub_debug=FZPU"
+
+
+def test_where_it_is_left_out_is_said_why(monkeypatch):
+    monkeypatch.setattr(packages, "missing", lambda *groups: ["qemu-system-x86"])
+    assert smp.release_for([]) == ("", "not installed: qemu-system-x86; ./dcflab doctor says how to")
+    monkeypatch.setattr(packages, "missing", lambda *groups: [])
+    monkeypatch.setattr(stock, "installed", lambda: [Path("/boot/a"), Path("/boot/b")])
+    monkeypatch.setattr(stock, "release_of", lambda image: image.name)
+    targets = [build.Target(name, Path(name)) for name in ("a", "b", "c")]
+    assert smp.release_for(targets) == ("b", "")
+    assert smp.release_for(targets[2:])[1] == "no stock kernel to build for can be booted here"
+
+
+@pytest.mark.stock
+@pytest.mark.skipif(not TRIES, reason="DCFLAB_SMP is not the number of tries")
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("tcp_roster", "roster_"),
+        ("tcp_notice", "notice_"),
+        ("sch_muster", "muster_"),
+        ("tcp_roster_guarded", ""),
+        ("tcp_notice_guarded", ""),
+        ("sch_muster_guarded", ""),
+        ("tcp_tally", ""),
+    ],
+)
+def test_what_two_cpus_break_is_found_in_some_tries(tmp_path_factory, tmp_path, name, where):
+    """And nothing in its twin. A plain counter loses increments, which no kernel notices."""
+    release, lacking = smp.release_for(build.stock_targets())
+    assert release, lacking
+    place = smp.place_of(release)
+    report = build.build(find(RACY), [build.Target(release, place.kernel.headers, sparse=False)], tmp_path / "built")
+    module = examine(Path(report.data["modules"][release][name]), [RACY / f"{name}.c"])
+    found = smp.check(place, module, tmp_path / "load", tries=TRIES)
+    print(found.data)
+    assert bool(found.findings) == bool(where)
+    assert any(finding.where.startswith(where) for finding in found.findings) or not where

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a real browser, without a network, makes of a page: a file, or what this machine serves. It is asked by its
-DevTools protocol."""
+"""What a real browser makes of a page, without a network: of a file, or of what this machine serves. Tests control it
+by its DevTools protocol."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LISTENS = re.compile(r"DevTools listening on (ws://\S+)")
 LARGEST, LONGEST_S, PATIENCE_S = 1 << 28, 120, 60
-# What a test does in the page is where `{what}` stands: `press` is a key, `when` waits, and `said` is handed back.
+# `{what}` is the test's program: `press` is a key, `when` waits, and `said` is returned.
 PROGRAM = """(async () => {
 const said = {};
 const press = (key, shiftKey = false) =>
@@ -44,7 +44,7 @@ WATCH = (
 
 
 def look(page: str, what: str, folder: Path, address: str = "", size: tuple[int, int] = (1200, 800)) -> dict[str, Any]:
-    """What a program in a page that is one file said, of which there must be no errors."""
+    """Run a program in a page that is one file; return its output. There must be no errors."""
     file = folder / "page.html"
     file.write_text(page)
     with chromium(folder) as browser:
@@ -53,7 +53,7 @@ def look(page: str, what: str, folder: Path, address: str = "", size: tuple[int,
 
 @contextmanager
 def chromium(folder: Path) -> Iterator[str]:
-    """The address by which a browser of one's own is asked; it is gone afterwards."""
+    """Start a browser, and yield the address at which it is controlled; end it afterwards."""
     command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={folder}/profile",
                "about:blank"]  # fmt: skip
@@ -66,7 +66,7 @@ def chromium(folder: Path) -> Iterator[str]:
 
 
 def visit(browser: str, address: str, what: str, size: tuple[int, int] = (1200, 800)) -> dict[str, Any]:
-    """What a program said in the page at this address, in a window of its own; there must be no errors."""
+    """Run a program in the page at this address, in a new window; return its output. There must be no errors."""
     program = PROGRAM.replace("{patience}", str(PATIENCE_S)).replace("{what}", what)
     said = asyncio.run(asyncio.wait_for(_ask(browser, address, program, size), LONGEST_S))
     errors = said.pop("errors")
@@ -75,7 +75,7 @@ def visit(browser: str, address: str, what: str, size: tuple[int, int] = (1200, 
 
 
 async def _ask(browser: str, address: str, program: str, size: tuple[int, int]) -> dict[str, Any]:
-    """What the program returns, once the page at this address is loaded."""
+    """Return what the program returns, once the page at this address is loaded."""
     socket = await websocket_connect(browser, max_message_size=LARGEST)
     try:
         return await _asked(socket, address, program, size)
@@ -92,7 +92,7 @@ async def _asked(
     numbers = itertools.count(1)
 
     async def until(wanted: Any) -> dict[str, Any]:
-        """The next message that is wanted."""
+        """Return the next wanted message."""
         while True:
             message: dict[str, Any] = json.loads(await socket.read_message() or "{}")
             if wanted(message):

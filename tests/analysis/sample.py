@@ -32,7 +32,7 @@ class Sample:
         return self.folder / "views.gz"
 
     def of_stations(self) -> bytes:
-        """What stations received, as a pcapng."""
+        """Return what stations received, as a pcapng."""
         air = read_file(self.pcapng)
         seen = views_of(self.pcapng, air)
         assert seen
@@ -44,7 +44,7 @@ class Sample:
 
 
 def make_sample(air: TinyAir, seconds: float, folder: Path) -> Sample:
-    """Let `air` run for so long, and write what a lane would into `folder`."""
+    """Let `air` run for this long, and write what a lane would into `folder`."""
     raw = air.run(seconds)
     records = trace.parse(np.frombuffer(raw, np.uint8))
     plan = air.plan()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of a made-up study, through the same door as real ones: a plan and a lane.json."""
+"""Runs of a made-up study, made like real ones: from a plan and a lane.json."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from analysis.results.result import InFlight, Run, from_lane
 AIR = {"slot_ns": 20_000, "sifs_ns": 10_000, "signal_extension_ns": 0, "reception": "capture", "retry_by": "limits",
        "basic_rates": [10], "rx_threshold_mdbm": -64_000, "cs_threshold_mdbm": -78_000, "short_retry": 7,
        "long_retry": 4, "power_mdbm": [], "delay_ns": []}  # fmt: skip
-NOBODY = {  # a run of nobody: what its files say
+NOBODY = {  # a run of no study: its files' content
     "plan.json": {"name": "string", "sample_s": 1.0, "air": AIR, "nodes": []},
     "lane.json": {"air_s": 1.0, "started_ns": 0, "stopped_ns": 1_000_000_000, "recorders": {}},
 }

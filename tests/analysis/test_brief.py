@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first output: what it leaves out of the table, its bars, its sentences, and its line on the claims."""
+"""The first output: the rows that it omits, its bars, its sentences, and its line on the claims."""
 
 import re
 
@@ -30,7 +30,7 @@ def source(runs: list[Run], **more: object) -> brief.Source:
 
 
 def two(seeds: int = 1, more: int = 900) -> list[Run]:
-    """`none` has more segments than `full`, by about as much in each seed."""
+    """`none` has more segments than `full`, by a similar amount in each seed."""
     return [sample_runs.run(rts, seed, 4500 + extra + 7 * seed * bool(extra))
             for seed in range(1, seeds + 1) for rts, extra in (("full", 0), ("none", more))]  # fmt: skip
 

@@ -72,7 +72,7 @@ def test_seeds_can_agree_and_yet_not_decide() -> None:
 
 
 def test_where_nothing_can_be_divided_the_difference_is_looked_at() -> None:
-    """Counts of zero are judged in every seed all the same; equality needs no interval."""
+    """Counts of zero are still judged in every seed; equality needs no interval."""
     runs = [run(variant="a", seed=seed) for seed in (1, 2)]
     none = Of("a", "lost_records")
     zero = verdict(runs, Check(none, "=", 0), Check(Of("a", "fail.rtscts"), ">", none))
@@ -93,7 +93,7 @@ def test_where_nothing_can_be_divided_the_difference_is_looked_at() -> None:
     ],
 )  # fmt: skip
 def test_decisions_beside_zeros(relation: str, to: float | None, a: Sequence[int], decision: Decision | None) -> None:
-    """The difference to each bound has an interval where the ratio has none; one without width is no doubt."""
+    """The difference to each bound has an interval where the ratio has none; one without width leaves no doubt."""
     runs = [
         run(variant=name, seed=seed).model_copy(update={"queue_drops": drops})
         for seed, drop in enumerate(a, 1) for name, drops in (("a", drop), ("b", 0))
@@ -112,7 +112,7 @@ def test_the_same_on_both_sides_is_not_more() -> None:
 
 
 def test_the_numbers_of_a_claim_are_those_of_its_name() -> None:
-    """Unless others are given."""
+    """Unless other names are given."""
     for name, numbers in (("C46, C47, by how much", ("C46", "C47")), ("C2a, longer", ("C2",)), ("M1", ())):
         assert Claim(name, "", []).numbers == numbers
     assert Claim("gain", "", [], ("C5", "C6")).numbers == ("C5", "C6")
@@ -155,7 +155,7 @@ def test_what_was_not_run_or_recorded_is_not_tested() -> None:
     ],
 )  # fmt: skip
 def test_relations(a: float, relation: str, b: float, holds: bool) -> None:
-    """What each relation means at its edges; and it is the same of half of twice as much."""
+    """Each relation at its edges; the result is the same for half of twice as much."""
     assert Check(a, relation, b).holds(a, b) == holds
     assert Check(a, relation, 2 * b, 0.5).holds(a, 2 * b) == holds
 
@@ -169,7 +169,7 @@ def test_a_ratio_can_be_between_two_numbers() -> None:
 
 
 def test_a_side_may_be_the_mean_over_cases() -> None:
-    """In every seed; and one that was not run is said."""
+    """In every seed; a missing run is reported."""
     found = [
         run("newreno", seed, segments * seed, case=case)
         for case, segments in (("4", 100), ("8", 50), ("9", 1000)) for seed in (1, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Questions asked of sorted columns have the answers that looking at each row gives."""
+"""Queries on sorted columns give the same as looking at each row."""
 
 import numpy as np
 from hypothesis import given
@@ -11,7 +11,7 @@ EVENTS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 20)), max_size=12
 
 
 def test_runs() -> None:
-    """By hand; of no rows at all there are no runs."""
+    """By hand; without rows there are no runs."""
     column = np.array([7, 7, 8, 7])
     assert begins(column).tolist() == [True, False, True, True]
     assert ends(column).tolist() == [False, True, True, True]
@@ -20,8 +20,8 @@ def test_runs() -> None:
 
 @given(EVENTS, EVENTS, st.sampled_from([0, 10**15]))
 def test_around(events: list[tuple[int, int]], asked: list[tuple[int, int]], origin: int) -> None:
-    """The event before and the one from then on, of the station asked for and no other; -1 where there is none. -1 is
-    nobody, who has no events."""
+    """The event before and the one from then on, of this station only; -1 where there is none. -1 is no station, and
+    has no events."""
     events = sorted((event for event in events if event[0] >= 0), key=lambda event: event[1])
     station, time = np.array(events, np.int64).reshape(-1, 2).T
     at, when = np.array(asked, np.int64).reshape(-1, 2).T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a frame is: by hand, against Scapy's dissection, and against the air's own classification in C."""
+"""The kind of a frame: by hand, against Scapy's dissection, and against the air's own classification in C."""
 
 import struct
 
@@ -37,7 +37,7 @@ def dsr(next_header: int, options: bytes, payload: bytes = b"", flow: int = 0) -
 
 
 def batman(kind: int, inner: bytes, header: int = 10, version: int = 15, to: bytes = B) -> bytes:
-    """A packet of batman-adv with an Ethernet frame of IP in it."""
+    """Return a packet of batman-adv that contains an Ethernet frame of IP."""
     return (bytes([kind, version, 50, 1]) + to).ljust(header, b"\0") + B + A + inner.removeprefix(SNAP)
 
 
@@ -152,12 +152,12 @@ def test_kind() -> None:
 
 
 def test_many_at_once() -> None:
-    """Frames beside each other are not mixed up: none is read beyond its end."""
+    """Frames beside each other are not mixed up: no byte beyond a frame's end is read."""
     assert classify([octets for octets, _ in CASES.values()]) == [kind for _, kind in CASES.values()]
 
 
 def test_acknowledged_or_not() -> None:
-    """No answer is due to a group's frame, nor to QoS data with No Ack, nor where Duration has no time for one."""
+    """No answer is due to a group frame, to QoS data with No Ack, or where Duration leaves no time for one."""
     frames = [header(), data_header(GROUP, A, 1), header(0x88, extra=b"\x20\0"), header(0x88, extra=b"\0\0"),
               header(0x88, 3, A + b"\x20\0")]  # fmt: skip
     octets = [*(one[:2] + (314).to_bytes(2, "little") + one[4:] for one in frames), header()]
@@ -169,7 +169,7 @@ def test_acknowledged_or_not() -> None:
 
 @pytest.mark.slow
 def test_as_scapy_dissects(sample: Sample) -> None:
-    """Packet by packet, the fast classification is what Scapy's layers say."""
+    """Packet by packet, the fast classification agrees with Scapy's layers."""
     from scapy.layers.dot11 import Dot11
     from scapy.layers.inet import IP, TCP, UDP
 
@@ -199,7 +199,7 @@ def test_as_scapy_dissects(sample: Sample) -> None:
 @given(st.data())
 @examples(1000)
 def test_as_the_air_does(data: st.DataObject) -> None:
-    """Whatever the bytes, the taps and the air's core call a frame the same."""
+    """For any bytes, the taps and the air's core find the same kind."""
     from dcf import library
 
     octets = bytearray(data.draw(st.sampled_from([o for o, k in CASES.values() if len(o) >= 24])))

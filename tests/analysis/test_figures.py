@@ -122,7 +122,7 @@ def test_for_print(form: str, magic: bytes, tmp_path: Path) -> None:
 
 
 def test_of_many_steps_those_remain_that_a_figure_can_show() -> None:
-    """Each column of pixels begins, ends and reaches as far as before; few steps stay as they are."""
+    """Each pixel column begins, ends and reaches as far as before; few steps are unchanged."""
     values = np.random.default_rng(1).normal(size=100 * figures.COLUMNS + 1).cumsum()
     values[5:10] = np.nan  # not known
     time_s = np.arange(values.size)
@@ -138,7 +138,7 @@ def test_of_many_steps_those_remain_that_a_figure_can_show() -> None:
 
 
 def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
-    """Every figure of counts shows how far the seeds part: drawn as text, the bars can be found."""
+    """Every figure of counts shows the spread over seeds: in drawings as text, the bars can be found."""
     for draw in (DRAW["goodput"], DRAW["collisions"]):
         for seeds in (1, 3):
             draw(tmp_path / f"{seeds}.svg", seeds)
@@ -147,7 +147,8 @@ def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
 
 
 def over(monkeypatch: pytest.MonkeyPatch, cases: list[str], variants: list[str]) -> tuple[Axes, dict[str, list[float]]]:
-    """What `over_cases` draws of three seeds of each, and where its intervals are across, in pixels, by colour."""
+    """Return what `over_cases` draws of three seeds of each, and the positions of its intervals, in pixels, by
+    colour."""
     drawn: list[Figure] = []
     monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
     values = {case: {each: [9.0 + at, 10.0, 11.0] for each in variants} for at, case in enumerate(cases)}
@@ -166,7 +167,7 @@ def over(monkeypatch: pytest.MonkeyPatch, cases: list[str], variants: list[str])
 
 
 def test_numbers_are_to_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it can be read off where curves cross: their lines go from number to number, from the left."""
+    """Values can be read off where curves cross: lines go from number to number, from the left."""
     axes, _ = over(monkeypatch, SIZES, ["plain", "slow"])
     curves = [line for line in axes.lines if line.get_linestyle() != "None"]
     assert len(curves) == 4  # and of each what was published
@@ -184,7 +185,7 @@ def test_what_is_no_number_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("cases", [SIZES, CATEGORIES], ids=["numbers", "categories"])
 @pytest.mark.parametrize("variants", [list("ab"), list("abcde"), list("abcdefghijkl")], ids=len)
 def test_intervals_are_side_by_side(cases: list[str], variants: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """None is on top of another, and all are inside the figure; of many variants the cases have the colours."""
+    """No interval overlaps another, and all are inside the figure; with many variants the cases have the colours."""
     axes, bars = over(monkeypatch, cases, variants)
     assert len(bars) == (len(variants) if len(variants) <= len(figures.COLOURS) else len(cases))
     everywhere = sorted(x for of in bars.values() for x in of)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Segments in flight: journeys from the frames alone are those that the tiny air saw happen."""
+"""Segments in flight: journeys derived from the frames alone agree with those in the tiny air."""
 
 from pathlib import Path
 
@@ -25,8 +25,8 @@ def look(sample: Sample) -> Hops:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("rts_above", [0, 100, 4000])
 def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
-    """Every segment comes and leaves when it did: delivered, given up (also after nothing but RTSs), or dropped from a
-    full queue. After four seconds of traffic there are six in which all of them settle."""
+    """Every segment enters and leaves when it did: delivered, given up (also after RTSs only), or dropped from a full
+    queue. After four seconds of traffic there are six in which all of them settle."""
     sample = make_sample(busy_string(4, seed, rts_above=rts_above), 10, tmp_path)
     enter, leave, kind = journeys(look(sample))
     air = sample.air
@@ -39,7 +39,7 @@ def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("rts_above", [0, 100, 4000])
 def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
-    """The air's own records and the capture, from which everything is derived anew, give the same journeys."""
+    """The air's own records and the capture, from which everything is derived again, give the same journeys."""
     sample = make_sample(busy_string(6, seed, rts_above=rts_above), 6, tmp_path)
     told, derived = journeys(of_trace(sample.trace, radios(sample.air.plan()))), journeys(look(sample))
     assert told[0].size > 60 and all((a == b).all() for a, b in zip(told, derived, strict=True))
@@ -49,7 +49,7 @@ def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("legs", "left"),
     [
-        ([(0, 1, 10, 20), (1, 0, 30, 40)], 40),  # back where it began, which sends it no more
+        ([(0, 1, 10, 20), (1, 0, 30, 40)], 40),  # back at its origin, which does not send it again
         ([(0, 1, 10, 20), (1, 2, 30, 40), (2, 1, 50, 60)], 60),  # back at a relay, which has others to send at 70
         ([(0, 1, 10, 20), (1, 2, 30, 40), (2, 1, 50, 60), (1, 3, 65, 68)], 68),  # through a loop, to its destination
     ],
@@ -69,7 +69,7 @@ def test_a_segment_that_routes_send_back(legs: list[tuple[int, int, int, int]], 
 
 
 def test_still_there_at_the_stop(sample: Sample) -> None:
-    """What is on its way at the stop has not left."""
+    """A segment on its way at the stop has not left."""
     _, leave, _ = journeys(look(sample))
     assert (leave == NEVER).any()
     flight = in_flight(look(sample))
@@ -92,13 +92,13 @@ def test_mean_is_weighted_with_time() -> None:
 
 
 def test_before_the_start_and_after_the_stop() -> None:
-    """What was there before the start counts from the start; what leaves after the stop does not leave."""
+    """Segments from before the start count from the start; those that leave after the stop do not leave."""
     series = Series.of(np.array([0, 2 * S]), np.array([2 * S, NEVER]), 1 * S, 3 * S)
     assert series.time_s.tolist() == [0, 1, 1] and series.count.tolist() == [1, 2, 1]
 
 
 def test_average_over_time() -> None:
-    """Over a window of time, however many events are in it; at the ends over what there is of it. By hand."""
+    """Over a window of time, however many events are in it; at the ends over the available part."""
     series = Series(np.array([1.0, 2.0, 2.1, 2.2, 6.0]), np.array([4, 0, 1, 0, 2]), 10.0)
     average = series.average(np.array([2.0, 4.5, 7.0, 0.0, 10.0]), 2.0)
     assert average.tolist() == pytest.approx([4.1 / 2, 0, 2, 0, 2])

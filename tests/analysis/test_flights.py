@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Segments in flight of a trace that comes in parts: the same as of all at once, and little is held meanwhile."""
+"""Segments in flight of a trace that comes in parts: the same result as for the whole, with little memory."""
 
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from analysis.traces.trace import GIVEN_UP, Kind, Outcome
 
 
 def in_parts(sample: Sample, size: int, most: int, quiet_ns: int, early: int = 0) -> tuple[Flight, Flights, int]:
-    """That of a sample's trace, told in parts of so many transmissions, and their ends `early` transmissions before;
-    and how many were held at most."""
+    """Return the result of a sample's trace, given in parts of this many transmissions, and their ends `early`
+    transmissions before; and how many were held at most."""
     t, stations = sample.trace, radios(sample.air.plan())
     flights, held = Flights(stations, most, quiet_ns), 0
     own = (t.tx["kind"] != Kind.CTS) & (t.tx["kind"] != Kind.ACK)
@@ -40,7 +40,7 @@ def in_parts(sample: Sample, size: int, most: int, quiet_ns: int, early: int = 0
 @pytest.mark.parametrize("early", [0, 150])
 @pytest.mark.parametrize("rts_above", [0, 4000])
 def test_the_same_in_parts(tmp_path: Path, rts_above: int, early: int) -> None:
-    """To the nanosecond, with and without RTS; and nine of ten transmissions are forgotten meanwhile."""
+    """To the nanosecond, with and without RTS; nine of ten transmissions are forgotten meanwhile."""
     sample = make_sample(busy_string(12, 3, rts_above=rts_above), 12, tmp_path)
     whole = in_flight(of_trace(sample.trace, radios(sample.air.plan())))
     for size in (97, 1000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes that were looked up in kernels, and the control packets of protocols that keep no trace."""
+"""Routes looked up in kernels, and control packets of protocols that keep no trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from emulation.files.foreign import Damaged
 
 
 def test_a_route_is_lost_found_and_another() -> None:
-    """It counts as broken where it does not reach the end, and as lost only where the source knows none."""
+    """A path that does not reach the destination is broken; it is lost only if the source has no route."""
     told = [
         (5, ["a", "b", "c"]), (40, ["a", "d", "c"]), (50, ["a", "b"]), (60, ["a", "b", "c"]), (70, ["a"]), (90, []),
     ]  # fmt: skip
@@ -36,7 +36,7 @@ def test_what_a_flow_has_not_had_cannot_break() -> None:
 
 
 def test_the_same_as_what_a_protocol_tells() -> None:
-    """Of two flows by time; nothing is said of a route that a flow has not had yet."""
+    """Two flows by time; a route that a flow has not had yet is not recorded."""
     nodes = [
         {"name": name, "interfaces": [{"kind": "radio", "address": "", "ip": f"10.0.0.{n}/24"}]}
         for n, name in enumerate("abc", 1)

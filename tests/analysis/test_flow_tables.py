@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows of all kinds: from what a lane says of them to result.json, tables, and what is said of those in trouble."""
+"""Flows of all kinds: from a lane's report to result.json, tables, and lines about flows in trouble."""
 
 import io
 import json
@@ -136,7 +136,7 @@ def test_each_kind_has_its_table() -> None:
 
 
 def test_a_flow_that_died_is_said_and_not_averaged_away() -> None:
-    """In its table, by how many seeds; and each, why."""
+    """In its table, with the number of seeds; and for each the reason."""
     died = {"outcome": "never started", "why": "No route to host", "delivered_bytes": 0}
     runs = [run("bulk", 1), run("bulk", 2, bulk=died), run("bulk", 3)]
     lines = shown(*runs)["flows"]

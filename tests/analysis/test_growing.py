@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A trace that is turned into packets while it grows: the same bytes as at once, whatever the parts."""
+"""A trace converted while it grows gives the same bytes as at once, for any parts."""
 
 import math
 from dataclasses import fields
@@ -21,7 +21,7 @@ from emulation.files.foreign import Damaged
 def grow(
     folder: Path, sample: Sample, part: int, size: int | None = None, most: float = math.inf
 ) -> tuple[str, str | None]:  # fmt: skip
-    """Write the sample's trace bit by bit, up to so many bytes, and let it be read along."""
+    """Write the sample's trace bit by bit, in parts of at most this many bytes, and convert it meanwhile."""
     raw = sample.trace.data.tobytes()[:size]
     with GrowingTrace(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1, routed=True) as growing:
         growing.convert_new()  # there is no file yet
@@ -56,7 +56,7 @@ def test_the_same_bytes_in_whatever_parts(sample: Sample, tmp_path: Path, part: 
 def test_what_stations_received_is_left_out_if_it_is_much(
     sample: Sample, tmp_path: Path, part: int, less: int, kept: bool
 ) -> None:
-    """All of it or nothing, at the byte, whatever the parts."""
+    """All or nothing, at the byte, for any parts."""
     most = sample.views.stat().st_size - less
     assert grow(tmp_path, sample, part, most=most) == (sample.sha256[0], sample.sha256[1] if kept else None)
     assert (tmp_path / sample.views.name).exists() == kept
@@ -64,7 +64,7 @@ def test_what_stations_received_is_left_out_if_it_is_much(
 
 @pytest.mark.slow
 def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Held back for less than the longest frame takes, arrivals come too late."""
+    """If parts are held for less than the longest frame takes, arrivals come too late."""
     monkeypatch.setattr(growing, "HOLD_NS", 3_000_000)
     with pytest.raises(Damaged, match="an arrival of a transmission that is not in the trace"):
         grow(tmp_path, sample, 1001)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The taps' own reading of motion is the core's: the same links at the same instants."""
+"""The taps' own computation of motion agrees with the core's: the same links at the same times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def walk(random: Random) -> list[list[int]]:
 
 
 def run(random: Random, model: Propagation) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A plan, and what is changed later: where stations are, how strongly they send, and what was given for a pair."""
+    """Return a plan and later changes: positions, transmit powers, and values for single pairs."""
 
     def planned() -> dict[str, Any]:
         found = table(model, np.array([random.choice([0.0, -3.0, 7.5]) for _ in range(N)]), -90.0)
@@ -67,7 +67,7 @@ def run(random: Random, model: Propagation) -> tuple[dict[str, Any], list[dict[s
 
 
 def follow(core: Core, change: dict[str, Any]) -> None:
-    """Tell the core of a change, or of a step."""
+    """Apply a change, or a step, to the core."""
     if "table" in change:
         core.by_distance(change["table"])
         return
@@ -89,7 +89,8 @@ def follow(core: Core, change: dict[str, Any]) -> None:
 @given(st.integers(0, 2**32), st.sampled_from(MODELS))
 @examples(30)
 def test_links_are_the_cores_whatever_changes(seed: int, model: Propagation) -> None:
-    """At any nanosecond: the same delay, the same power but for a millionth, and nothing arrives where nothing does."""
+    """At any nanosecond: the same delay, the same power within a millionth, and nothing arrives where nothing
+    should."""
     random = Random(seed)
     plan, changes = run(random, model)
     air, motion = plan["air"], plan["motion"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The taps agree with those who know, to the last unit: the tiny air, and the air's own core in C."""
+"""The taps agree, to the last unit, with the tiny air and with the air's own core in C."""
 
 import random
 from collections import Counter
@@ -35,7 +35,7 @@ FADING = channel.Fading(model="rayleigh")
 @pytest.mark.parametrize("rts_above", [FULL, PARTIAL, NONE])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_agrees_with_the_tiny_air(seed: int, rts_above: int, tmp_path: Path) -> None:
-    """Every counter that the taps derive is the tiny air's, whenever it is stopped."""
+    """Every counter that the taps derive equals the tiny air's, whenever it is stopped."""
     seconds = 3 + seed * 0.137
     sample = make_sample(busy_string(seconds, seed, rts_above=rts_above), seconds, tmp_path)
     counters = observe(sample.capture, Medium.of_plan(sample.air.plan())).counters()
@@ -44,7 +44,7 @@ def test_agrees_with_the_tiny_air(seed: int, rts_above: int, tmp_path: Path) -> 
 
 
 def test_everything_happens(sample: Sample) -> None:
-    """The sample is a test worth the name: all outcomes and limits are in it, and duplicates, and open frames."""
+    """The sample covers enough: all outcomes and limits, duplicates, and open frames."""
     outcomes, reasons = Counter[str](), Counter[str]()
     for counters in sample.air.counters:
         for row in counters["addressed"].values():
@@ -62,7 +62,7 @@ def test_everything_happens(sample: Sample) -> None:
 
 
 def test_without_a_plan_all_sense_all(sample: Sample) -> None:
-    """Without the plan, a spoilt frame is a collision as soon as anything overlaps it, however far away."""
+    """Without the plan, a corrupted frame is a collision if anything overlaps it, however far away."""
     known = totals(observe(sample.capture, Medium.of_plan(sample.air.plan())).counters())
     assumed = totals(observe(sample.capture).counters())
     assert {k: v for k, v in assumed.items() if "COL" not in k} == {k: v for k, v in known.items() if "COL" not in k}
@@ -78,7 +78,7 @@ def test_without_a_plan_all_sense_all(sample: Sample) -> None:
     ],
 )  # fmt: skip
 def test_airtime(rate: int, length: int, short: bool, us: int) -> None:
-    """Hand-computed durations; 802.11 rounds each frame up to whole microseconds, or OFDM symbols."""
+    """Durations by hand; 802.11 rounds each frame up to whole microseconds, or OFDM symbols."""
     assert airtime_ns(np.array([rate]), np.array([length]), np.array([short]), 0).tolist() == [us * 1000]
 
 
@@ -89,7 +89,7 @@ def test_signal_extension() -> None:
 
 
 def observed(core: Core, medium: Medium, folder: Path) -> Observation:
-    """What the taps see of a core's run."""
+    """Return what the taps derive from a core's run."""
     core.stop()
     records = trace.parse(np.frombuffer(bytes(core.raw), np.uint8))
     stations = [
@@ -100,7 +100,7 @@ def observed(core: Core, medium: Medium, folder: Path) -> Observation:
 
 
 def own_counters(core: Core) -> list[dict[str, Any]]:
-    """The core's counters, as lane.json has them."""
+    """Return the core's counters, as in lane.json."""
 
     def table(rows: Any, columns: tuple[str, ...]) -> dict[str, dict[str, int]]:
         return {kind: dict(zip(columns, rows[k], strict=True)) for k, kind in enumerate(KINDS)}
@@ -183,8 +183,8 @@ def test_agrees_with_the_core(
 
 
 def _merge_rts_limits(counters: dict[str, Any]) -> None:
-    """Of what length was a frame that only RTSs at a mixture of rates asked for? In so short a run nobody can say, so
-    only the sum over kinds is compared here."""
+    """The length of a frame for which only RTSs were sent, at a mixture of rates. In so short a run it cannot be known,
+    so only the sum over kinds is compared."""
     ends = counters["end"].values()
     total = sum(row.get("RTS_LIMIT", 0) for row in ends)
     for row in ends:
@@ -192,8 +192,8 @@ def _merge_rts_limits(counters: dict[str, Any]) -> None:
 
 
 class Relay(Core):
-    """Five stations in a row, 2 Mb/s, that pass TCP segments on: `window` of them at a time from the first to the last,
-    which answers each. A lost one is replaced after a while."""
+    """Five stations in a row, 2 Mb/s, relay TCP segments: `window` of them at a time from the first to the last, which
+    acknowledges each. A lost one is replaced after a while."""
 
     def __init__(self, seed: int, rts_above: int, window: int) -> None:
         power = [[{1: 1000, 2: 40}.get(abs(i - j), 0) for j in range(5)] for i in range(5)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Panels of figures: what is written around them lies inside the figure, and on nothing else."""
+"""Panels of figures: text around them lies inside the figure, and overlaps nothing."""
 
 from itertools import pairwise
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was on the air, and the paths that packets took: as the tiny air saw it happen, and by hand."""
+"""What was on the air, and the paths of packets: as in the tiny air, and by hand."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ FLOW = {"name": "flow1", "source": "sta1", "destination": "sta4", "port": 2}
 
 
 def test_what_was_on_the_air_is_what_the_trace_says(sample: Sample) -> None:
-    """Who sent it (of a CTS or an ACK, whom it answers), to whom, when, and what became of it there."""
+    """The sender (of a CTS or an ACK, the station that it answers), the receiver, the time, and the outcome there."""
     air, trace = aired.read(sample.pcapng, sample.air.plan()), sample.trace
     tx, addressed = trace.tx, trace.rx["addressed"] != 0
     assert air.kind.tolist() == tx["kind"].tolist() and {*air.kind.tolist()} == {*Kind}
@@ -36,7 +36,7 @@ def test_what_was_on_the_air_is_what_the_trace_says(sample: Sample) -> None:
 
 
 def test_the_radios_of_a_node_share_its_address() -> None:
-    """Which its first radio may have, or another one; a host without a radio is no station."""
+    """Its first radio's, or another one's; a host without a radio is no station."""
 
     def radio(ip: str | None) -> dict[str, Any]:
         return {"kind": "radio", "address": mac(0), "ip": ip}
@@ -48,7 +48,7 @@ def test_the_radios_of_a_node_share_its_address() -> None:
 
 
 def test_a_string_has_one_path(sample: Sample) -> None:
-    """All that arrived, when it did; the trace and the capture tell the same."""
+    """All arrivals, at their times; the trace and the capture give the same."""
     plan = sample.air.plan() | {"applications": [FLOW, {**FLOW, "name": "other", "port": 3}]}
     told = paths(Legs.of_trace(sample.trace, radios(plan)), plan)
     read = paths(Legs.of_air(aired.read(sample.pcapng, plan), sample.trace.stop_ns), plan)
@@ -64,7 +64,7 @@ def test_a_string_has_one_path(sample: Sample) -> None:
 
 
 def legs(*rows: tuple[int, int, int, int]) -> Legs:
-    """Of sender, receiver, end and packet, from station 0 to station 3."""
+    """A leg: sender, receiver, end and packet, from station 0 to station 3."""
     bodies = [
         bytes([8, 0, 0, 0]) + mac(to) + mac(by) + bytes(8) + ipv4(ip(0), ip(3), 6, tcp(1, 2, n, 7, 0x10, b"x"), n)
         for by, to, _, n in rows
@@ -82,7 +82,7 @@ def found(*rows: tuple[int, int, int, int]) -> Paths:
 
 
 def test_a_path_that_changes() -> None:
-    """Two packets under way at once; the second takes a shorter way."""
+    """Two packets under way at once; the second takes a shorter path."""
     seen = found((0, 1, 10, 1), (1, 2, 20, 1), (0, 2, 25, 2), (2, 3, 30, 1), (2, 3, 40, 2))
     assert seen.time_ns.tolist() == [30, 40] and seen.hops.tolist() == [3, 2]
     assert seen.stations.tolist() == [[0, 1, 2, 3], [0, 2, 3, NONE]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of runs: its numbers are those of the tables that are printed, and a browser shows them all."""
+"""The report of runs: it has the numbers of the printed tables, and a browser shows them all."""
 
 import re
 from dataclasses import replace
@@ -63,7 +63,7 @@ def made() -> Report:
 
 
 def test_the_file(made: Report) -> None:
-    """One, the same again, that asks nobody for anything; with the license of what is in it."""
+    """One file, the same again, that loads nothing else; with the licences of its parts."""
     text = page(made)
     assert text == page(made) and "<title>a &lt;study&gt;</title>" in text and "default-src 'none'" in text
     assert not re.search(r"\bsrc=|@import|fetch\(|XMLHttpRequest|{{", text)
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_report_stays(text: str, tmp_path: Path) -> None:
 
 
 def goodput_first(table: Table) -> list[list[str]]:
-    """The rows of a printed table, as the report has them."""
+    """Return the rows of a printed table, as in the report."""
     rows = [[str(cell) for cell in row] for row in zip(*(column.cells for column in table.columns), strict=True)]
     return sorted(rows, key=lambda row: not row[0].startswith("goodput"))
 
@@ -180,7 +180,7 @@ OVER_CASES = """
     ("cases", "joined"), [(["1400", "100", "200", "400"], True), (["static 4", "DSR 4", "static 8"], False)]
 )
 def test_where_cases_are(cases: list[str], joined: bool, tmp_path: Path) -> None:
-    """Numbers are to scale, and joined; what is none is not; intervals are side by side."""
+    """Numbers are to scale, and joined; other cases are not; intervals are side by side."""
     runs = [sample_runs.run(variant=variant, case=case, seed=seed, segments=900 + 9 * seed)
             for case in cases for variant in ("plain", "slow", "fast") for seed in (1, 2, 3)]  # fmt: skip
     said = look(page(made_of(runs)), OVER_CASES, tmp_path)
@@ -261,7 +261,7 @@ def routed() -> OverTime:
 
 
 def test_what_there_is_over_time() -> None:
-    """All that is drawn as files is in the page: intervals, what was lost, phases, samples, routes and their cost."""
+    """The page has all that is drawn as files: intervals, losses, phases, samples, routes and their cost."""
     made = made_of(sample_runs.study(), seen=routed())
     head, column = unpack(page(made))
     charts = {chart["title"]: chart for chart in head["charts"]}
@@ -285,7 +285,7 @@ def test_what_there_is_over_time() -> None:
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_what_there_is_over_time(tmp_path: Path) -> None:
-    """All to one scale, in both themes: bands, marks, rows of spans and dots are where their times are."""
+    """All to one scale, in both themes: bands, marks, rows of spans and dots are at their times."""
     said = look(page(made_of(sample_runs.study(), seen=routed())), """
       await when(() => run && run.ready_ms);
       said.extents = curves.map((u) => [u.scales.x.min, u.scales.x.max]);
@@ -302,7 +302,7 @@ def test_a_browser_shows_what_there_is_over_time(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_cases(tmp_path: Path) -> None:
-    """And cells as they are printed: a mean and its change apart, names above what they name."""
+    """Cells as printed: a mean and its change apart, names above their columns."""
     done = """await when(() => run && run.ready_ms);
         said.cells = [...document.querySelectorAll("#results td")].map((each) => each.innerText);
         const firsts = [...document.querySelectorAll("#results tr > :first-child")];

@@ -89,7 +89,7 @@ def test_what_is_counted_of_the_mac() -> None:
     r = run(given_up=5)
     assert r.retries == (1 + 3, 2 + 0)
     assert r.responses_spoilt == 2 + 88
-    sent = 4 + 5 + 2 + 3  # segments that sta1, the source, was done with; sta5 sent no ACK
+    sent = 4 + 5 + 2 + 3  # segments that sta1, the source, had finished; sta5 sent no ACK
     assert r.losses == pytest.approx((100 * (5 + 2 + 1 + 1) / sent, 100 * 3 / sent))
 
 
@@ -147,7 +147,7 @@ def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[s
 
 
 def test_an_application_may_say_other_things_than_a_flow() -> None:
-    """Then its report is kept as it is; one that delivers nothing is no flow."""
+    """Then its report is kept unchanged; an application that delivers nothing is no flow."""
     made, found = plan(), lane(100)
     made["applications"] += [made["applications"][0] | {"name": name} for name in ("pings", "packets")]
     pings = {"name": "pings", "rtt_ms": [1.5, None]}
@@ -159,7 +159,7 @@ def test_an_application_may_say_other_things_than_a_flow() -> None:
 
 
 def test_comparable() -> None:
-    """Wall times, lateness, the host and what it was made of make no difference; anything else does."""
+    """Wall times, lateness, the host and inputs make no difference; anything else does."""
     slow = result(runs=[run(wall_s=99.0, made_of={"kernel": "00"})], host=Host(lane="virtual", kernel="6.12.99"))
     assert slow != result() and slow.comparable() == result().comparable()
     assert result(runs=[run(segments=4501)]).comparable() != result().comparable()
@@ -167,7 +167,7 @@ def test_comparable() -> None:
 
 
 def test_a_failed_lane_is_no_result() -> None:
-    """A run that failed in its lane is an error, with the lane's own words."""
+    """A run that failed in its lane is an error, with the lane's message."""
     failed = {"version": 3, "ok": False, "error": "sta1: no such device"}
     with pytest.raises(ValueError, match="sta1: no such device"):
         from_lane(plan(), failed, wall_s=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes from their trace: by hand, and no byte believed unchecked."""
+"""Routes from their trace: by hand, and with every byte checked."""
 
 import contextlib
 from typing import Any
@@ -36,7 +36,7 @@ def ip(station: int) -> int:
 
 
 def record(event: Event, ms: int, node: int, to: int = 4, **values: int) -> Array:
-    """Of station `node`, about another, so many ms after the run's start."""
+    """Return a record of station `node`, about another, this many ms after the run's start."""
     new = np.zeros(1, RECORD)
     fields = {"size": RECORD.itemsize, "event": event, "time_ns": ZERO + ms * MS, "node": ip(node), "to": ip(to)}
     for name, value in (fields | values).items():
@@ -59,7 +59,7 @@ def found(*records: Array, took: Paths | None = None, **of_lane: Any) -> Routes:
 
 
 def took(*packets: tuple[int, list[int]]) -> Paths:
-    """Packets that arrived so many ms after the run's start, over these stations, from 1."""
+    """Return packets that arrived this many ms after the run's start, over these stations, from 1."""
     rows = [[n - 1 for n in path] + [-1] * (5 - len(path)) for _, path in packets]
     hops = [len(path) - 1 for _, path in packets]
     return Paths(np.array([ZERO + ms * MS for ms, _ in packets]), np.array(hops), np.array(rows))

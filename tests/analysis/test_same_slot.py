@@ -11,7 +11,7 @@ SLOT = 20_000
 
 
 def collided(apart_ns, kind=Kind.TCP_DATA, outcome=Outcome.COLLISION, addressed=1, other=1):
-    """sta0 sends to sta2 at 1 s, and sta1 begins so much later; what sta2 makes of the first."""
+    """sta0 sends to sta2 at 1 s, and sta1 begins this much later; return the outcome of the first at sta2."""
     tx, rx = np.zeros(3, TX), np.zeros(1, RX)
     tx["id"], tx["station"], tx["kind"] = (1, 2, 3), (0, other, 1), (kind, Kind.TCP_DATA, Kind.TCP_DATA)
     tx["start_ns"] = 1_000_000_000 + np.array([0, apart_ns, 50_000_000])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames as Scapy packets: what they say is what the trace knows, from a folder, a run going on, and an interface."""
+"""Frames as Scapy packets: they agree with the trace, from a folder, a run going on, and an interface."""
 
 import ast
 import re
@@ -64,7 +64,7 @@ def test_packets_know_what_became_of_them(sample: Sample, air: list[Any]) -> Non
 
 
 def test_the_documentations_tap(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
-    """Five lines, and they count."""
+    """Five lines are enough to count."""
     page = (Path(__file__).parents[2] / "docs/python.md").read_text()
     [tap] = [code for code in re.findall("```python\n(.*?)```", page, re.S) if "analysis.taps.sniff" in code]
     assert tap.count("\n") == 5
@@ -82,7 +82,7 @@ def test_the_documentations_tap(sample: Sample, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 def test_a_stations_view(sample: Sample) -> None:
-    """What a station received, and why that was spoilt; of all stations, if none is named."""
+    """What a station received, and why it was corrupted; of all stations, if none is named."""
     t = sample.trace
     mine = t.rx[(t.rx["station"] == 1) & (t.rx["outcome"] != Outcome.BELOW_THRESHOLD)]
     seen = list(frames(sample.folder, interface="sta2"))
@@ -107,7 +107,7 @@ def test_only_what_is_asked_for(sample: Sample) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["finished", "failed"])
 def test_a_run_that_is_going_on(sample: Sample, air: list[Any], tmp_path: Path, end: str) -> None:
-    """What is still to be written is waited for, to the end of the run, however that is."""
+    """Data still to be written is waited for, to the end of the run, however it ends."""
     (tmp_path / "air.trace").touch()
     raw, half, seen = sample.pcapng.read_bytes(), threading.Event(), []
 
@@ -168,7 +168,7 @@ INSIDE = re.compile("(TCP|ACK|SYN|ARP|ICMP|OLSR|IPv6) .*in (a )?(DSR|batman-adv)
 
 @pytest.mark.parametrize("name", sorted(filter(INSIDE.search, CASES)))
 def test_a_segment_inside_of_routing(name: str) -> None:
-    """Behind the headers of DSR and batman-adv, packets are what they are to the taps."""
+    """Behind the headers of DSR and batman-adv, packets have the kind that the taps find."""
     octets, kind = CASES[name]
     packet = sniff.uncovered(RadioTap(b"\0\0\x09\0\x02\0\0\0\0" + octets))
     assert sniff.kind(packet) == kind

@@ -33,7 +33,7 @@ GOODPUT = {"goodput_segments": "segments"}
 
 
 def text(table: Table) -> list[list[str]]:
-    """What a reader sees: the cells of each line."""
+    """Return what a reader sees: the cells of each line."""
     out = io.StringIO()
     Console(file=out, width=200).print(table)
     lines = (line.strip("│┃").replace("┃", "│") for line in out.getvalue().splitlines())
@@ -104,7 +104,7 @@ def test_many_variants_are_one_matrix() -> None:
 
 
 def test_without_flight_and_goodput() -> None:
-    """What a run does not have is a dash; against no goodput there is no change."""
+    """A value that a run lacks is a dash; relative to no goodput there is no change."""
     runs = [run("full", segments=0, in_flight=None), run("none", segments=5, in_flight=None)]
     [table] = study_tables("", runs)
     lines = text(table)
@@ -140,7 +140,7 @@ def flows_of(*runs: Run) -> list[list[str]]:
 
 
 def test_flows() -> None:
-    """Each flow's own numbers: hops, TCP, goodput, and when it was done; columns that nobody fills are not there."""
+    """Each flow's own numbers: hops, TCP, goodput, and its end; empty columns are omitted."""
     done = run(segments=4500)
     [flow] = done.flows
     tcp = TcpSummary(rtos=3, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=1, recovery_s=1, rto_s=1,
@@ -169,7 +169,7 @@ def routed(seed: int, by_hops: dict[int, int] | None) -> Run:
 
 
 def test_routing() -> None:
-    """Rows of what it cost and lost, each reason one, where there was a protocol; and a table of routes."""
+    """Rows of its cost and losses, each reason one, where there was a protocol; and a table of routes."""
     runs = [routed(1, {3: 1500, 4: 20}), routed(2, {4: 5})]
     lines = text(study_tables("", runs, quantities=of_runs(runs))[0])
     assert row(lines, "control packets sent") == ["42 ± 0"] and row(lines, "control, bytes") == ["1,500 ± 0"]

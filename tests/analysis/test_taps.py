@@ -52,7 +52,7 @@ def test_a_capture_alone(sample: Sample, tmp_path: Path, capsys: pytest.CaptureF
 def test_where_what_stations_received_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rts_above: int
 ) -> None:  # fmt: skip
-    """The air's remarks say the rest: all but COL_ANY is counted, and agrees."""
+    """The air's remarks give the rest: all but COL_ANY is counted, and agrees."""
     sample = make_sample(busy_string(4.137, 5, rts_above=rts_above), 4.137, tmp_path)
     sample.views.unlink()
     assert compare.main([str(tmp_path), "--scapy"]) == 0
@@ -63,7 +63,7 @@ def test_where_what_stations_received_is_left_out(
 
 
 def test_misuse(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Misuse is exit status 2, what cannot be read 1, each with one sentence."""
+    """Misuse is exit status 2, an unreadable file 1, each with one message."""
     for arguments in ([], [str(tmp_path)], [str(sample.folder), "--interface", "lo"]):
         with pytest.raises(SystemExit) as stopped:
             compare.main(arguments)
@@ -91,7 +91,7 @@ def test_counted_with_scapy(sample: Sample, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.slow
 def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A remark that is not true is found."""
+    """A false remark is found."""
     shutil.copytree(sample.folder, tmp_path, dirs_exist_ok=True)
     raw = gzip.decompress(sample.pcapng.read_bytes())
     (tmp_path / "air.pcapng.gz").write_bytes(raw.replace(b"given up: DATA", b"given in: DATA", 1))
@@ -101,7 +101,7 @@ def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_live_counts(sample: Sample) -> None:
-    """Packets as an interface shows them are counted as those of the file."""
+    """Packets as from an interface are counted like those of the file."""
     counted = compare.count(frames(sample.folder, interface="sta2"))
     received = sample.air.counters[1]["rx"]
     for kind in Kind:
@@ -113,14 +113,14 @@ def test_live_counts(sample: Sample) -> None:
 
 
 def test_live_needs_an_interface(capsys: pytest.CaptureFixture[str]) -> None:
-    """An interface that is not there is a sentence for people."""
+    """A missing interface gives a message."""
     assert compare.main(["--interface", "no-such-dev", "--seconds", "0.1"]) == 1
     assert "cannot capture on no-such-dev" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("damage", ["hole", "fifo", "plan.json", "lane.json"])
 def test_a_damaged_run_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
-    """And at once: a hole of 20 GB is not read, and for a fifo nobody waits."""
+    """At once: a hole of 20 GB is not read, and a fifo is not waited for."""
     trace = tmp_path / "air.pcapng.gz"
     if damage == "fifo":
         os.mkfifo(trace)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP flows from their trace: numbers by hand, phases that share the time exactly, and no byte believed unchecked."""
+"""TCP flows from their trace: numbers by hand, phases that share the time exactly, and every byte checked."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ ZERO, START, STOP = 1000 * MS, 1100 * MS, 2100 * MS
 
 
 def record(event: Event, time_ms: int, **values: int) -> Array:
-    """A record, of a flow's start unless said otherwise; times in ms since the run's start."""
+    """Return a record, of a flow's start by default; times in ms since the run's start."""
     new = np.zeros(1, RECORD)
     given = {
         "size": RECORD.itemsize, "event": event, "cwnd": 10, "ssthresh": NO_SSTHRESH, "packets_out": 10,
@@ -39,7 +39,7 @@ def follow(*records: Array, stop_ns: int = STOP) -> Flow:
 
 
 def steps(flow: Flow, values: Array) -> list[tuple[int, int]]:
-    """When each value ends to hold (ms since the run's start), and the value."""
+    """Return when each value ends (ms since the run's start), and the value."""
     return [(int(end) // MS, int(value)) for end, value in zip(flow.time_ns[1:], values, strict=True)]
 
 
@@ -73,7 +73,7 @@ def test_a_stall_is_from_what_was_acknowledged_last_to_what_is_next() -> None:
 
 
 def test_a_dip_is_the_slowest_ten_seconds_beside_the_mean() -> None:
-    """Over sequence numbers that begin anew; what is left of the last ten does not count."""
+    """Across a wrap of sequence numbers; what is left of the last ten seconds does not count."""
     records = [
         record(Event.ACK, 5_000, una=2**32 - 1000),
         record(Event.ACK, 15_000, una=3000),  # 4000 by the ACK at 5 s
@@ -116,7 +116,7 @@ def test_phases_by_hand() -> None:
 
 
 def test_a_timer_that_is_not_the_retransmission_timer_is_no_rto() -> None:
-    """A loss probe: what it sends is a sign of life, that it went off is none."""
+    """A loss probe: the segment that it sends shows activity, its timer does not."""
     probe = follow(
         record(Event.ACK, 200, cwnd=4, ssthresh=4),
         record(Event.TIMER, 300, cwnd=4, ssthresh=4, sent_ms=200),
@@ -170,7 +170,7 @@ values = st.fixed_dictionaries(
 @given(st.lists(st.tuples(times, st.sampled_from(Event), values), min_size=1), times)
 @examples(500)
 def test_phases_share_the_time_exactly(drawn: list[tuple[int, Event, dict[str, int]]], stop_ms: int) -> None:
-    """Whatever a sender went through: no gap, no overlap, and not more waits than expiries."""
+    """Whatever a sender went through: no gap, no overlap, and at most as many waits as expiries."""
     records = [record(event, time, **v) for time, event, v in sorted(drawn, key=lambda each: each[0])]
     stop_ns = max(START, ZERO + stop_ms * MS)
     records.append(record(Event.CLOSE, 1200))
@@ -229,7 +229,7 @@ def test_a_flow_ends_when_it_finished_and_a_closed_connection_keeps_its_values(t
 
 
 def test_the_end_that_sent_most_is_the_sender(tmp_path: Path) -> None:
-    """Of questions and answers over one connection; of those with one each there is no course."""
+    """Of questions and answers over one connection; with a connection for each there are no values over time."""
     asks = record(Event.ACK, 300, cwnd=5, una=0, nxt=200)
     back = {"saddr": ENDS["daddr"], "sport": ENDS["dport"], "daddr": ENDS["saddr"], "dport": ENDS["sport"]}
     answers = record(Event.ACK, 400, **back, cwnd=8, una=0, nxt=9000)

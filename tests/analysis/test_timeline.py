@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The timeline of a run: its columns are what the air's trace says, and a browser shows, finds and tells the same."""
+"""The timeline of a run: its columns agree with the air's trace, and a browser shows and finds the same."""
 
 import gzip
 import json
@@ -37,7 +37,7 @@ def lane(sample: Sample) -> dict[str, Any]:
 
 
 def sender() -> Flow:
-    """One that loses at 2 s, and waits from 4 s until 5 s."""
+    """Return a flow that loses its route at 2 s, and waits from 4 s until 5 s."""
     cwnd, phase = np.array([2, 8, 4, 1]), np.array([0, 1, 2, 3])
     return Flow(np.array([0, 1, 2, 4, 6]) * 10**9, cwnd, np.array([NO_SSTHRESH, 8, 4, 2]), np.full(4, 90_000), cwnd - 1,
                 phase, np.array([5 * 10**9]), np.array([2 * 10**9]), (0, 0), None)  # fmt: skip
@@ -59,7 +59,7 @@ def test_rows_are_transmissions_and_wiresharks_numbers(sample: Sample, made: Tim
 
 
 def test_what_became_of_each_frame(sample: Sample, made: Timeline) -> None:
-    """Its last attempt says at which limit it was given up; each first one since when it was queued."""
+    """The last attempt has the limit at which it was given up; each first one has its queueing time."""
     trace, of = sample.trace, made.frames
     ends = trace.end[np.isin(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
     limits = dict(zip(ends["id"].tolist(), ends["reason"].tolist(), strict=True))
@@ -82,7 +82,7 @@ def test_attempts_at_one_frame_hang_together(sample: Sample, made: Timeline) -> 
 
 
 def test_with_edca_attempts_of_two_categories_alternate() -> None:
-    """Each category is served by itself."""
+    """Each category is served separately."""
     data, ack = int(Kind.TCP_DATA), int(Kind.ACK)
     air = SimpleNamespace(
         kind=np.array([data, data, data, ack, data]), station=np.array([0, 0, 0, 1, 0]),
@@ -108,7 +108,7 @@ def test_who_spoilt_it(sample: Sample, made: Timeline) -> None:
 
 
 def test_who_heard_it(sample: Sample, made: Timeline) -> None:
-    """Who received a frame is who the trace says did; who sensed it, all within two hops."""
+    """The receivers of a frame are those in the trace; all stations within two hops sensed it."""
     trace, of = sample.trace, made.frames
     bits = np.unpackbits(made.masks, axis=1, bitorder="little")[:, :4]
     well = trace.rx["outcome"] == Outcome.OK
@@ -122,7 +122,7 @@ def test_who_heard_it(sample: Sample, made: Timeline) -> None:
 
 
 def test_without_what_stations_received(sample: Sample, made: Timeline) -> None:
-    """All within range are supposed to have; but of whom it was for, the air says it."""
+    """All within range count as receivers; for the addressed one, the air says whether it received it."""
     bare = timeline.make("", plan(sample), lane(sample), read_file(sample.pcapng), None, {})
     bits = np.unpackbits(bare.masks, axis=1, bitorder="little")[bare.frames.received, :4]
     good = np.flatnonzero((bare.frames.outcome == Outcome.OK) & (bare.frames.receiver >= 0))
@@ -130,7 +130,7 @@ def test_without_what_stations_received(sample: Sample, made: Timeline) -> None:
 
 
 def test_segments_of_flows(sample: Sample, made: Timeline) -> None:
-    """TCP's numbers, those of RTSs, CTSs and ACKs that ask and answer for its frames, and none of others."""
+    """TCP's numbers, also of RTSs, CTSs and ACKs for its frames, and of no others."""
     of = made.frames
     data = of.kind == Kind.TCP_DATA
     assert (of.flow[data] == 0).all() and (of.payload[data] == 1460).all() and not of.back[data].any()
@@ -140,7 +140,7 @@ def test_segments_of_flows(sample: Sample, made: Timeline) -> None:
 
 
 def test_how_long_a_station_contended(made: Timeline) -> None:
-    """Since it had the frame, and its exchange before was over; not after a CTS."""
+    """Since it had the frame and its previous exchange was over; not after a CTS."""
     of = made.frames
     own = ~is_response(of.kind) & (of.station >= 0)
     assert (of.waited[~own] == -1).all()
@@ -156,7 +156,7 @@ def test_how_long_a_station_contended(made: Timeline) -> None:
 
 
 def test_the_file(made: Timeline) -> None:
-    """One, the same again, that asks nobody for anything; its columns are the run's."""
+    """One file, the same again, that loads nothing else; its columns are the run's."""
     text = page(made)
     assert text == page(made) and "<title>a &lt;timeline&gt;</title>" in text and "default-src 'none'" in text
     assert not re.search(r"\bsrc=|@import|fetch\(|XMLHttpRequest|{{", text)
@@ -295,7 +295,7 @@ def test_a_browser_shows_the_same(made: Timeline, tmp_path: Path) -> None:
 
 
 def many(size: int, stations: int = 25) -> Timeline:
-    """So many frames, not of any run: each follows the one before, a tenth collide with the next but one."""
+    """Return this many frames, of no run: each follows the one before, and a tenth collide with the next but one."""
     random, rows = np.random.default_rng(1), np.arange(size)
     took = random.integers(200, 2000, size) * 1000
     start = np.cumsum(took + random.integers(10, 400, size) * 1000)

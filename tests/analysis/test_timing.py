@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run in real time is valid, or says in which ways it is not."""
+"""A run in real time is valid, or names the limits that it exceeded."""
 
 from __future__ import annotations
 

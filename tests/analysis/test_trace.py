@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading `air.trace`: every record arrives, and no byte is believed unchecked."""
+"""Reading `air.trace`: every record arrives, and every byte is checked."""
 
 import struct
 
@@ -93,7 +93,7 @@ def test_says_what_is_wrong_where(records: list[bytes], says: str) -> None:
 
 
 def test_lost_records_are_admitted() -> None:
-    """If the module says that records were lost, arrivals without their transmission are left out, not an error."""
+    """If the module reports lost records, arrivals without their transmission are omitted, not an error."""
     stop = struct.pack("<HBBIqq", 24, 4, 1, 3, 9000, 0)
     t = parse(START, tx(2), rx(1), rx(2), stop)
     assert t.lost_records == 3 and t.rx["id"].tolist() == [2] and t.rx_tx.tolist() == [0]
@@ -102,7 +102,7 @@ def test_lost_records_are_admitted() -> None:
 @given(st.data())
 @examples(300)
 def test_no_byte_does_harm(sample: Sample, data: st.DataObject) -> None:
-    """Whatever is overwritten or cut off, the answer is a trace or a Damaged."""
+    """Whatever is overwritten or cut off, the result is a trace or Damaged."""
     raw = bytearray(sample.raw[:4000] + STOP)
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
@@ -113,7 +113,7 @@ def test_no_byte_does_harm(sample: Sample, data: st.DataObject) -> None:
 
 
 def aggregate(*mpdus: bytes, more: int | None = None) -> bytes:
-    """A PPDU that begins with a CTS, which stands for data, and has these MPDUs besides."""
+    """Return a PPDU that begins with a CTS, which stands for data, and has these further MPDUs."""
     parts = [struct.pack("<qIIHHBBH", 1500, 8 + n, 100 * n, 20 + n, len(each), 7, 2, 0) + each.ljust(16, b"\0")
              for n, each in enumerate(mpdus)]  # fmt: skip
     record = bytearray(tx(5) + b"".join(parts))

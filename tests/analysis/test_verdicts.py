@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Claims over all of their cases: how checks are pooled, and what intervals make of them."""
+"""Claims over all of their cases: how checks are pooled, and the verdicts from their intervals."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FEWEST = verdicts.FEWEST
 
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here a few are enough for a verdict."""
+    """Here a few runs are enough for a verdict."""
     monkeypatch.setattr(verdicts, "FEWEST", 1)
 
 
 def judged(checks: Sequence[Check], cells: Cells, published: Mapping[str, float] | None = None) -> Outcome:
-    """What becomes of checks of the quantity `x`, by case and variant; published values are of variant `a`."""
+    """Return the results of checks of the quantity `x`, by case and variant; published values are of variant `a`."""
 
     def read(case: str, variant: str, path: str) -> Mapping[int, float]:
         return dict(enumerate(cells[case, variant], 1))
@@ -39,7 +39,7 @@ def judged(checks: Sequence[Check], cells: Cells, published: Mapping[str, float]
 
 
 def one(relation: str, ratios: Sequence[float], factor: float = 1.0, to: float | None = None) -> Found:
-    """A check in one case, whose ratio in each seed is given."""
+    """Return a check in one case, whose ratio in each seed is given."""
     check = Check(Of("a", "x"), relation, Of("b", "x"), factor, to)
     [found] = judged([check], {("", "a"): [100 * ratio for ratio in ratios], ("", "b"): [100.0] * len(ratios)}).found
     return found
@@ -76,7 +76,7 @@ def test_a_range_is_a_side_and_a_number(low: float, high: float, finding: Decisi
 
 
 def test_cases_are_pooled() -> None:
-    """A mean over cases in each seed: what one case loses and others gain by more is a gain."""
+    """A mean over cases in each seed: one case loses, others gain more, so it is a gain."""
     checks = [Check(Of("a", "x", case), ">", Of("b", "x", case)) for case in ("1", "2", "3")]
     cells = {("1", "a"): (90, 91, 92), ("2", "a"): (130, 131, 129), ("3", "a"): (120, 121, 122)}
     cells |= {(case, "b"): (100, 101, 102) for case in ("1", "2", "3")}
@@ -104,7 +104,7 @@ def test_a_group_is_a_contrast_of_whatever_variants() -> None:
 
 
 def test_the_most_of_some_is_taken_in_each_seed() -> None:
-    """How far it is above the least is a number, and no finding."""
+    """By how far it exceeds the least is a number, not a finding."""
     three = tuple(Of(variant, "x") for variant in "abc")
     cells = {("", "a"): (100, 100, 101), ("", "b"): (120, 90, 121), ("", "c"): (90, 120, 90)}
     best = Check(Of("a", "x"), ">=", Most(three[1:], "the best other"))
@@ -120,7 +120,7 @@ def test_the_most_of_some_is_taken_in_each_seed() -> None:
     [(3, 3, OPEN), (12, 12, CONFIRMED), (0, 12, REFUTED), (8, 12, OPEN), (500, 1000, REFUTED), (580, 1000, CONFIRMED)],
 )  # fmt: skip
 def test_what_is_mostly_so_is_counted(won: int, of: int, said: Decision) -> None:
-    """By however much: an exact interval of the share of seeds, against a margin of a tenth."""
+    """By any amount: an exact interval of the share of seeds, against a margin of a tenth."""
     found = one(MOSTLY, [1000.0] * won + [0.999] * (of - won))
     assert (found.finding, found.ratio, found.estimate.mean) == (said, None, won / of)
 
@@ -194,7 +194,7 @@ def test_how_far_a_paper_that_ran_as_much_may_be_off() -> None:
 
 
 def alone(relation: str, path: str, ratio: float, to: float | None = None, **published: float) -> Decision | None:
-    """What is found of twelve seeds that all have about this ratio of a quantity."""
+    """Return the finding for twelve seeds that all have about this ratio of a quantity."""
     check = Check(Of("a", path), relation, Of("b", path), 1.0 if to is None else ratio, to)
     values = {"a": {seed: 100 * ratio * (1 + seed % 2 / 1e4) for seed in range(1, 13)},
               "b": dict.fromkeys(range(1, 13), 100.0)}  # fmt: skip
@@ -213,7 +213,7 @@ def alone(relation: str, path: str, ratio: float, to: float | None = None, **pub
      (">>", "col.total", 2.01, CONFIRMED)],
 )  # fmt: skip
 def test_less_than_a_margin_more_is_not_more(relation: str, path: str, ratio: float, said: Decision) -> None:
-    """One percent of goodput, five of all else. And a margin less is still as much."""
+    """One percent of goodput, five of everything else. A smaller difference counts as equal."""
     assert alone(relation, path, ratio) is said
 
 
@@ -272,8 +272,8 @@ LAWS = {
 def test_verdicts_are_false_no_more_often_than_said(
     law: str, most: float, cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """docs/studies.md has these rates: of a gain that there is not, and of one as large as the margin, at any of the
-    looks. A false verdict on the one is "yes", on the other "no"."""
+    """docs/studies.md has these rates: for no gain, and for one as large as the margin, at any of the looks. A false
+    verdict is "yes" for the one, and "no" for the other."""
     monkeypatch.setattr(verdicts, "FEWEST", FEWEST)
     r, trials, names = np.random.default_rng(1), 250, [str(case) for case in range(cases)]
     checks = [Check(Of("a", "goodput_kbps", case), ">", Of("b", "goodput_kbps", case)) for case in names]
@@ -291,7 +291,7 @@ def test_verdicts_are_false_no_more_often_than_said(
 
 
 def test_no_effect_is_decided() -> None:
-    """A gain that there is not is refuted, by as many seeds as its spread takes."""
+    """A gain that does not exist is refuted, by as many seeds as its spread requires."""
     r = np.random.default_rng(2)
     said = [one_of_goodput(np.exp(0.01 * r.standard_normal(24))) for _ in range(100)]
     assert said.count(REFUTED) > 80 and said.count(CONFIRMED) < 5

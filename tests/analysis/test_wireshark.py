@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is no
 
 
 def tshark(file: Path, *options: str) -> list[str]:
-    """With the profile, as docs/view.md opens it; tshark has nothing to say."""
+    """With the profile, as docs/view.md opens it; tshark reports nothing."""
     done = subprocess.run(
         ["tshark", "-C", "dcflab", "-r", file, *options], check=True, capture_output=True, text=True,
         env={**os.environ, "WIRESHARK_CONFIG_DIR": str(CONFIGURATION)},
@@ -41,7 +41,7 @@ NOT_TOLD_APART = {  # what tshark looks for farther in, or not as far
 
 
 def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
-    """Also inside of DSR and batman-adv: the three buttons show what the counters count."""
+    """Also inside DSR and batman-adv: the three buttons show what the counters count."""
     from scapy.utils import PcapWriter
 
     cases = {name: case for name, case in CASES.items() if len(case[0]) >= 24 and name not in NOT_TOLD_APART}
@@ -55,7 +55,7 @@ def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
 
 
 def test_columns(sample: Sample, of_stations: Path) -> None:
-    """Comment, interface, bad FCS and Retry bit are to be seen, and how long a frame lasts."""
+    """Comment, interface, bad FCS and Retry bit are visible, and the duration of a frame."""
     [collided, *_] = tshark(sample.pcapng, "-Y", 'frame.comment contains "collision" && wlan.fc.retry == 1')
     assert re.search(r" air .* \d+\S*s 1 0 collision with sta\d \S", collided)
     [spoilt, *_] = tshark(of_stations, "-Y", "radiotap.flags.badfcs == 1 && tcp && wlan.fc.retry == 0")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A tiny air for tests: stations on a string that send without listening first.
 
-It knows RTS, CTS, ACK, retries, limits and a drop-tail queue, but no carrier sense, so within a second of air every
-outcome and every reason occurs many times. It writes the records of `air.trace` and counts as the air module does,
-by brute force: whatever overlaps at a station spoils. What `analysis` derives must agree with it.
+It has RTS, CTS, ACK, retries, limits and a drop-tail queue, but no carrier sense, so every outcome and every reason
+occurs many times within a second of air time. It writes the records of `air.trace` and counts as the air module does,
+by brute force: whatever overlaps at a station is corrupted. What `analysis` derives must agree with it.
 """
 
 import heapq
@@ -94,7 +94,7 @@ class Station:
 
 
 def _segment(packet: bytes) -> int:
-    """The number of a TCP segment: its sequence number, here."""
+    """Return the number of a TCP segment, here its sequence number."""
     return int.from_bytes(packet[8 + 24 : 8 + 28], "big")
 
 
@@ -269,7 +269,7 @@ class TinyAir:
             self.at(deadline, lambda: self.timeout(s, number, deadline), False)
 
     def timeout(self, s: Station, number: int, deadline: int) -> None:
-        """No answer has begun by the deadline; what has begun is heard to its end first."""
+        """No answer has begun by the deadline; one that has begun is received to its end first."""
         if s.waiting is None or s.sending_id != number:
             return
         if any(a.started <= deadline and a.outcome != Outcome.OWN_TX for a in s.here.values()):
@@ -347,7 +347,7 @@ class TinyAir:
         self.records.append(size.to_bytes(2, "little") + rest.ljust(size - 2, b"\0"))
 
     def run(self, seconds: float) -> bytes:
-        """Play, and return the bytes of `air.trace`."""
+        """Run it, and return the bytes of `air.trace`."""
         stop = START + int(seconds * 1e9)
         self.record(struct.pack("<BBIqq", 4, 0, 0, START, 0))
         while self.events and self.events[0][0] <= stop:
@@ -357,7 +357,7 @@ class TinyAir:
         return b"".join(self.records)
 
     def plan(self) -> dict[str, Any]:
-        """What the taps need of `plan.json`."""
+        """Return the parts of `plan.json` that the taps need."""
         n = len(self.stations)
         power = {1: -60_000, 2: -70_000}
         return {
@@ -377,7 +377,8 @@ class TinyAir:
 
 
 def busy_string(seconds: float, seed: int = 1, stations: int = 4, load: float = 20.0, rts_above: int = 100) -> TinyAir:
-    """A string with `seconds` of TCP from end to end, beacons, routing and ARP to run. `load`: segments a second."""
+    """Return a string with `seconds` of TCP from end to end, beacons, routing and ARP, ready to run. `load`: segments a
+    second."""
     air = TinyAir(stations, seed, lambda length: length > rts_above)
     last = stations - 1
     for n in range(int(seconds * load)):
@@ -395,6 +396,6 @@ def busy_string(seconds: float, seed: int = 1, stations: int = 4, load: float = 
             datagram = ipv4(ip(s), ip(s + 1), 17, udp(5000, 5001, bytes(500)))
             air.at(base + 4_000_000, lambda s=s, p=datagram: air.enqueue(s, Kind.UDP, s + 1, p))
         arp = b"\xaa\xaa\x03\0\0\0\x08\x06" + bytes(28)
-        to = (s + 2) % stations if n % 3 == 2 else s + 1 if s < last else s - 1  # two away is out of range
+        to = (s + 2) % stations if n % 3 == 2 else s + 1 if s < last else s - 1  # two hops away is out of range
         air.at(base + 3_000_000, lambda s=s, p=arp, to=to: air.enqueue(s, Kind.OTHER, to, p))
     return air

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The air's core in user space, for tests and fuzzers.
 
-The same C files that make the kernel module are built as a shared library; this binding plays the kernel: it hands
-frames over, lets time pass, and keeps what comes out. Nothing runs by itself: time is what the test says it is.
+The same C files that make the kernel module are built as a shared library. This binding plays the kernel: it gives
+frames to the core, lets time pass, and stores the results. The test sets the time.
 """
 
 from __future__ import annotations
@@ -253,14 +253,14 @@ def library() -> c.CDLL:
 
 
 def airtime_ns(phy: Phy, rate: int, length: int, short_preamble: bool) -> int:
-    """TXTIME of an MPDU at a legacy rate."""
+    """Return the TXTIME of an MPDU at a legacy rate."""
     mode = (Mode * len(RATES)).in_dll(library(), "mode_legacy")[RATES.index(rate)]
     silence = phy.signal_extension_ns if FORMATS[mode.format] == "ofdm" else 0
     return int(library().mode_txtime_ns(mode, length, short_preamble)) + silence
 
 
 def dsss(**changes: int) -> Phy:
-    """DSSS, long preamble, 1 Mb/s basic rate: the PHY of the seeds."""
+    """Return the papers' PHY: DSSS, long preamble, 1 Mb/s basic rate."""
     usual = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "signal_extension_ns": 0, "cw_min": 31, "cw_max": 1023}
     phy = {**usual, "basic_rates": 1, **changes}
     return Phy(**{"sensing_ns": phy["slot_ns"] // 4, **phy})
@@ -271,14 +271,14 @@ def address(station: int) -> bytes:
 
 
 def tcp(payload: int, flags: int = 0x10) -> bytes:
-    """LLC/SNAP, IPv4 and TCP headers of a segment with so many bytes of payload."""
+    """Return LLC/SNAP, IPv4 and TCP headers of a segment with this many bytes of payload."""
     ip = b"\x45\x00" + (40 + payload).to_bytes(2, "big") + bytes(4) + b"\x40\x06" + bytes(10)
     return b"\xaa\xaa\x03\x00\x00\x00\x08\x00" + ip + bytes(12) + bytes((0x50, flags)) + bytes(6) + bytes(payload)
 
 
 @dataclass(frozen=True)
 class Tx:
-    """A transmission, from its trace record. Times in ns."""
+    """A transmission, from its trace record. Times are in ns."""
 
     id: int
     kind: str
@@ -297,7 +297,7 @@ class Tx:
 
 @dataclass(frozen=True)
 class Rx:
-    """What became of a transmission at one station."""
+    """The outcome of a transmission at one station."""
 
     id: int
     station: int
@@ -310,7 +310,7 @@ class Rx:
 
 @dataclass(frozen=True)
 class End:
-    """A station is done with a frame."""
+    """A station has finished a frame."""
 
     station: int
     kind: str
@@ -324,7 +324,7 @@ class End:
 
 @dataclass(frozen=True)
 class Mpdu:
-    """One of a PPDU of several."""
+    """An MPDU in a PPDU of several."""
 
     id: int
     station: int
@@ -338,7 +338,7 @@ class Mpdu:
 
 
 class Core:
-    """One air. `power[i][j]` in attowatts says how j hears i; delays in ns likewise."""
+    """An air. `power[i][j]` in attowatts is the power of i at j; delays in ns likewise."""
 
     def __init__(self, power: list[list[int]], delay: list[list[int]] | None = None, *, phy: Phy | None = None,
                  reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
@@ -351,7 +351,7 @@ class Core:
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
         self.frames: dict[int, tuple[Frame, c.Array[c.c_uint8]]] = {}
-        self.given_back: list[tuple[Frame, c.Array[c.c_uint8]]] = []  # overwritten: who reads them reads nonsense
+        self.given_back: list[tuple[Frame, c.Array[c.c_uint8]]] = []  # overwritten: later reads get nonsense
         self.faults: list[str] = []  # a callback cannot raise
         self.tx: list[Tx] = []
         self.rx: list[Rx] = []
@@ -389,11 +389,11 @@ class Core:
         assert self.lib.dcf_set_link(self.memory, i, j, Link(power, -60000, delay))
 
     def tune(self, station: int, freq: int) -> None:
-        """Tell a station on which channel it is."""
+        """Put a station on this channel."""
         assert self.lib.dcf_set_station(self.memory, station, freq, *self.limits, False)
 
     def way(self, station: int, *waypoints: tuple[int, int, int, int], since: int = 0) -> bool:
-        """Where a station is when: (us since `since` ns, mm, mm, mm). What was there before is overwritten."""
+        """Set the positions of a station over time: (us since `since` ns, mm, mm, mm). Earlier ones are overwritten."""
         array = (Waypoint * len(waypoints))(*(Waypoint(at, (x, y, z)) for at, x, y, z in waypoints))
         if done := self.lib.dcf_set_waypoints(self.memory, station, array, len(waypoints), since):
             if old := self.ways.get(station):
@@ -402,18 +402,18 @@ class Core:
         return bool(done)
 
     def by_distance(self, table: dict[str, Any]) -> None:
-        """What arrives over a distance, as a plan has it."""
+        """Set the power by distance, as in a plan."""
         self.points, first, bits = (Point * len(table["power_mdbm"]))(*points(table)), table["first"], table["bin_bits"]
         assert self.lib.dcf_set_table(self.memory, Table(self.points, len(self.points), first, bits))
         for station, (mm2, weaker) in enumerate(zip(table["reach_mm2"], table["weaker_mdb"], strict=True)):
             assert self.lib.dcf_set_reach(self.memory, station, Reach(mm2, gain_q63(weaker), weaker))
 
     def fade(self, gain_q32: list[int] | None) -> bool:
-        """Let each signal by itself be stronger or weaker, by these quantiles."""
+        """Let each signal fade independently, by these quantiles."""
         return bool(self.lib.dcf_set_fading(self.memory, gain_q32 and (c.c_uint64 * len(gain_q32))(*gain_q32)))
 
     def link_now(self, i: int, j: int) -> Link:
-        """How j would hear what i sent now."""
+        """Return how j hears i now."""
         link = Link()
         assert self.lib.dcf_get_link(self.memory, i, j, link)
         return link
@@ -422,8 +422,8 @@ class Core:
              stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
              no_ack: bool = False, cts_to_self: bool = False, priority: int | None = None,
              farewell: bool = False, beacon: bool = False, flags: int = 0, sequence: int = 0) -> None:  # fmt: skip
-        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns; with a user priority, of two more; or
-        a farewell or a beacon, which are management. `flags` are Frame Control's, `sequence` is Sequence Control."""
+        """Hand over a data frame of 24 + len(body) bytes at `at` ns, two more with a user priority; or a management
+        frame, a farewell or a beacon. `flags` are Frame Control's, `sequence` is Sequence Control."""
         ra = to if isinstance(to, bytes) else address(to)
         kind, qos = (
             (0xC0 if farewell else 0x80 if beacon else 8, b"") if priority is None else (0x88, bytes((priority, 0)))
@@ -441,7 +441,7 @@ class Core:
 
     def agree(self, station: int, to: int, *, window: int = 64, start: int = 0, tries: int = 30, tid: int = 0,
               limits: Limits | None = None) -> Session:  # fmt: skip
-        """Block ACK between two stations, both halves."""
+        """Make a block-ACK agreement between two stations, both halves."""
         session = Session(limits or Limits(6_500_631, 5_484_000, 256, 0), window, start, start, tries)
         board = Scoreboard()
         assert self.lib.dcf_begin_scoreboard(self.memory, to, board, station, tid, window, start)
@@ -466,8 +466,8 @@ class Core:
         body: bytes | None = None,
         a_msdu: bool = False,
     ) -> None:
-        """The driver hands over an MPDU of so many bytes, FCS included, of its agreement, with the next sequence
-        number; or a request for a block ACK from a sequence number on. Its body is of zeros if not given."""
+        """Hand over an MPDU of an agreement, of this many bytes with FCS, with the next sequence number; or a request
+        for a block ACK from a sequence number on. Its body is zeros by default."""
         session = self.sessions[station, to, tid][0]
         sequence = session.next if sequence is None else sequence
         if request is None:
@@ -487,7 +487,7 @@ class Core:
         self.lib.dcf_enqueue(self.memory, station, frame, at)
 
     def run(self, until: int) -> None:
-        """Let time pass, as the kernel would: from one dcf_next() to the next."""
+        """Let time pass, as the kernel does: from one dcf_next() to the next."""
         while (at := self.lib.dcf_next(self.memory)) <= until:
             assert at >= self.now, "dcf_next() lies in the past"
             self.now = at
@@ -554,7 +554,7 @@ class Core:
             self.marks.append((r[3], u(8, 8)))
 
     def _mpdus(self, r: bytes, tx: Tx) -> None:
-        """Take those of a PPDU of several from its record."""
+        """Yield the MPDUs of a PPDU of several, from its record."""
         u = lambda at, size: int.from_bytes(r[at : at + size], "little")  # noqa: E731
         at = 56 + -(-u(52, 2) // 8) * 8
         if not u(50, 2):

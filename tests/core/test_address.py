@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who answers to an address: the table, against a dictionary."""
+"""Which station answers to an address: the table, against a dictionary."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_what_lies_beyond_a_deleted_address_is_found() -> None:
 
 
 def test_a_station_whose_own_address_is_taken_away_is_off_until_it_is_back_or_sends() -> None:
-    """It hears nothing and answers nothing; and hwsim, for a scan, adds and takes away what is there already."""
+    """It hears nothing and answers nothing. For a scan, hwsim adds and removes an address that is already there."""
     air, own = Core([[1000] * N] * N), list(OWN)[1]
     add, take = air.lib.dcf_add_address, air.lib.dcf_del_address
     assert add(air.memory, 1, own)
@@ -70,7 +70,7 @@ def test_a_station_whose_own_address_is_taken_away_is_off_until_it_is_back_or_se
 
 
 def test_a_station_that_goes_off_gives_back_what_it_has_to_send() -> None:
-    """What is in the air goes on to its end; nothing follows, whatever the station was waiting for."""
+    """A transmission continues to its end; nothing follows it, whatever the station was waiting for."""
     for moment in (10, 100, 500, 900, 1_000, 1_200, 2_000):  # us: idle, RTS, CTS, DATA, ACK
         air, own = Core([[1000] * N] * N), next(iter(OWN))
         assert air.lib.dcf_add_address(air.memory, 0, own)
@@ -91,7 +91,7 @@ def test_a_station_has_one_address_of_its_own_however_often_it_is_named() -> Non
     find, name = air.lib.dcf_find_address, air.lib.dcf_set_address
     for _ in range(3):
         assert name(air.memory, 0, first)
-    assert not air.lib.dcf_del_address(air.memory, 0, first)  # nobody has added it
+    assert not air.lib.dcf_del_address(air.memory, 0, first)  # no one has added it
     assert air.lib.dcf_add_address(air.memory, 0, first)
     assert air.lib.dcf_add_address(air.memory, 0, guest)
     assert name(air.memory, 0, other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Airtimes at each rate, as the standard's tables have them: the core's, and the taps' own."""
+"""Airtimes at each rate, as in the standard's tables: the core's, and the taps' own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LENGTHS = (14, 20, 28, 100, 1000, 1536, 2304)
 
 
 def both(rate: int, length: int, short: bool = False, extension_ns: int = 0) -> float:
-    """In us; the core and the taps say the same."""
+    """In us; the core and the taps agree."""
     core = core_ns(dsss(signal_extension_ns=extension_ns), rate, length, short)
     taps = airtime_ns(np.array([rate]), np.array([length]), np.array([short]), extension_ns)
     assert [core] == taps.tolist()
@@ -26,7 +26,7 @@ def both(rate: int, length: int, short: bool = False, extension_ns: int = 0) -> 
 @pytest.mark.parametrize("rate", DATA_BITS)
 def test_ofdm(rate: int) -> None:
     """17.4.3: preamble 16 us, SIGNAL 4 us, and symbols of SERVICE (16 bits), frame and tail (6 bits). At 2.4 GHz 6 us
-    more, 18.5.3; a short preamble is none of its."""
+    more, 18.5.3; there is no short preamble."""
     for length in LENGTHS:
         symbols = -(-(16 + 8 * length + 6) // DATA_BITS[rate])
         assert both(rate, length) == both(rate, length, short=True) == 16 + 4 + 4 * symbols
@@ -35,13 +35,13 @@ def test_ofdm(rate: int) -> None:
 
 @pytest.mark.parametrize(("rate", "us"), [(540, 248), (60, 2072), (240, 536)])
 def test_the_longest_ethernet_frame_at_5_ghz(rate: int, us: int) -> None:
-    """Of 1536 bytes with its MAC header and FCS, by hand: 57, 513 and 129 symbols."""
+    """Frames of 1536 bytes with MAC header and FCS, by hand: 57, 513 and 129 symbols."""
     assert both(rate, 1536) == us
 
 
 @pytest.mark.parametrize("rate", [10, 20, 55, 110])
 def test_dsss_and_cck(rate: int) -> None:
-    """16.3.4: a long preamble and header of 144 + 48 us, a short one of 72 + 24, which 1 Mb/s has not; then whole
+    """16.3.4: a long preamble and header of 144 + 48 us, a short one of 72 + 24, which 1 Mb/s lacks; then whole
     microseconds."""
     for length in LENGTHS:
         body = -(-80 * length // rate)

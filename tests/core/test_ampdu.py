@@ -31,7 +31,7 @@ def laid_out(mode: Formula, lengths: list[int], spacing_ns: int) -> list[int]:
 
 
 def filled(mode: Mode, lengths: list[int], spacing_ns: int) -> list[Ampdu]:
-    """The core's A-MPDU after each MPDU."""
+    """Return the core's A-MPDU after each MPDU."""
     found = [Ampdu()]
     for length in lengths:
         found.append(library().ampdu_with(found[-1], mode, spacing_ns, length))
@@ -63,7 +63,7 @@ def test_layout(mode: Formula, lengths: list[int], spacing_ns: int) -> None:
 def test_limits(
     mode: Formula, lengths: list[int], spacing_ns: int, mpdus: int, most: int, ppdu: int, txop: int
 ) -> None:
-    """As many fit as the least of number, bytes and time lets in, and no other reason keeps one out."""
+    """As many MPDUs fit as the smallest of the limits on number, bytes and time allows; nothing else keeps one out."""
     core = made(mode)[1]
     limits = Limits(most, ppdu, mpdus, spacing_ns)
     for a in filled(core, lengths, spacing_ns):

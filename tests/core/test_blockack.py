@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block acknowledgment: what the recipient remembers, against a memory without bounds; and the
-frames that tell of it."""
+"""Block acknowledgment: what the recipient remembers, against an unbounded memory; and the frames that carry it."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ TURN = 4096
 
 
 class Recipient:
-    """10.25.6.3 to the letter, with sequence numbers that never wrap."""
+    """10.25.6.3 literally, with sequence numbers that never wrap."""
 
     def __init__(self, window: int, start: int) -> None:
         self.window, self.start, self.got = window, start, set[int]()
@@ -66,7 +65,7 @@ def test_the_scoreboard_is_the_standards(window: int, start: int, steps: list[tu
 
 
 class Originator:
-    """Sends what its window holds, takes what is acknowledged out of it, and gives up what has been tried too often."""
+    """Sends what its window holds, removes what is acknowledged, and gives up what was tried too often."""
 
     def __init__(self, window: int, start: int, tries: int) -> None:
         self.window, self.next, self.limit = window, start, tries
@@ -95,8 +94,8 @@ class Originator:
 )  # fmt: skip
 @examples(100)
 def test_no_mpdu_is_outside_its_window(sizes, start, tries, loss, asks, seed):  # type: ignore[no-untyped-def]
-    """MPDUs, block ACKs and requests are lost; the recipient's window never passes the originator's, so that its bitmap
-    covers each MPDU that may come, and says of each what is true."""
+    """MPDUs, block ACKs and requests are lost; the recipient's window never passes the originator's, so its bitmap
+    covers each MPDU that may arrive, and is true for each."""
     n, window = sizes
     sender, board = Originator(window, start + TURN, tries), Scoreboard()
     LIB.scoreboard_begin(board, window, start)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A channel belongs to a frame: a station goes there when it would be the frame's turn, and waits for its turn there.
+"""Each frame has a channel. A station changes to it when the frame's turn comes, and contends there.
 
-Nobody draws a slot here, so that all times are known to the nanosecond. Airtimes as in test_timelines.py, in us: DATA
-6336, TCP ACK 496, RTS 352, CTS and ACK 304; SIFS 10, DIFS 50.
+No station draws a slot here, so all times are known to the nanosecond. Airtimes are as in test_timelines.py, in us:
+DATA 6336, TCP ACK 496, RTS 352, CTS and ACK 304; SIFS 10, DIFS 50.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALL = b"\xff" * 6
 
 
 def made(power: list[list[int]] | int = 2, *there: int, **options: Any) -> Core:
-    """An air; these stations are on the other channel."""
+    """Return an air in which these stations are on the other channel."""
     phy = dsss(cw_min=0, cw_max=0)
     air = Core(mutual(power, {}, NEAR) if isinstance(power, int) else power, phy=phy, **options)
     for station in there:
@@ -51,7 +51,7 @@ def test_other_channels_are_silent() -> None:
 
 
 def test_what_waits_goes_out_on_its_own_channel() -> None:
-    """Three frames, and a fourth for another channel that comes while the first one's ACK is in the air."""
+    """Three frames, and a fourth for another channel that arrives during the first one's ACK."""
     air = made(3, 2)
     for _ in range(3):
         air.send(0, 1, TACK, at=1000 * US)
@@ -72,7 +72,7 @@ def test_what_waits_goes_out_on_its_own_channel() -> None:
 
 
 def test_an_rts_is_answered_on_the_channel_it_went_out_on() -> None:
-    """A frame that comes while a CTS is awaited, or DATA after one's own CTS, changes nothing of that exchange."""
+    """A frame that arrives while a CTS is awaited, or DATA after its own CTS, changes nothing in that exchange."""
     for station, to, at in ((0, 2, 1000 + RTS_US + 5), (1, 2, 1000 + RTS_US + SIFS + CTS_US + 5)):
         air = made(3, 2)
         air.send(0, 1, DATA, at=1000 * US, rts=True)
@@ -96,7 +96,7 @@ def test_who_has_gone_hears_what_is_said_there_and_nothing_here() -> None:
 
 
 def test_it_waits_for_a_frame_that_passes_there_and_does_not_receive_it() -> None:
-    """It has missed the preamble: it senses energy, and waits for its end and DIFS; the ACK after it is received."""
+    """It has missed the preamble: it senses energy, and waits for its end and DIFS; the next ACK is received."""
     air = made(4, 2, 3)
     air.send(2, 3, DATA, at=1000 * US, freq=THERE)
     air.send(0, ALL, TACK, at=2000 * US, freq=THERE)
@@ -110,7 +110,7 @@ def test_it_waits_for_a_frame_that_passes_there_and_does_not_receive_it() -> Non
 
 
 def test_what_passes_there_is_interference() -> None:
-    """Missed, but there: a frame as strong that comes in meanwhile is lost to it."""
+    """Missed, but present: an equally strong frame that arrives meanwhile is lost to it."""
     power = mutual(4, {(0, 2): NEAR, (0, 3): NEAR, (0, 1): NEAR})  # 2 and 3 are hidden from each other
     air = made(power, 2, 3)
     air.send(2, ALL, DATA, at=1000 * US, freq=THERE)
@@ -122,7 +122,7 @@ def test_what_passes_there_is_interference() -> None:
 
 
 def test_a_nav_stays_behind() -> None:
-    """Told to be elsewhere, a station keeps no NAV, and owes nobody an answer."""
+    """After a change of channel a station has no NAV and owes no answer."""
     air = made(3)
     air.send(0, 1, DATA, at=1000 * US, rts=True)
     air.run(2000 * US)
@@ -152,7 +152,8 @@ def test_who_is_told_the_same_again_stays_where_its_frames_led_it() -> None:
 
 
 def test_a_change_of_channel_takes_effect_when_it_comes() -> None:
-    """Also long after the last event: who waited for a frame of 12 ms to pass sends on the new channel DIFS after."""
+    """Also long after the last event: a station that waited for a frame of 12 ms sends on the new channel a DIFS
+    after."""
     air = made(2)
     air.send(0, 1, DATA, at=1000 * US, rate=10)
     air.send(1, ALL, TACK, at=2000 * US, freq=THERE)
@@ -204,8 +205,8 @@ traffic = st.lists(
 @given(traffic, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
 @examples(200)
 def test_whatever_is_sent_where(traffic: list[Any], seed: int, reception: int, edca: bool) -> None:
-    """Each frame and each RTS goes out on the frame's channel, each answer on that of what it answers; all ends; and
-    nothing hangs on when it is asked."""
+    """Each frame and each RTS is on the frame's channel, each answer on that of what it answers. All frames end, and
+    the result does not depend on when the core is called."""
     raw = []
     for step in (None, 137 * US):
         air = Core(mutual(N, {}, NEAR), seed=seed, reception=reception, edca=edca)

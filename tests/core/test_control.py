@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any value that control can hand to the core is refused, or leaves a core that still carries traffic to its end."""
+"""Any value that control can give to the core is refused, or leaves a core that still carries traffic to its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ s32 = st.integers(-(2**31), 2**31 - 1)
 
 
 def often(*sound: int, wild: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
-    """One in ten is wild: a configuration of ten values is as often sound as not."""
+    """One in ten is wild: half of all configurations of ten values are sound."""
     return st.sampled_from(range(10)).flatmap(lambda n: st.sampled_from(sound) if n else wild)
 
 
@@ -93,7 +93,7 @@ def test_the_core_takes_what_a_specification_may_ask_for() -> None:
 
 
 def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() -> None:
-    """Else a station owes two answers at once, or none of them and waits; or sends over what is still on its way."""
+    """Otherwise a station owes two answers at once, or owes none and waits; or sends over its own transmission."""
     air = Core([[0] * N] * N)
     lengths, shortest = range(14, 200), 24 * US
     assert shortest == min(airtime_ns(dsss(), rate, n, True) for rate in RATES for n in lengths)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a measurement counts: what begins within it, and no more time than it took."""
+"""A measurement counts what begins within it, and no more time than it lasted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dcf import US, Core, tcp
 
 
 def sending(**options: int) -> Core:
-    """0 is in the middle of a frame of some 12 ms, the second measurement about to begin."""
+    """0 is in the middle of a frame of some 12 ms when the second measurement begins."""
     air = Core([[0, 100], [100, 0]], **options)
     air.send(0, 1, tcp(1460), at=US, rate=10)
     air.run(5000 * US)

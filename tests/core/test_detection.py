@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reception by SINR, to the nanosecond: which of several frames a station notices, and when it senses the medium busy.
 
-A preamble takes 4 us with OFDM (17.3.10.6) and 15 us with DSSS (aCCATime, 15.3.3). No bit of these frames
-fails.
+A preamble takes 4 us with OFDM (17.3.10.6) and 15 us with DSSS (aCCATime, 15.3.3). No bit of these frames is in error.
 """
 
 import pytest
@@ -18,7 +17,7 @@ NOBODY = 0xFFFF
 
 
 def air(power: dict[tuple[int, int], int], n: int, **options: object) -> Core:
-    """So much of the former's arrives at the latter, and nothing else anywhere."""
+    """Return an air with these powers from the first to the second station, and no others."""
     powers = [[power.get((i, j), 0) for j in range(n)] for i in range(n)]
     return Core(powers, phy=options.pop("phy", OFDM), reception=1, **options)  # type: ignore[arg-type]
 
@@ -28,7 +27,8 @@ def at(core: Core, station: int) -> list[Rx]:
 
 
 def two(first: int, second: int, later: int, rate: int = 540, **options: object) -> list[tuple[str, int]]:
-    """What came, at station 2, of a frame of 0's, and of one of 1's that arrives so much later; and who spoilt it."""
+    """Return the outcome at station 2 of a frame from 0 and a frame from 1 that arrives later by this time; and the
+    culprit."""
     core = air({(0, 2): first, (1, 2): second}, 3, **options)
     core.send(0, GROUP, BODY, at=T0, rate=rate)
     core.send(1, GROUP, BODY, at=T0 + later, rate=rate)
@@ -47,7 +47,7 @@ def test_the_stronger_takes_over_while_a_preamble_is_heard(rate: int, preamble: 
 
 
 def test_each_that_takes_over_is_heard_for_a_preamble_of_its_own() -> None:
-    """0 at 0, 1 at 3 us, 2 at 6 us, each 25 dB stronger: all within a preamble of the one before."""
+    """0 at 0, 1 at 3 us, 2 at 6 us, each 25 dB stronger: each within the previous preamble."""
     powers = {(0, 3): 100, (1, 3): 31_600, (2, 3): 10_000_000}
     core = air(powers, 4)
     for station in range(3):
@@ -70,8 +70,8 @@ def test_a_preamble_is_noticed_from_so_many_db_on(rate: int, ratio: float) -> No
 
 
 def test_equally_strong_frames_in_one_slot_are_not_noticed() -> None:
-    """Of OFDM neither is 4 dB above the other: both are lost, and no frame began, so no EIFS follows (10.3.2.3.7).
-    Below the threshold for energy the medium is idle from when the preamble was not noticed."""
+    """With OFDM neither is 4 dB above the other: both are lost. No frame began, so no EIFS follows (10.3.2.3.7). Below
+    the energy threshold, the medium is idle from when the preamble was not noticed."""
     for sense, idle in ((100, "the end"), (5000, "the preamble's end")):
         core = air({(0, 2): WEAK, (1, 2): WEAK}, 3, rx=100, cs=sense)
         core.send(0, GROUP, BODY, at=T0, rate=540)
@@ -108,8 +108,8 @@ def test_sensing_above_receiving() -> None:
 
 
 def test_only_a_noticed_frame_holds_a_timeout() -> None:
-    """10.3.2.9: what begins in place of an ACK decides when it ends, if PHY-RXSTART was seen. 0 does not hear 1's ACK;
-    2 sends meanwhile, and 3 at the same time as strongly, or not at all."""
+    """10.3.2.9: a signal that begins in place of an ACK decides when it ends, if PHY-RXSTART was seen. 0 does not hear
+    1's ACK; 2 sends meanwhile, and 3 at the same time as strongly, or not at all."""
     for spoiler, fails in ((0, "its end"), (WEAK, "the timeout")):
         core = air({(0, 1): STRONG, (2, 0): WEAK, (3, 0): spoiler}, 4, rx=100, cs=5000)
         core.send(0, 1, tcp(0), at=T0, rate=540)
@@ -128,8 +128,8 @@ def test_only_a_noticed_frame_holds_a_timeout() -> None:
 
 
 def test_who_begins_to_send_looks_for_nothing() -> None:
-    """A station whose slot comes 1 us after a signal sends, as sensing takes longer; that signal is lost as OWN_TX, and
-    nothing of it is noticed when its preamble is over."""
+    """A station whose slot comes 1 us after a signal sends, as sensing takes longer. That signal is lost as OWN_TX, and
+    none of it is noticed when its preamble is over."""
     core = air({(0, 1): WEAK}, 2)
     core.send(1, GROUP, tcp(0), at=DIFS - 10 * US, rate=540)
     core.send(0, GROUP, BODY, at=DIFS - 1 * US, rate=540)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""EDCA by hand, to the microsecond (IEEE 802.11-2016, 10.22.2): DSSS at 2 Mb/s as in test_timelines.py. The draws of
-the backoffs are given where they matter: slots of 20 us after AIFS = 10 + AIFSN * 20.
+"""EDCA by hand, to the microsecond (IEEE 802.11-2016, 10.22.2): DSSS at 2 Mb/s as in test_timelines.py.
 
-A QoS frame is two bytes longer: DATA of 1028 B of payload and headers takes 192 + 4 * length us.
+Where backoffs matter, the test sets them: slots of 20 us after AIFS = 10 + AIFSN * 20. A QoS frame is two bytes longer:
+DATA of 1028 B of payload and headers takes 192 + 4 * length us.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def aifs(category: int) -> int:
 
 
 def cell(n: int = 2, **options: object) -> Core:
-    """Stations that all hear each other, with the default parameters but for the TXOP limits, which are 0."""
+    """Return stations that all hear each other, with the default parameters but TXOP limits of 0."""
     air = Core(mutual(n, {}, NEAR), edca=True, **options)  # type: ignore[arg-type]
     for station in range(n):
         for category, (aifsn, cw_min, cw_max, _) in DEFAULTS.items():
@@ -54,14 +54,14 @@ def send(
 
 
 def starts(air: Core, station: int | None = None) -> list[tuple[str, float]]:
-    """Category and start in us of all that was not an answer."""
+    """Return category and start in us of all transmissions that are not answers."""
     return [(CATEGORIES[t.category - 1], t.start / US) for t in air.tx
             if t.category and station in (None, t.station)]  # fmt: skip
 
 
 @pytest.fixture
 def draws() -> Iterator[object]:
-    """What backoffs are drawn, in this order; afterwards they are random again."""
+    """Set the next backoffs, in this order; later ones are random again."""
 
     def give(*slots: int) -> None:
         kept.append((c.c_uint32 * 50)(*slots))  # and then 0
@@ -73,7 +73,7 @@ def draws() -> Iterator[object]:
 
 
 def busy_until(air: Core, station: int = 1) -> float:
-    """This station occupies the medium from 1000 us on, by a group frame; when it is over, in us."""
+    """Let this station occupy the medium from 1000 us on, with a group frame; return its end in us."""
     send(air, station, ALL, BE, 1000)
     air.run(1100 * US)
     assert air.tx[-1].start == 1010 * US  # the next slot boundary: 70, 90, ...
@@ -82,7 +82,7 @@ def busy_until(air: Core, station: int = 1) -> float:
 
 @pytest.mark.parametrize("category", DEFAULTS)
 def test_each_category_waits_its_aifs_and_then_slots(draws, category: int) -> None:  # type: ignore[no-untyped-def]
-    """10.3.2.3.6, 10.22.2.4 a: AIFS after the end of what was received, and the drawn slots."""
+    """10.3.2.3.6, 10.22.2.4 a: AIFS after the end of a reception, and the drawn slots."""
     air = cell(2)
     end = busy_until(air)
     draws(4, 0, 0)
@@ -92,7 +92,7 @@ def test_each_category_waits_its_aifs_and_then_slots(draws, category: int) -> No
 
 
 def test_without_waiting_a_frame_goes_at_the_next_slot_boundary(draws) -> None:  # type: ignore[no-untyped-def]
-    """10.22.2.4: boundaries are a slot apart from the end of AIFS on; one that it comes on will do."""
+    """10.22.2.4: boundaries are a slot apart from the end of AIFS on; a frame that arrives at one may use it."""
     for arrives, goes in ((1000, 1010), (1010, 1010), (1010.001, 1030), (20, 50)):
         air = cell(2)
         draws(0)
@@ -103,8 +103,8 @@ def test_without_waiting_a_frame_goes_at_the_next_slot_boundary(draws) -> None: 
 
 @pytest.mark.parametrize(("drawn", "left"), [(5, 2), (3, 0), (4, 1)])
 def test_a_slot_counts_at_its_beginning(draws, drawn: int, left: int) -> None:  # type: ignore[no-untyped-def]
-    """10.22.2.4: the end of AIFS is a boundary, and each counts: who sends on the third leaves the others three fewer,
-    not two as the DCF; and who has none left sends at the end of AIFS."""
+    """10.22.2.4: the end of AIFS is a boundary, and each counts. If a station sends at the third, the others have three
+    slots fewer, not two as with the DCF; one with none left sends at the end of AIFS."""
     air = cell(3)
     end = busy_until(air, 2)
     draws(drawn, 2, 9, 9, 9)
@@ -117,7 +117,7 @@ def test_a_slot_counts_at_its_beginning(draws, drawn: int, left: int) -> None:  
 
 
 def test_who_may_send_in_one_slot_collide_inside_their_station(draws) -> None:  # type: ignore[no-untyped-def]
-    """10.22.2.4: the higher category sends; the lower behaves as after a collision, but for the Retry bit."""
+    """10.22.2.4: the higher category sends; the lower behaves as after a collision, but without the Retry bit."""
     air = cell(2)
     end = busy_until(air)
     draws(3, 2, 0, 40, 0, 0)  # VO, BE: both 110 us after the end; of 1 then; and of BE again, from a CW of 63
@@ -142,13 +142,13 @@ def test_a_frame_can_be_given_up_for_collisions_inside_its_station(draws) -> Non
     send(air, 0, ALL, VO, 1200)
     send(air, 0, 1, BE, 1200)
     air.run(round(end + 110) * US)
-    assert air.finished[-1] == ((end + 110) * US, 0, "SHORT_LIMIT", [0, 0, 0, 0])  # told at its time
+    assert air.finished[-1] == ((end + 110) * US, 0, "SHORT_LIMIT", [0, 0, 0, 0])  # reported at its time
     air.run(9000 * US)
     assert starts(air, 0) == [("VO", end + 110)]
 
 
 def test_the_frames_of_a_txop_follow_each_other_by_sifs(draws) -> None:  # type: ignore[no-untyped-def]
-    """10.22.2.7, 10.22.2.8: as many as fit, of one category; each Duration, and that of its ACK, covers the next
+    """10.22.2.7, 10.22.2.8: as many frames of one category as fit; each Duration, and that of its ACK, covers the next
     exchange (9.2.5.2)."""
     air = cell(3)
     one = airtime(bytes(100)) + SIFS + ACK
@@ -180,7 +180,7 @@ def test_without_a_limit_a_txop_is_one_frame(draws) -> None:  # type: ignore[no-
 
 
 def test_a_first_frame_longer_than_the_limit_is_sent(draws) -> None:  # type: ignore[no-untyped-def]
-    """10.22.2.8 wants it fragmented, which mac80211 does not do for a TXOP's sake."""
+    """10.22.2.8 requires fragments, which mac80211 does not make for a TXOP."""
     air = cell(2)
     contend(air, 0, VI, 2, 15, 31, txop_us=320)
     draws(3, 3, 3)
@@ -191,12 +191,12 @@ def test_a_first_frame_longer_than_the_limit_is_sent(draws) -> None:  # type: ig
 
 
 def test_a_burst_ends_with_a_failure(draws) -> None:  # type: ignore[no-untyped-def]
-    """The second frame is not acknowledged: backoff, from the next CW, and at the end of that a TXOP again."""
+    """The second frame is not acknowledged: backoff from the next CW, and then a TXOP again."""
     air = cell(2)
     contend(air, 0, VO, 2, 7, 15, txop_us=3264)
     draws(12, 3, 3)
     send(air, 0, 1, VO, 1010)
-    send(air, 0, 5, VO, 1010)  # who is not there
+    send(air, 0, 5, VO, 1010)  # a station that does not exist
     one = airtime(bytes(100))
     air.run(1010 * US + (one + SIFS + ACK + SIFS) * US)
     second = air.tx[-1].start / US
@@ -212,7 +212,7 @@ def test_the_other_categories_wait_aifs_after_a_timeout(draws) -> None:  # type:
     """10.22.2.4 c: after the end of the ACKTimeout."""
     air = cell(2)
     draws(1, 10, 0, 0, 0)
-    send(air, 0, 5, VO, 1010)  # who is not there
+    send(air, 0, 5, VO, 1010)  # a station that does not exist
     send(air, 0, ALL, BE, 1100)
     air.run(3000 * US)
     timeout = 1010 + airtime(bytes(100)) + SIFS + SLOT + 192
@@ -247,12 +247,12 @@ def test_each_category_has_a_queue() -> None:
 
 @pytest.mark.parametrize(("priority", "category"), tuple(enumerate((BE, BK, BK, BE, VI, VI, VO, VO))))
 def test_user_priorities(priority: int, category: int) -> None:
-    """802.1D's, as mac80211 sorts them; what has none is best effort, and management is voice."""
+    """802.1D's, as mac80211 sorts them; frames without one are best effort, and management is voice."""
     air = cell(2)
     air.send(0, 1, bytes(50), at=US, priority=priority)
     air.run(10**9)
     assert air.tx[0].category == category + 1 == air.end[0].category
-    assert air.tx[1].category == 0  # an ACK is nobody's
+    assert air.tx[1].category == 0  # an ACK belongs to no category
 
 
 def test_what_has_no_user_priority() -> None:
@@ -265,7 +265,7 @@ def test_what_has_no_user_priority() -> None:
 
 
 def test_a_station_begins_as_the_dcf_does() -> None:
-    """AIFSN 2, which is DIFS, and the PHY's CW, for all; the kernel says otherwise later."""
+    """AIFSN 2, which is DIFS, and the PHY's CW, for all; the kernel changes them later."""
     air = Core(mutual(2, {}, NEAR), edca=True)
     assert not air.lib.dcf_set_edca(air.memory, 2, VO, Edca(3, 7, 0, 2))
     assert not air.lib.dcf_set_edca(air.memory, 0, VO, Edca(3, 7, 0, 0))
@@ -294,7 +294,7 @@ def test_new_parameters_hold_at_once(draws) -> None:  # type: ignore[no-untyped-
 
 
 def test_without_edca_a_station_may_have_its_own_window() -> None:
-    """As that of BE, and nothing else of it; the other has the PHY's, which is none."""
+    """As that of BE, and only for it; the others have the PHY's, which is none."""
     air = Core(mutual(2, {}, NEAR), phy=dsss(cw_min=0, cw_max=0))
     for category, wrong in ((VO, Edca(3, 7, 0, 2)), (BE, Edca(3, 7, 0, 3)), (BE, Edca(3, 7, 1, 2))):
         assert not air.lib.dcf_set_edca(air.memory, 0, category, wrong)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""EDCA in saturation against what is published of it.
+"""EDCA in saturation against published models.
 
-A category that may send at a slot boundary does so with a probability of its own (Bianchi, IEEE JSAC 18(3), 2000), and
-who has the shorter AIFS may at earlier boundaries after a busy medium: contention zones (Robinson and Randhawa, IEEE
-JSAC 22(5), 2004). Inside a station a lower category costs a higher one nothing: virtual collisions (Kong, Tsang,
-Bensaou and Gao, IEEE JSAC 22(10), 2004). A backoff of k slots is over at the k-th boundary from the end of AIFS on,
-each of which counts (10.22.2.4): Bianchi's chain, to the letter.
+A category sends at a slot boundary with a probability of its own (Bianchi, IEEE JSAC 18(3), 2000). One with a shorter
+AIFS may send at earlier boundaries after a busy medium: contention zones (Robinson and Randhawa, IEEE JSAC 22(5),
+2004). Inside a station a lower category costs a higher one nothing: virtual collisions (Kong, Tsang, Bensaou and Gao,
+IEEE JSAC 22(10), 2004). A backoff of k slots is over at the k-th boundary from the end of AIFS on, each of which counts
+(10.22.2.4): exactly Bianchi's chain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WIDE: Sets = {VO: (2, 31, 1023), VI: (3, 31, 1023), BE: (4, 63, 1023), BK: (6, 6
 
 
 def attempts(p: float, cw_min: int, cw_max: int) -> float:
-    """How often a category sends, of the boundaries at which it could, if that fails with probability p (no limit)."""
+    """Return how often a category sends at a boundary at which it may, if that fails with probability p (no limit)."""
     boundaries, weight, cw, left = 0.0, 0.0, cw_min, 1.0
     while cw < cw_max:
         boundaries, weight = boundaries + left * (cw + 2) / 2, weight + left
@@ -38,7 +38,7 @@ def attempts(p: float, cw_min: int, cw_max: int) -> float:
 
 
 def shares(stations: Stations, sets: Sets, phy: Phy, data: float, answer: float) -> dict[int, float]:
-    """Frames per second of each category. Times in us: that a frame takes, and what follows one that is sent well."""
+    """Return the frames per second of each category. Times in us: of a frame, and what follows a successful one."""
     there = sorted({category for station in stations for category in station})
     first = min(sets[category][0] for category in there)
     slot, aifs = phy.slot_ns / US, (phy.sifs_ns + first * phy.slot_ns) / US
@@ -78,7 +78,8 @@ def shares(stations: Stations, sets: Sets, phy: Phy, data: float, answer: float)
 def saturate(
     stations: Stations, sets: Sets, phy: Phy, rate: int, seconds: float, **options: object
 ) -> dict[int, float]:
-    """The same, of the air: two frames of 1028 B always wait at each category, for a station that sends nothing."""
+    """Return the same from the air: two frames of 1028 B always wait in each category, for a station that sends
+    nothing."""
     n = len(stations) + 1
     air = Core(mutual(n, {}, 1000), edca=True, phy=phy, eifs=0, short=255, trace=False, **options)  # type: ignore[arg-type]
     for station in range(n):
@@ -110,8 +111,8 @@ def saturate(
     ids=["one each", "AIFS", "all in each"],
 )
 def test_saturation_throughput_by_category(stations: Stations) -> None:
-    """802.11a, frames of 1028 B at 54 Mb/s: within 2 %, and the noise of so short a run. With CWs as small as the
-    default ones the model's independence is wrong: what a category gets beside one of CW 3 it underestimates."""
+    """802.11a, frames of 1028 B at 54 Mb/s: within 2 %, and the noise of a short run. With CWs as small as the default
+    ones the model's independence is wrong: it underestimates a category beside one of CW 3."""
     data, answer, seconds = 20 + 4 * 39, 16 + 28, 3
     got = saturate(stations, WIDE, OFDM, 540, seconds)
     for category, expected in shares(stations, WIDE, OFDM, data, answer).items():
@@ -122,7 +123,7 @@ def test_saturation_throughput_by_category(stations: Stations) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_ns3_agrees(tmp_path: Path) -> None:
-    """Within 3 %, and the noise of both runs: ns-3 has who collided wait AIFS again, after the timeout."""
+    """Within 3 %, and the noise of both runs: in ns-3 a station that collided waits AIFS again, after the timeout."""
     seconds = 4
     words = ("--phy=a", "--wide=1", "--vo=0", "--vi=0", "--be=5", "--bk=5", f"--seconds={seconds}")
     theirs = json.loads(output(build_peer(tmp_path, "edca"), *words))
@@ -133,7 +134,7 @@ def test_ns3_agrees(tmp_path: Path) -> None:
 
 
 def test_four_categories_of_equal_parameters_are_four_stations() -> None:
-    """But for who wins inside: the higher loses to others only."""
+    """Except for the winner of an internal collision: it loses to other stations only."""
     equal: Sets = dict.fromkeys((VO, VI, BE, BK), (2, 31, 1023))
     inside = saturate([(VO, VI, BE, BK)] * 3, equal, OFDM, 540, 2)
     assert inside[VO] > inside[VI] > inside[BE] > inside[BK] > 0.6 * inside[VO]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block fading: what arrives has the distribution that was asked for, by streams that depend on nothing else."""
+"""Block fading: arriving powers have the requested distribution, by streams that depend on nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gains(fading: channel.Fading) -> list[int]:
 
 
 def broadcasts(frames: int, fading: channel.Fading, *, stations: int = 4, seed: int = 1, **options: int) -> list[Rx]:
-    """What the others hear of so many frames of station 0, one after the other."""
+    """Return what the other stations hear of this many frames of station 0, one after the other."""
     power = [[MEAN_AW * (a != b) for b in range(stations)] for a in range(stations)]
     core = Core(power, seed=seed, **{"rx": 1, "cs": 1, **options})
     assert core.fade(gains(fading))
@@ -37,12 +37,12 @@ def broadcasts(frames: int, fading: channel.Fading, *, stations: int = 4, seed: 
 
 
 def powers(frames: list[Rx], station: int) -> np.ndarray:
-    """Over the mean, as the records have them; the mean is -60 dBm."""
+    """Return powers over the mean, from the records; the mean is -60 dBm."""
     return np.array([10 ** ((rx.power_mdbm + 60_000) / 10_000) for rx in frames if rx.station == station])
 
 
 def ks_distance(found: np.ndarray, k: float) -> float:
-    """The largest difference between how often so much arrived and should have."""
+    """Return the largest difference between measured and expected frequencies."""
     found = np.sort(found)
     wanted = 1 - np.exp(-found) if not k else cumulative(k, found)
     steps = np.arange(found.size + 1) / found.size
@@ -51,8 +51,8 @@ def ks_distance(found: np.ndarray, k: float) -> float:
 
 @pytest.mark.parametrize("fading", [RAYLEIGH, RICEAN])
 def test_powers_have_the_distribution(fading: channel.Fading) -> None:
-    """Rayleigh: exponential powers; Ricean: mean 1 and variance (1 + 2K) / (1 + K)^2. The bound on the distance is that
-    of Kolmogorov for one in a thousand."""
+    """Rayleigh: exponential powers; Ricean: mean 1 and variance (1 + 2K) / (1 + K)^2. The bound on the distance is
+    Kolmogorov's for one in a thousand."""
     frames, k = 6000, fading.factor
     found = powers(broadcasts(frames, fading, stations=2), 1)
     assert found.size == frames
@@ -64,8 +64,8 @@ def test_powers_have_the_distribution(fading: channel.Fading) -> None:
 
 @pytest.mark.parametrize("k", [0.0, 0.1, 1.0, 4.0, 10.0, 100.0])
 def test_the_table(k: float) -> None:
-    """It rises, its mean is 1, and it is never farther from the distribution than a tenth of a per cent; Rayleigh's is
-    -ln(1 - u), but for the last, whose part has the mean of the tail."""
+    """It rises, its mean is 1, and it differs from the distribution by at most 0.1 %. Rayleigh's is -ln(1 - u), except
+    for the last part, which has the mean of the tail."""
     table = quantiles(k)
     assert (np.diff(table) > 0).all() and table.size == FADES + 1
     assert ((table[:-1] + table[1:]) / 2).mean() == pytest.approx(1, abs=1e-12)
@@ -82,7 +82,7 @@ def test_the_table(k: float) -> None:
 
 @pytest.mark.parametrize("margin_db", [0.0, 3.0, 10.0])
 def test_outage(margin_db: float) -> None:
-    """A link with so much more than it takes is out 1 - exp(-1 / margin) of the time, and then it is not received."""
+    """A link with this margin is out 1 - exp(-1 / margin) of the time, and then not received."""
     threshold, frames = round(MEAN_AW / 10 ** (margin_db / 10)), 4000
     heard = broadcasts(frames, RAYLEIGH, stations=2, rx=threshold)
     assert {rx.outcome for rx in heard} == {"OK"}
@@ -91,7 +91,7 @@ def test_outage(margin_db: float) -> None:
 
 
 def test_retries_outlast_fades() -> None:
-    """DATA and ACK each find their own fade: a try fails if either does."""
+    """DATA and ACK fade independently: an attempt fails if either does."""
     threshold, sent = MEAN_AW // 4, 1500
     core = Core([[0, MEAN_AW], [MEAN_AW, 0]], rx=threshold, cs=threshold // 2, eifs=0)
     assert core.fade(gains(RAYLEIGH))
@@ -100,7 +100,7 @@ def test_retries_outlast_fades() -> None:
     core.run(sent * 20_000 * US)
     tries = len([tx for tx in core.tx if tx.kind == "other"])
     below = [rx for rx in core.rx if rx.outcome == "BELOW_THRESHOLD"]
-    assert {rx.addressed for rx in below} == {True} and len(core.rx) == len(core.tx)  # also what nobody senses is told
+    assert {rx.addressed for rx in below} == {True} and len(core.rx) == len(core.tx)  # reported even if not sensed
     through = math.exp(-2 * threshold / MEAN_AW)
     assert sum(end.reason == "ACKED" for end in core.end) / tries == pytest.approx(through, abs=0.04)
 
@@ -116,13 +116,13 @@ def test_receivers_are_independent_and_a_run_repeats() -> None:
 
 
 def test_who_else_is_there_changes_nothing() -> None:
-    """A pair's fades hang on the seed, the two and the transmission's number alone."""
+    """A pair's fades depend on the seed, the two stations and the transmission's number alone."""
     few, many = (broadcasts(50, RAYLEIGH, stations=n) for n in (2, 9))
     assert powers(few, 1).tolist() == powers(many, 1).tolist()
 
 
 def test_who_is_out_of_reach_in_the_mean_hears_the_strongest() -> None:
-    """Who could never sense a signal at its mean senses what fades up; beyond the strongest nobody listens."""
+    """A station that never senses a signal at its mean senses strong fades; beyond the strongest none does."""
     for below_db, heard in ((9.0, True), (9.6, False)):
         core = Core([[0, round(10 ** (5 - below_db / 10))], [0, 0]], rx=10**5, cs=10**5)
         assert core.fade(gains(RAYLEIGH))
@@ -134,7 +134,7 @@ def test_who_is_out_of_reach_in_the_mean_hears_the_strongest() -> None:
 
 
 def test_interference_fades_too() -> None:
-    """Two hidden stations at once: with capture, one survives where its own fade is ten times the other's."""
+    """Two hidden stations at once: with capture, one survives where its fade is ten times the other's."""
     rounds = 3000
     core = Core([[0, MEAN_AW, 0], [0, 0, 0], [0, MEAN_AW, 0]], rx=1, cs=1)
     assert core.fade(gains(RAYLEIGH))
@@ -150,7 +150,7 @@ def test_interference_fades_too() -> None:
 
 
 def test_the_taps_find_each_power_again() -> None:
-    """What the records say of each arrival, found anew from the seed and the numbers."""
+    """The power in the record of each arrival, computed again from the seed and the numbers."""
     seed, power = 2**63 + 12345, np.full((4, 4), float(MEAN_AW))
     frames = broadcasts(500, RICEAN, seed=seed)
     links = Links(power, np.zeros((4, 4)), Fading.of_plan({"seed": seed, "fading": plan_fading(RICEAN)}))
@@ -167,7 +167,7 @@ def test_no_table_that_falls_or_is_too_strong() -> None:
 
 
 def test_own_thresholds() -> None:
-    """One hears better than another; and the same station otherwise, from then on."""
+    """One station hears better than another; then the same station changes."""
     core = Core([[0, 500, 500], [0, 0, 0], [0, 0, 0]], rx=1000, cs=100)
     assert core.lib.dcf_set_thresholds(core.memory, 1, 400, 50)
     assert not core.lib.dcf_set_thresholds(core.memory, 1, 400, 401)

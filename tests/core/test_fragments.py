@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fragments of one MSDU follow each other by SIFS, after one contention (10.2.7). Nobody draws a slot here.
+"""Fragments of one MSDU follow each other by SIFS, after one contention (10.2.7).
 
-2 Mb/s, long preamble, in us: a fragment of 200 bytes, 992; RTS 352, CTS and ACK 304; SIFS 10, DIFS 50.
+No station draws a slot here. 2 Mb/s, long preamble, in us: a fragment of 200 bytes, 992; RTS 352, CTS and ACK 304; SIFS
+10, DIFS 50.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def shape(air: Core) -> list[tuple[str, int, float]]:
 
 
 def over(air: Core) -> list[float]:
-    """Until when each frame's Duration lasts."""
+    """Return until when each frame's Duration lasts."""
     return [t.end / US + int.from_bytes(t.bytes[2:4], "little") for t in air.tx]
 
 
 def test_a_burst_and_what_it_reserves() -> None:
-    """Each fragment and its ACK reserve the medium for the next and its ACK; who else has a frame waits for the end."""
+    """Each fragment and its ACK reserve the medium for the next and its ACK; other stations wait for the end."""
     air = made(3)
     fragments(air, 3, 1000)
     air.send(2, 1, tcp(0), at=1500 * US)
@@ -52,7 +53,7 @@ def test_a_burst_and_what_it_reserves() -> None:
 
 
 def test_only_the_first_asks() -> None:
-    """The ACK of a fragment is to the next what a CTS is."""
+    """The ACK of a fragment acts as a CTS for the next."""
     air = made(punctual=True)
     fragments(air, 2, 1000, rts=True)
     air.run(100_000 * US)
@@ -63,7 +64,7 @@ def test_only_the_first_asks() -> None:
 
 
 def test_what_is_lost_is_sent_again_and_the_rest_follows() -> None:
-    """After a contention of its own; given up, it takes the rest of its MSDU with it, and nothing else."""
+    """It contends again; if it is given up, so is the rest of its MSDU, and nothing else."""
     air = made()
     fragments(air, 3, 1000)
     air.run((1000 + NEXT - 5) * US)
@@ -92,7 +93,7 @@ def test_a_beacon_waits_for_the_last_fragment() -> None:
 
 
 def test_what_only_looks_like_it_contends() -> None:
-    """Another MSDU's fragment, one that is missing, and one for another channel are no next one."""
+    """A fragment of another MSDU, one after a missing one, and one for another channel do not follow."""
     for second, freq in ((7 << 4 | 2, 2412), (8 << 4 | 1, 2412), (7 << 4 | 1, 2437)):
         air = made()
         air.send(0, 1, BODY, at=1000 * US, flags=4, sequence=7 << 4)

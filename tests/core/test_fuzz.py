@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The core and its edge to hwsim, fuzzed: fuzz.c and edge.c do anything at any moment, under sanitizers.
+"""The core and its edge to hwsim, fuzzed: fuzz.c and edge.c do anything at any time, under sanitizers. The core's
+frames are freed when finished; the edge's allocations fail.
 
-The core's frames are freed when done with; the edge's memory fails. A few seconds here; by hand as long as one likes:
-DCF_FUZZ=10000000 pytest tests/core/test_fuzz.py
+A few seconds here; longer by hand: DCF_FUZZ=10000000 pytest tests/core/test_fuzz.py
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds in every run: random networks, random traffic, both reception models."""
+"""Invariants of every run: random networks, random traffic, both reception models."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -30,7 +30,7 @@ SETS = Edca(3, 7, 102, 2), Edca(7, 31, 400, 2), Edca(31, 1023, 0, 3), Edca(15, 6
 
 
 def made(powers, delays, edca, **options):  # type: ignore[no-untyped-def]
-    """An air; with EDCA the categories differ, and two of them send bursts."""
+    """Return an air; with EDCA the categories differ, and two of them send bursts."""
     air = Core(powers, delays, edca=edca, **options)
     for station in range(len(powers) if edca else 0):
         for category, one in enumerate(SETS):
@@ -39,7 +39,7 @@ def made(powers, delays, edca, **options):  # type: ignore[no-untyped-def]
 
 
 def arranged(traffic, edca):  # type: ignore[no-untyped-def]
-    """What is sent, in order, with a user priority each if there is EDCA."""
+    """Return frames to send, in order, with a user priority each if there is EDCA."""
     return [(*each, number % 8 if edca else None) for number, each in enumerate(sorted(traffic, key=lambda t: t[3]))]
 
 
@@ -57,7 +57,7 @@ def test_invariants(network, seed, reception, eifs, stages, edca):  # type: igno
     air.run(60 * 10**9)
     air.stop()
 
-    # Every frame handed over ends exactly once, for one reason, and comes back.
+    # Every frame ends exactly once, for one reason, and is returned.
     assert len(air.finished) == len(traffic) == len(air.end) and not air.frames
     assert air.lib.dcf_next(air.memory) == 2**64 - 1
 
@@ -68,8 +68,8 @@ def test_invariants(network, seed, reception, eifs, stages, edca):  # type: igno
     for sent in mine.values():
         assert all(a.end < b.start for a, b in pairwise(sent))
 
-    # Nobody begins a frame, SIFS responses aside, when another has been there for longer than sensing takes,
-    # nor less than DIFS after.
+    # No station begins a frame, except SIFS responses, when another has been present for longer than sensing takes, or
+    # less than DIFS after it.
     by_id = {t.id: t for t in air.tx}
     for t in air.tx:
         answers = t.kind in ("cts", "ack") and t.receiver != t.station
@@ -126,7 +126,7 @@ def test_invariants(network, seed, reception, eifs, stages, edca):  # type: igno
 @given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
 @examples(50)
 def test_same_seed_same_bytes_however_often_it_is_called(network, seed, reception, edca):  # type: ignore[no-untyped-def]
-    """The trace does not depend on when dcf_run() is called, only on what happened: that is what makes it lazy."""
+    """The trace does not depend on when dcf_run() is called: this is why the core may be lazy."""
     powers, delays, traffic = network
     traces = []
     for step in (None, 137 * US):
@@ -147,7 +147,7 @@ def test_same_seed_same_bytes_however_often_it_is_called(network, seed, receptio
 @given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans(), st.booleans())
 @examples(150)
 def test_nothing_that_went_well_is_told_late(network, seed, reception, stages, edca):  # type: ignore[no-untyped-def]
-    """Without RTS: dcf_next() has the kernel there when a frame has come to whom it is for, and when its ACK has."""
+    """Without RTS: dcf_next() calls the kernel when a frame has reached its receiver, and when its ACK has arrived."""
     powers, delays, traffic = network
     air = made(powers, delays, edca, seed=seed, reception=reception, stages=stages)
     for station, to, payload, at_us, _, rate, priority in arranged(traffic, edca):

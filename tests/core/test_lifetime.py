@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A frame stays with the core until no signal of it is on its way any more, whatever its end; then it comes back, once.
-
-The binding overwrites what comes back, and so sees who reads it all the same.
-"""
+"""A frame stays with the core until its last signal has passed, however it ends; then it is returned, once. The binding
+overwrites returned frames, which shows whether the core still reads them."""
 
 from __future__ import annotations
 
@@ -11,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-FAR = 31_999  # ns: the longest delay there can be
+FAR = 31_999  # ns: the longest possible delay
 N = 4
 
 
 def far(**options: int) -> Core:
-    """0 sends to 1, beside it; 2, a long way off, listens to all."""
+    """0 sends to 1, beside it; 2, far away, listens to all."""
     hears = [[0, 100, 100], [100, 0, 0], [0, 0, 0]]
     air = Core(hears, [[0, 0, FAR], [0, 0, 0], [0, 0, 0]], short=1, **options)
     assert air.lib.dcf_set_station(air.memory, 2, 2412, 7, 4, 50, True)
@@ -45,7 +43,7 @@ def test_an_ack_that_is_there_before_the_signal_has_passed_everyone() -> None:
     air.run(10**9)
     data, ack = air.tx
     assert air.end[0].time == ack.end < data.end + FAR
-    passed = data.end + FAR + 5 * US  # what is overheard is told a SIFS late
+    passed = data.end + FAR + 5 * US  # an overheard frame is reported a SIFS late
     assert [(time, to) for time, to, _ in air.delivered] == [(data.end, 1), (passed, 2)]
     assert [(time, reason) for time, _, reason, _ in air.finished] == [(passed, "ACKED")]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a station is doing, as dcf_look() has it, is what the trace has afterwards; and to look changes nothing."""
+"""The state of a station from dcf_look() agrees with the later trace; looking changes nothing."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_it_is_what_the_trace_has_and_changes_nothing(network, seed, edca, times
             station, to, payload, then_us, rts, rate, priority = given_over.pop(0)
             ra = b"\xff" * 6 if to in (len(powers), station) else to
             air.send(station, ra, tcp(payload), at=then_us * US, rate=rate, rts=rts, priority=priority)
-        air.run(at_us * US + 1)  # a moment at which nothing of these begins
+        air.run(at_us * US + 1)  # a time at which none of these begins
         before = air.memory.raw
         looked += [(air.now, station, look_at(air, station)) for station in range(len(powers))]
         assert air.memory.raw == before

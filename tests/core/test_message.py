@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hwsim's messages: sound ones come out right, and no bytes whatever are read beyond their end."""
+"""hwsim's messages: sound ones are parsed correctly, and no message is read beyond its end."""
 
 from __future__ import annotations
 
@@ -27,10 +27,8 @@ def message(command: int, *attributes: bytes) -> bytes:
 
 
 def read(data: bytes) -> tuple[int, Message, bytes, bytes, bytes]:
-    """Parse a copy that ends where the message ends, so that the sanitizer sees a step beyond it.
-
-    Returns the kind, what was read, and the bytes of transmitter, receiver and frame, which must lie within.
-    """
+    """Parse a copy that ends where the message ends, so that the sanitizer detects a step beyond it. Return the kind,
+    the fields, and the bytes of transmitter, receiver and frame, which must lie within."""
     libc = c.CDLL(None)
     libc.malloc.restype, libc.free.argtypes = c.c_void_p, [c.c_void_p]
     copy, m = libc.malloc(c.c_size_t(len(data) or 1)), Message()
@@ -64,7 +62,7 @@ def frame(*rates: tuple[int, int], flags: tuple[int, ...] = (0, 0, 0, 0), conten
 
 @given(st.binary(max_size=2400), st.permutations(range(7)))
 def test_a_frame_comes_out_as_it_went_in(content: bytes, order: list[int]) -> None:
-    """Whatever the order of its attributes."""
+    """In any order of its attributes."""
     attributes = frame((1, 7), (0, 0), flags=(RTS | SHORT_PREAMBLE, CTS_TO_SELF, 0, 0), content=content)
     kind, m, transmitter, _, frame_bytes = read(message(CMD_FRAME, *(attributes[i] for i in order)))
     assert (kind, transmitter, frame_bytes) == (FRAME, address(3), content)
@@ -79,7 +77,7 @@ def test_at_5_ghz_the_first_rate_is_6_mbps() -> None:
 
 
 def test_rates_that_are_not_modelled_leave_no_first_stage() -> None:
-    """In whichever stage they are; the frame is known still, so that it can be given back."""
+    """In any stage; the frame is still known, so it can be returned."""
     for attributes in (
         frame((12, 1)), frame((8, 1), freq=5180), frame(), frame((1, 1), flags=(HT, 0, 0, 0)),
         frame((1, 1), (3, 1), flags=(0, HT, 0, 0)), frame((1, 1), (0, 1), (100, 1)),
@@ -123,7 +121,7 @@ attributes = st.tuples(lengths, st.one_of(st.integers(0, 25), st.integers(0, 0xF
 def test_no_attribute_leads_outside(
     command: int, attributes: list[tuple[int, int, bytes]], claimed: int | None
 ) -> None:
-    """Attributes and messages that lie about their lengths."""
+    """Attributes and messages with wrong lengths."""
     data = message(command, *(struct.pack("=HH", size, kind) + body for size, kind, body in attributes))
     if claimed is not None:
         data = struct.pack("=I", claimed) + data[4:]
@@ -144,7 +142,7 @@ def test_any_bytes_can_be_read(data: bytes) -> None:
 
 
 def test_a_signal_is_the_nearest_dbm() -> None:
-    """A threshold of a client's roaming compares it: cut towards zero, -70.9 dBm were not below -70."""
+    """A client's roaming compares it with a threshold: rounded towards zero, -70.9 dBm would not be below -70."""
     said = {
         -70_900: -71,
         -70_500: -70,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modes of 802.11n, ac and ax: how long each PPDU takes, and which there are not."""
+"""Modes of 802.11n, ac and ax: how long each PPDU takes, and which modes are invalid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LETTER = {"ht": "n", "vht": "ac", "he": "ax"}
 
 
 def made(m: Formula) -> tuple[int, Mode]:
-    """What the core makes of it, and why not."""
+    """Return the core's mode, or why it is invalid."""
     mode = Mode()
     vector = TxVector(FORMATS.index(m.format), m.mcs, m.streams, m.ltf, m.width, m.guard_ns, m.ldpc, m.padding_us)
     return library().mode_make(mode, vector), mode
@@ -74,7 +74,7 @@ def test_each_mode_against_the_formulas(mode: Formula, length: int, padding_us: 
 
 
 def test_the_taps_have_the_same_durations() -> None:
-    """Code of their own, from the mode's number as the trace has it."""
+    """The taps compute it independently, from the mode's number in the trace."""
     for formula in all_modes():
         _, mode = made(formula)
         lengths = np.array([1, 14, 32, 1530, 4000, 30_001, 65_535, 1_048_575])
@@ -115,7 +115,7 @@ def test_rates(mode: Formula, mbps: float) -> None:
 
 
 def test_packet_extension() -> None:
-    """27.3.13: a quarter of a symbol after the last bit, or more, is left to the receiver."""
+    """27.3.13: the receiver gets a quarter of a symbol or more after the last bit."""
     full, last = 234 // 2, 60 // 2  # data bits of a symbol at MCS 0, 20 MHz, and of its quarter
     for a, wanted in ((1, (0, 4)), (2, (0, 8)), (3, (4, 12)), (4, (8, 16))):
         bits = 10 * full + (a - 1) * last + 8
@@ -182,8 +182,8 @@ def test_what_there_is_is_not_refused(mode: str, channel: int, width: int) -> No
 
 
 def departed_us(mode: Formula, length: int) -> F:
-    """What ns-3.37 makes of it. Its VHT-SIG-B takes no time, a short guard interval is not rounded up, HE-LTFs are 8 us
-    each, and everything has a tail as of BCC: no extra symbol of LDPC, and no packet extension."""
+    """Return ns-3.37's duration. Its VHT-SIG-B takes no time, a short guard interval is not rounded up, HE-LTFs are 8
+    us each, and everything has a tail as for BCC: no extra symbol of LDPC, and no packet extension."""
     symbols = ceil(F(16 + 8 * length + 6 * mode.n_es, mode.n_dbps)) * mode.symbol_us
     if mode.format == "he":
         return 36 + 8 * N_LTF[mode.streams] + symbols

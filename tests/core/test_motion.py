@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stations that move: what arrives, and when, is what the propagation model says of the instant at which a transmission
-begins; and it costs work for those around, not for all."""
+"""Moving stations: power and delay are those of the propagation model when a transmission begins; and the cost depends
+on the neighbours, not on all stations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def planned(model: Propagation, stronger_db: tuple[float, ...]) -> dict[str, Any
 
 def moving(model: Propagation, ways: list[list[tuple[int, int, int, int]]], *, stronger: tuple[float, ...] = (),
            **options: Any) -> Core:  # fmt: skip
-    """Stations on these ways; who can be heard at all is received, for itself."""
+    """Return an air with stations on these paths; all possible receivers get the frames."""
     n = len(ways)
     usual = {"rx": attowatts(-80_000), "cs": attowatts(-80_000), "noise": attowatts(-94_000), "reception": 1}
     air = Core([[0] * n] * n, **{**usual, **options})
@@ -46,13 +46,13 @@ def moving(model: Propagation, ways: list[list[tuple[int, int, int, int]]], *, s
 
 
 def here(way: list[tuple[int, int, int, int]], us: float) -> np.ndarray[Any, Any]:
-    """In metres, in floating point."""
+    """Return positions in metres, in floating point."""
     times = [at for at, *_ in way]
     return np.array([np.interp(us, times, [point[i] for point in way]) for i in (1, 2, 3)]) / 1000
 
 
 def test_a_station_that_leaves_the_disc_is_heard_up_to_its_edge() -> None:
-    """At 1000 m/s it is a millimetre farther each microsecond; it is on the edge after one second."""
+    """At 1000 m/s it moves a millimetre each microsecond; after one second it is on the edge."""
     way = [(0, 249_000, 0, 0), (2 * S, 251_000, 0, 0)]
     for at, heard in ((S * US, True), (S * US + 124 * US, True), (S * US + 126 * US, False), (2 * S * US, False)):
         air = moving(Disc(), [[(0, 0, 0, 0)], way], rx=DISC_AW, cs=DISC_AW)
@@ -63,7 +63,7 @@ def test_a_station_that_leaves_the_disc_is_heard_up_to_its_edge() -> None:
 
 
 def test_the_power_and_the_delay_of_an_instant() -> None:
-    """A frame begins at the start, halfway and after the end of a leg, and 50 us later by the same link."""
+    """A frame begins at the start, halfway and after the end of a leg, and 50 us later over the same link."""
     way = [(S, 100_000, 0, 0), (3 * S, 300_000, 0, 0)]
     for at_us, metres in ((S // 2, 100), (S, 100), (2 * S, 200), (2 * S + S // 2, 250), (3 * S, 300), (9 * S, 300)):
         air = moving(TwoRayGround(), [[(0, 0, 0, 0)], way])
@@ -77,7 +77,8 @@ def test_the_power_and_the_delay_of_an_instant() -> None:
 @given(st.integers(0, 2**32), st.sampled_from(MODELS), st.booleans())
 @examples(60)
 def test_every_transmission_is_heard_as_the_formula_says(seed: int, model: Propagation, own_power: bool) -> None:
-    """Within 0.01 dB and a nanosecond; who is heard is within the same of a threshold, or on the right side of it."""
+    """Within 0.01 dB and a nanosecond; stations that hear it are within the same of a threshold, or on the right side
+    of it."""
     random, n = Random(seed), 6
     side = 1000 * random.choice([60, 400, 900, 20_000_000 // 1000])
     ways = [walk(random, side) for _ in range(n)]
@@ -127,12 +128,12 @@ def test_pairs_that_stand_keep_the_power_they_were_given() -> None:
     assert [air.link_now(0, j).power_aw for j in range(3)] == [0, 500, DISC_AW]
     assert [air.link_now(2, j).power_aw for j in range(3)] == [DISC_AW, DISC_AW, 0]
     assert (air.link_now(1, 0).delay_ns, air.link_now(1, 2).delay_ns) == (7, 3)
-    assert air.way(2)  # nobody knows where it is: the power that it was given
+    assert air.way(2)  # its position is unknown: the power that it was given
     assert air.link_now(0, 2).power_aw == 500
 
 
 def test_who_is_put_elsewhere_while_a_signal_is_on_its_way() -> None:
-    """The signal goes on as it began; the next one, sent before the first has passed all, goes by the new places."""
+    """The signal stays as it began; the next one, sent before the first has passed all, has the new places."""
     far = (0, 9_000_000, 0, 0)
     everywhere = Disc(radius_m=9_500.0)
     air = moving(everywhere, [[(0, 0, 0, 0)], [(0, 3000, 0, 0)], [far, (S, 9_000_000, 0, 0)]], rx=DISC_AW, cs=DISC_AW)
@@ -148,7 +149,7 @@ def test_who_is_put_elsewhere_while_a_signal_is_on_its_way() -> None:
 
 @pytest.mark.parametrize("speed", [1, 100, 1000])
 def test_who_comes_running_is_heard_as_soon_as_it_is_there(speed: int) -> None:
-    """Once the transmitter has looked who is around, somebody comes from just beyond, or both do."""
+    """After the transmitter has listed its neighbours, a station arrives from just beyond, or both move."""
     us = 2_000 * S // speed
     for fast, slow in ((2, 0), (1, 1)):
         there, here = (252_000, 252_000 - fast * 1_000_000), (0, slow * 1_000_000)
@@ -162,7 +163,8 @@ def test_who_comes_running_is_heard_as_soon_as_it_is_there(speed: int) -> None:
 
 
 def test_work_grows_with_those_around() -> None:
-    """Four times the stations on four times the area: each has as many around, and a frame costs as many distances."""
+    """Four times the stations on four times the area: each has as many neighbours, and a frame costs as many
+    distances."""
     cost = {}
     for n in (50, 200):
         random, side = Random(7), math.sqrt(n) * 150_000
@@ -201,7 +203,7 @@ def test_a_way_that_cannot_be_is_refused_and_the_one_before_holds(way: list[tupl
 
 
 def test_the_farthest_corners() -> None:
-    """100 km from the origin on each axis, and as fast as it goes from one to the other: nothing overflows."""
+    """100 km from the origin on each axis, at the highest speed: nothing overflows."""
     corner, other = (100_000_000,) * 3, (-100_000_000,) * 3
     us = math.ceil(math.dist(corner, other))
     air = moving(Disc(radius_m=9_000.0), [[(0, *corner)], [(0, *other), (us, *corner), (2**40, *corner)]])

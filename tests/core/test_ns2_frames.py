@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The core under ns-2's rules against ns-2 itself, frame by frame.
 
-Small networks with flows of one hop (ns2/frames.tcl). Both draw the same random numbers in the same order, so whatever
-one does otherwise shows as a frame of another station, or a slot away. What ns-2 sends in the smaller ones is kept in
-ns2/frames.json; where `ns` is there, that file and larger networks are held to it. DCF_NS2_FRAMES=write makes it anew.
+Small networks with flows of one hop (ns2/frames.tcl). Both draw the same random numbers in the same order, so any
+difference shows as a frame of another station, or a slot away. ns2/frames.json has what ns-2 sends in the smaller ones.
+If `ns` is installed, that file and larger networks are compared with it; DCF_NS2_FRAMES=write writes the file.
 
-The core rounds delays to nanoseconds, and so drifts from ns-2 by some of them for each frame: after some thousands a
-signal falls on the other side of the end of a slot somewhere. No network plays as long. Retry limits are low, 3 and 3,
-so that frames are given up, too.
+The core rounds delays to nanoseconds, and so differs from ns-2 by a few more with each frame. After some thousands of
+frames a signal falls on the other side of the end of a slot; no network here plays as long. Retry limits are low, 3 and
+3, so that frames are given up, too.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Net(NamedTuple):
 
 
 def string(n: int) -> tuple[tuple[int, int], ...]:
-    """About 200 m apart, not quite on a line: no two signals arrive anywhere in the same instant."""
+    """About 200 m apart, not quite on a line: no two signals arrive at one place in the same instant."""
     return tuple((100 + 200 * i + i * i, 200 + 13 * (i * i % 5)) for i in range(n))
 
 
 def relays(n: int, count: int) -> tuple[Flow, ...]:
-    """Every station to the next, and something short back."""
+    """Each station sends to the next, and something short back."""
     there = [Flow(i, i + 1, 1000, 0.0013 * i, 0.006, count) for i in range(n - 1)]
     return (*there, *(Flow(i + 1, i, 40, 0.0013 * i + 0.0004, 0.006, count) for i in range(n - 1)))
 
@@ -88,7 +88,7 @@ needs_ns2 = pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not t
 
 
 def ask_ns2(net: Net, trace: Path) -> tuple[list[Sent], list[int]]:
-    """What its stations send, and the random numbers that they draw."""
+    """Return what its stations send, and the random numbers that they draw."""
     words = [" ".join(str(value) for row in table for value in row) for table in (net.places, net.flows)]
     command = ["ns", str(HERE / "frames.tcl"), str(SEED), str(net.rts_threshold), *words, str(trace)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -142,7 +142,7 @@ def play(net: Net, draws: list[int], rules: Collection[str] = RULES) -> list[Sen
 
 
 def assert_alike(ours: list[Sent], theirs: list[Sent]) -> None:
-    """Station by station: what two of them begin within a few nanoseconds has no order."""
+    """By station: transmissions that two of them begin within a few nanoseconds have no order."""
     ours, theirs = (sorted(sent, key=lambda frame: frame[1:]) for sent in (ours, theirs))
     for n, (a, b) in enumerate(zip(ours, theirs, strict=False)):
         assert a[:2] == b[:2] and abs(a[2] - b[2]) < NEAR_US, f"frame {n}: {a}, in ns-2 {b}"

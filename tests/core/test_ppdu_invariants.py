@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds of PPDUs in every run: random networks, agreements, losses, TXOPs, both reception models."""
+"""Invariants of PPDUs in every run: random networks, agreements, losses, TXOPs, both reception models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TXOP_US = 2560
 
 
 class Watched(Core):
-    """It looks at each MPDU as it is sent: does its agreement's window hold it then?"""
+    """Checks each MPDU as it is sent: does its agreement's window hold it then?"""
 
     def _record(self, edge: int, head: int, head_len: int, body: int, body_len: int) -> None:
         before = len(self.mpdus)

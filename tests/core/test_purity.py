@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The core asks nobody for anything: no memory, no clock, no file."""
+"""The core needs nothing from outside: no memory, no clock, no file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equal slots collide and unequal ones do not, wherever the stations stand; and no label decides anything.
+"""Equal slots collide and unequal ones do not, wherever the stations stand; and a station's number decides nothing.
 
-Delays are those of the air, rounded to nanoseconds pair by pair, so that of two ways over the same ground one may be a
-nanosecond longer: a station's slot must not depend on that.
+Delays are those of the air, rounded to nanoseconds for each pair. So of two paths over the same ground one may be a
+nanosecond longer; a station's slot must not depend on that.
 """
 
 from itertools import permutations
@@ -23,7 +23,8 @@ def on_a_line(*metres: float) -> list[list[int]]:
 
 
 def contend(delays: list[list[int]], order: tuple[int, ...], seed: int, during: bool) -> tuple[int, int]:
-    """The first of `order` sends, the others have a frame by its end, or within DIFS after: when they send, in ns."""
+    """The first of `order` sends; the others have a frame by its end, or within DIFS after it. Return when they send,
+    ns."""
     x, a, b = order
     air = Core(mutual(3, {}, NEAR), delays, seed=seed, phy=dsss(cw_min=7))
     air.send(x, GROUP, tcp(0), at=1000 * US)
@@ -49,7 +50,7 @@ def test_who_waits_for_difs_only_sends_in_the_same_slot(order: tuple[int, ...]) 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2)])
 def test_slots_do_not_depend_on_the_spacing(order: tuple[int, ...]) -> None:
-    """Drawn backoffs: at each spacing the same seeds collide, those whose draws are equal, and the rest wait."""
+    """Drawn backoffs: at each spacing the same seeds collide, those with equal draws, and the others wait."""
     seeds = range(24)
     x, a, b = order
     alone = [contend([[0] * 3] * 3, order, seed, during=True) for seed in seeds]
@@ -60,11 +61,11 @@ def test_slots_do_not_depend_on_the_spacing(order: tuple[int, ...]) -> None:
             at, bt = contend(delays, order, seed, during=True)
             late_a, late_b = delays[x][a], delays[x][b]
             k = min(first, second)
-            # who is first sends as without delays; who draws the same slot sends as well, by its own clock
+            # the first sends as without delays; a station with the same slot sends too, by its own clock
             assert (first > k or at == first + late_a) and (second > k or bt == second + late_b), (spacing, seed)
             if first == second:
                 assert abs(at - bt) == abs(late_a - late_b)
-            else:  # the later goes on after the first, with the slots that it had left
+            else:  # the later one continues after the first, with the slots that it had left
                 winner, loser, us = (a, bt, second) if first < second else (b, at, first)
                 left = (us - (k + 496 * US + DIFS)) // SLOT
                 over = k + 496 * US + (late_a if winner == a else late_b) + delays[a][b]
@@ -73,7 +74,8 @@ def test_slots_do_not_depend_on_the_spacing(order: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(("age", "goes_on"), [(1, True), (4_999, True), (5_000, True), (5_001, False), (15_000, False)])
 def test_a_signal_younger_than_sensing_takes_does_not_stop_an_access(age: int, goes_on: bool) -> None:
-    """aSlotTime has a part for sensing and turning: what arrives within it before a station's access comes too late."""
+    """aSlotTime includes sensing and turnaround: a signal that arrives within this time before a station's access is
+    too late."""
     power = [[0, NEAR, 0], [0, 0, 0], [0, NEAR, 0]]
     air = Core(power)
     air.send(0, GROUP, tcp(0), at=1000 * US)  # reference for 1, ends at 1496

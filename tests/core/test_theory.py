@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The DCF against what is known of it: maximum throughput, Bianchi's saturation throughput, paper 004's equation 1."""
+"""The DCF against known results: maximum throughput, Bianchi's saturation throughput, equation 1 of paper 004."""
 
 from math import factorial
 
@@ -12,12 +12,12 @@ NEAR = 1000
 
 
 def saturate(air: Core, rate: int, body: bytes, rts: bool, seconds: float) -> int:
-    """Two frames always wait at every station, for the next station; how many were acknowledged."""
+    """Two frames always wait at every station, for the next one; return how many were acknowledged."""
     return saturate_pairs(air, rate, body, {i: (i + 1) % air.n for i in range(air.n)}, seconds, rts)
 
 
 def saturate_pairs(air: Core, rate: int, body: bytes, pairs: dict[int, int], seconds: float, rts: bool = False) -> int:
-    """Two frames always wait at each key, for its value; how many were acknowledged."""
+    """Two frames always wait at each key, for its value; return how many were acknowledged."""
     acked, refill = 0, list(pairs) * 2
 
     def done(station: int, reason: str) -> None:
@@ -65,7 +65,8 @@ def test_maximum_throughput_of_one_link(rate: int, phy: Phy, data_us: int, ack_u
 
 
 def bianchi(n: int, w: int, m: int, slot: float, success: float, collision: float) -> float:
-    """Successes per second of n saturated stations: G. Bianchi, IEEE JSAC 18(3), 2000, equations 7, 9 and 13."""
+    """Return the successes per second of n saturated stations: G. Bianchi, IEEE JSAC 18(3), 2000, equations 7, 9 and
+    13."""
     low, high = 0.0, 0.5 - 1e-12
     tau = 0.0
     for _ in range(100):
@@ -87,10 +88,8 @@ def bianchi(n: int, w: int, m: int, slot: float, success: float, collision: floa
 @pytest.mark.parametrize("rts", [False, True], ids=["basic", "rts"])
 @pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
 def test_bianchi(n: int, rts: bool) -> None:
-    """Saturation throughput within 1.5 %, of which the noise of one run is half.
-
-    As the model has it: no EIFS, and no retry limit that ends a backoff stage.
-    """
+    """Saturation throughput within 1.5 %, of which the noise of one run is half. As in the model: no EIFS, and no retry
+    limit that ends a backoff stage."""
     air = Core(mutual(n, {}, NEAR), eifs=0, short=255, long=255, trace=False)
     seconds, sifs, difs, control, data = 120, 10, 50, 304, 192 + 4112
     acked = saturate(air, 20, bytes(1000), rts, seconds)
@@ -100,12 +99,13 @@ def test_bianchi(n: int, rts: bool) -> None:
 
 
 def refined(n: int, w: int, m: int, slot: float, success: float, collision: float) -> float:
-    """The same for a counter that stands while the medium is busy (10.3.4.3), as Tinnirello, Bianchi and Xiao refine
-    the model (IEEE Trans. Vehicular Technology 59(3), 2010): each busy period is followed by a slot that only who has
-    just sent may begin to send in. After a collision their timeout ends in that slot: they count one more."""
+    """The same for a counter that stops while the medium is busy (10.3.4.3), as Tinnirello, Bianchi and Xiao refine the
+    model (IEEE Trans. Vehicular Technology 59(3), 2010). In the slot after a busy period only a station that has just
+    sent may send. After a collision their timeout ends in that slot: they count one more."""
 
     def attempts(p: float) -> float:
-        """Of one station at the end of an idle slot, if each collides with this probability."""
+        """Return the probability that a station sends at the end of an idle slot, if each attempt collides with this
+        probability."""
         stages = range(1, 60)
         slots = w / 2 + sum(p**i * ((w << min(i, m)) + 1) / 2 for i in stages)
         return (1 + sum(p**i for i in stages)) / slots
@@ -116,16 +116,15 @@ def refined(n: int, w: int, m: int, slot: float, success: float, collision: floa
         low, high = (p, high) if 1 - (1 - attempts(p)) ** (n - 1) > p else (low, p)
     tau = attempts(low)
     one = n * tau * (1 - tau) ** (n - 1)
-    good = one * w / (w - 1)  # who has succeeded draws 0, and is alone
+    good = one * w / (w - 1)  # a station that has just succeeded draws 0, and is alone
     return good * 1e6 / (slot + good * success + (1 - (1 - tau) ** n - one) * collision)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("w", "m", "n"), [(16, 6, 2), (16, 6, 5), (16, 6, 20), (32, 5, 5)])
 def test_the_slot_after_a_busy_period(w: int, m: int, n: int) -> None:
-    """At 54 Mb/s, where a slot weighs more, Bianchi's model is above the DCF, as there a counter goes on over a busy
-    period. Either way to switch that off leaves less than 1 %: the refined model, or EDCA, which counts so (10.22.2.4).
-    """
+    """At 54 Mb/s, where a slot weighs more, Bianchi's model is above the DCF, as its counter continues over a busy
+    period. Either change leaves less than 1 %: the refined model, or EDCA, which counts so (10.22.2.4)."""
     data, ack, sifs, difs = 20 + 4 * 39, 28, 16, 34
     times, seconds = (9, data + sifs + ack + difs, data + difs), 6
     rates = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens in one nanosecond. Equal spacing makes ties normal, so none may be decided by a station's number."""
+"""Events in the same nanosecond. Equal spacing makes ties normal, so a station's number must not decide one."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,7 +18,8 @@ ERP = Phy(9 * US, 10 * US, 15, 1023, 6 * US, 0b10101 << 4, 2250)
 
 
 def at_once(powers: Sequence[int], reception: int, seed: int = 1, bodies: Sequence[int] | None = None) -> list[str]:
-    """Stations that hear nobody send to the last one, whom these powers reach in one instant: what it makes of each."""
+    """Stations that hear nobody send to the last one, where these powers arrive in one instant; return the outcome of
+    each."""
     n = len(powers)
     power = [[0] * (n + 1) for _ in range(n + 1)]
     for i, p in enumerate(powers):
@@ -42,7 +43,7 @@ def test_of_simultaneous_arrivals_the_strongest_is_followed(powers: tuple[int, .
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_of_equal_ones_any_is_followed(n: int) -> None:
-    """`sinr`: each as often as the others, by a draw of the receiver's; and the same seed draws the same."""
+    """`sinr`: each as often as the others, by a draw of the receiver; the same seed draws the same."""
     trials = 600
     won = np.zeros(n)
     for seed in range(trials):
@@ -60,7 +61,7 @@ def test_equal_and_spoilt_ones_are_all_lost(order: tuple[int, int]) -> None:
 
 
 def line(metres: Sequence[float], seed: int, reception: int) -> Core:
-    """Stations on a line, heard as two-ray has it, with the error tables of the plan."""
+    """Stations on a line, with two-ray powers and the error tables of the plan."""
     distance = distances([(x, 0.0, 0.0) for x in metres])
     mdbm = power_mdbm(TwoRayGround().received_dbm(distance), -114.0)
     aw = [[0 if p is None else round(10 ** (p / 10_000 + 15)) for p in row] for row in listed(mdbm)]
@@ -76,11 +77,10 @@ def line(metres: Sequence[float], seed: int, reception: int) -> Core:
 
 @pytest.mark.parametrize(("reception", "spacing"), [(CAPTURE, 200.0), (SINR, 100.0)])
 def test_a_mirrored_and_relabelled_network_is_the_same(reception: int, spacing: float) -> None:
-    """Four stations in a line, the inner two send outwards, often in the same slot: each receiver has the nearer one.
-
-    Their slots begin as far apart as one's signal is ahead of the other's at a receiver: ties are the rule. 12 dB
-    suffice at 12 Mb/s; who followed the signal of the lower number lost frames on one side, which hung on the labels.
-    """
+    """Four stations in a line; the inner two send outwards, often in the same slot, and each receiver has the nearer
+    one. Their slots begin as far apart as one's signal is ahead of the other's at a receiver, so ties are the rule. 12
+    dB suffice at 12 Mb/s. A receiver that followed the signal of the lower number lost frames on one side, which
+    depended on the numbers."""
     for seed in range(4):
         runs = []
         for labels in ((0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)):

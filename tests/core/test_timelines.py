@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchanges by hand, to the microsecond: DSSS, 2 Mb/s data, 1 Mb/s control, long preamble (192 us), no distance.
 
-Airtimes: RTS 352, CTS and ACK 304, DATA with 1460 B of TCP payload (1536 B) 6336, TCP ACK (76 B) 496.
-SIFS 10, slot 20, DIFS 50, EIFS 10 + 304 + 50 = 364. A backoff is read from the trace where the clause under test is not
-about it: the test then says which multiples of a slot are possible and holds everything else to the microsecond.
+Airtimes: RTS 352, CTS and ACK 304, DATA with 1460 B of TCP payload (1536 B) 6336, TCP ACK (76 B) 496. SIFS 10, slot 20,
+DIFS 50, EIFS 10 + 304 + 50 = 364.
+
+Where a test is not about backoff, it reads the backoff from the trace. It then states which multiples of a slot are
+possible, and checks everything else to the microsecond.
 """
 
 import ctypes as c
@@ -93,8 +95,8 @@ def test_lost_cts_is_followed_by_another_rts() -> None:
 
 
 def test_retry_limits() -> None:
-    """10.3.4.4: RTS 7 tries; DATA after RTS 4, a CTS having come each time; a frame without RTS 7."""
-    gone = Core(mutual(2, {}))  # nobody hears anybody
+    """10.3.4.4: 7 attempts at an RTS; 4 at DATA after RTS, each after a CTS; 7 at a frame without RTS."""
+    gone = Core(mutual(2, {}))  # no station hears another
     gone.send(0, 1, DATA, at=0, rts=True)
     gone.send(0, 1, TACK, at=0)
     gone.run(10**9)
@@ -105,7 +107,8 @@ def test_retry_limits() -> None:
 
 
 def test_data_after_rts_has_the_long_limit() -> None:
-    """10.3.4.4: each RTS succeeds, each ACK is spoilt at 0 by 2, whom nobody else hears: DATA goes four times."""
+    """10.3.4.4: each RTS succeeds, and 2, whom no other station hears, corrupts each ACK at 0: DATA is sent four
+    times."""
     power = mutual(3, {(0, 1): NEAR})
     power[2][0] = NEAR
     air = Core(power)
@@ -137,7 +140,7 @@ def test_cw_doubles_to_its_maximum_and_starts_again() -> None:
 
 
 def test_eifs_after_an_errored_frame_and_difs_after_a_good_one() -> None:
-    """10.3.2.3.7: 2 gets what 0 and 3 sent at once, waits EIFS; the next good frame ends that."""
+    """10.3.2.3.7: 2 receives what 0 and 3 sent at once, and waits EIFS; the next good frame ends that."""
     power = mutual(4, {(0, 2): NEAR, (2, 3): NEAR, (1, 2): NEAR})
     air = Core(power)
     air.send(0, b"\xff" * 6, TACK, at=1000 * US)
@@ -181,7 +184,7 @@ def test_eifs_has_the_lowest_mandatory_rate(phy: Phy, freq: int, rate: int, eifs
 
 @pytest.mark.parametrize(("rate", "extension", "harmless"), [(540, 6, 6), (540, 0, 0), (20, 6, 0)])
 def test_the_signal_extension_has_no_bits(rate: int, extension: int, harmless: int) -> None:
-    """10.3.8: the last 6 us of an ERP-OFDM frame are silence. What overlaps nothing else there spoils no bit of it."""
+    """10.3.8: the last 6 us of an ERP-OFDM frame are silence. A signal that overlaps only that part corrupts no bit."""
     for before_end, outcome in ((harmless + 10, "COLLISION"), (harmless, "OK")):
         air = Core(
             mutual(3, {(0, 1): 100_000, (1, 2): 100_000}), phy=dsss(signal_extension_ns=extension * US), reception=1
@@ -231,7 +234,7 @@ def test_no_cts_while_the_nav_is_set() -> None:
 
 
 def test_nav_of_an_unanswered_rts_is_reset() -> None:
-    """10.3.2.4: no PHY-RXSTART within 2 SIFS + CTS + aRxPHYStartDelay + 2 slots of the RTS, so the NAV is forgotten."""
+    """10.3.2.4: no PHY-RXSTART within 2 SIFS + CTS + aRxPHYStartDelay + 2 slots of the RTS, so the NAV is reset."""
     starts = {}
     for reset in (True, False):
         air = Core(mutual(3, {(0, 2): NEAR}), nav_reset=reset, short=1)  # 1 is out of reach: no CTS
@@ -274,7 +277,7 @@ def test_hidden_terminal_spoils_a_frame_and_its_rts_protects() -> None:
 
 
 def test_exposed_terminal_waits_in_vain() -> None:
-    """1 sends to 0; 2 hears 1, and waits, though its receiver 3 hears nothing of 1."""
+    """1 sends to 0. 2 hears 1, and waits, though its receiver 3 hears nothing of 1."""
     air = Core(mutual(4, {(0, 1): NEAR, (1, 2): NEAR, (2, 3): NEAR}))
     air.send(1, 0, DATA, at=1000 * US)
     air.send(2, 3, DATA, at=2000 * US)
@@ -322,7 +325,7 @@ def test_group_frames_get_no_ack_and_one_attempt() -> None:
 
 
 def test_queue_drops_the_tail() -> None:
-    """One frame in service and the queue's 3 behind it; the fifth is dropped, counted, and reported at once."""
+    """One frame in service and three in the queue behind it; the fifth is dropped, counted, and reported at once."""
     air = Core(mutual(2, {}, NEAR), queue=3)
     for _ in range(5):
         air.send(0, 1, TACK, at=1000 * US)
@@ -333,8 +336,8 @@ def test_queue_drops_the_tail() -> None:
 
 
 def test_an_access_points_beacon_is_next() -> None:
-    """After the frame in service, though the queue is full; another that comes meanwhile finds it waiting. A beacon of
-    an IBSS has its place as any frame has."""
+    """After the frame in service, though the queue is full; another that arrives meanwhile finds it waiting. A beacon
+    of an IBSS has its place as any frame has."""
     for capability, beacons in ((1, [1]), (2, [])):
         air = Core(mutual(2, {}, NEAR), queue=3)
         for _ in range(4):
@@ -348,7 +351,7 @@ def test_an_access_points_beacon_is_next() -> None:
 
 
 def test_rate_stages_are_used_in_turn() -> None:
-    """minstrel's stages: so many attempts at each rate, then the next, whatever the station's limits."""
+    """minstrel's stages: a number of attempts at each rate, then the next, whatever the station's limits."""
     air = Core(mutual(2, {}), stages=True, phy=dsss(basic_rates=1))
     air.send(0, 1, TACK, at=0, stages=[(110, 2), (55, 1), (10, 3)])
     air.run(10**9)
@@ -357,8 +360,8 @@ def test_rate_stages_are_used_in_turn() -> None:
 
 
 def test_cts_to_self_protects_an_ofdm_frame() -> None:
-    """10.3.2.12, 10.26.2: a CTS to itself, at the highest basic rate of those who know DSSS only; SIFS, DATA; nobody
-    answers the CTS. Its Duration lasts to the end of the ACK, which goes at 24 Mb/s."""
+    """10.3.2.12, 10.26.2: a CTS to itself, at the highest basic rate of the stations that know DSSS only; SIFS, DATA;
+    no station answers the CTS. Its Duration lasts to the end of the ACK, which is sent at 24 Mb/s."""
     air = Core(mutual(3, {}, NEAR), phy=dsss(basic_rates=0b11, signal_extension_ns=6000))
     air.send(0, 1, DATA, at=1000 * US, rate=540, cts_to_self=True)
     air.send(2, 1, TACK, at=1100 * US, rate=20)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TXTIME of HT, VHT and HE single-user PPDUs, worked out anew from the standard's formulas with fractions.
-
-It shares nothing with the core, which counts in integers. Clauses are those of IEEE 802.11-2020, and for HE of
-802.11ax-2021.
-"""
+"""TXTIME of HT, VHT and HE single-user PPDUs, computed again from the standard's formulas with fractions. It shares
+nothing with the core, which counts in integers. Clauses are those of IEEE 802.11-2020, and for HE of 802.11ax-2021."""
 
 from __future__ import annotations
 
@@ -69,7 +66,7 @@ class Mode:
 
 
 def extra(n_pld: int, n_avbits: int, r: F) -> bool:
-    """19.3.11.7.5, b to d, with table 19-16: do the code words want more room?"""
+    """19.3.11.7.5, b to d, with table 19-16: return whether the code words need more room."""
     if n_avbits <= 648:
         n_cw, l_ldpc = 1, 1296 if n_avbits >= n_pld + 912 * (1 - r) else 648
     elif n_avbits <= 1296:
@@ -87,7 +84,7 @@ def extra(n_pld: int, n_avbits: int, r: F) -> bool:
 
 
 def txtime_us(mode: Mode, length: int, ldpc_extra: bool = True) -> F:
-    """Of a PSDU of so many bytes; without signal extension."""
+    """Return the TXTIME of a PSDU with this many bytes, without signal extension."""
     r, tail = R[mode.mcs], 0 if mode.ldpc else 6 * mode.n_es
     n_sym = ceil(F(16 + 8 * length + tail, mode.n_dbps))
     if mode.format == "he":
@@ -99,7 +96,7 @@ def txtime_us(mode: Mode, length: int, ldpc_extra: bool = True) -> F:
 
 
 def he_data_us(mode: Mode, length: int, tail: int, n_sym: int, ldpc_extra: bool) -> F:
-    """27.3.12.5.2 and .3, 27.3.13: symbols, and the packet extension."""
+    """27.3.12.5.2 and .3, 27.3.13: return the time of the symbols and the packet extension, us."""
     r = R[mode.mcs]
     cbps_short = N_SD_SHORT[mode.width] * mode.streams * N_BPSCS[mode.mcs]
     dbps_short = cbps_short * r
@@ -115,7 +112,7 @@ def he_data_us(mode: Mode, length: int, tail: int, n_sym: int, ldpc_extra: bool)
 
 
 def all_modes() -> list[Mode]:
-    """Each that there is, but for packet padding."""
+    """Return all modes, without packet padding."""
     modes = [
         Mode(form, mcs, streams, width, guard, ldpc=ldpc)
         for form, most, widths in (("ht", 8, (20, 40)), ("vht", 10, (20, 40, 80, 160)))

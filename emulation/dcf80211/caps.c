@@ -16,6 +16,7 @@ static const struct ieee80211_channel channels_2ghz[] = {
 static const struct ieee80211_channel channels_5ghz[] = {
 	CHANNEL_5GHZ(36), CHANNEL_5GHZ(40), CHANNEL_5GHZ(44), CHANNEL_5GHZ(48),
 	CHANNEL_5GHZ(149), CHANNEL_5GHZ(153), CHANNEL_5GHZ(157), CHANNEL_5GHZ(161), CHANNEL_5GHZ(165),
+	CHANNEL_5GHZ(169), CHANNEL_5GHZ(173), CHANNEL_5GHZ(177),
 };
 
 /* In the order of dcf_rates, of which 5 GHz has those from 6 Mb/s on. */
@@ -71,7 +72,7 @@ static void set_vht(const struct driver_traits *t, struct ieee80211_sta_vht_cap 
 static void set_he(const struct driver_traits *t, struct ieee80211_sband_iftype_data *data, bool is_5ghz)
 {
 	struct ieee80211_sta_he_cap *he = &data->he_cap;
-	u16 map = 0;
+	u16 map = 0, wide;
 	int i;
 
 	data->types_mask = BIT(NL80211_IFTYPE_STATION) | BIT(NL80211_IFTYPE_AP) | BIT(NL80211_IFTYPE_MESH_POINT);
@@ -85,8 +86,11 @@ static void set_he(const struct driver_traits *t, struct ieee80211_sband_iftype_
 		map |= (i < t->streams ? IEEE80211_HE_MCS_SUPPORT_0_11 : IEEE80211_HE_MCS_NOT_SUPPORTED) << 2 * i;
 	he->he_mcs_nss_supp.rx_mcs_80 = cpu_to_le16(map);
 	he->he_mcs_nss_supp.tx_mcs_80 = cpu_to_le16(map);
-	he->he_mcs_nss_supp.rx_mcs_160 = cpu_to_le16(0xffff);
-	he->he_mcs_nss_supp.tx_mcs_160 = cpu_to_le16(0xffff);
+	wide = is_5ghz && t->width_mhz == 160 ? map : 0xffff;
+	if (wide == map)
+		he->he_cap_elem.phy_cap_info[0] |= IEEE80211_HE_PHY_CAP0_CHANNEL_WIDTH_SET_160MHZ_IN_5G;
+	he->he_mcs_nss_supp.rx_mcs_160 = cpu_to_le16(wide);
+	he->he_mcs_nss_supp.tx_mcs_160 = cpu_to_le16(wide);
 	he->he_mcs_nss_supp.rx_mcs_80p80 = cpu_to_le16(0xffff);
 	he->he_mcs_nss_supp.tx_mcs_80p80 = cpu_to_le16(0xffff);
 }

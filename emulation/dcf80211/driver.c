@@ -322,9 +322,9 @@ static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif 
 
 	info->tx_retries = READ_ONCE((*(struct peer **)sta->drv_priv)->retries);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
-	if (!d->fixed || !modes_is_he(d->air->modes, d->fixed) || !sta->deflink.he_cap.has_he)
+	if (!mpdu_fixes(d, sta)) /* otherwise mac80211 shows the last choice of its rate control */
 		return;
-	modes_to_he(d->air->modes, d->fixed, &info->txrate);
+	modes_to_info(d->air->modes, d->fixed, &info->txrate);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_BITRATE);
 }
 
@@ -390,7 +390,7 @@ static const struct ieee80211_regdomain anywhere = {
 	.reg_rules = {
 		REG_RULE(2402, 2482, 40, 0, 30, 0),
 		REG_RULE(5170, 5250, 80, 0, 30, 0),
-		REG_RULE(5735, 5835, 80, 0, 30, 0),
+		REG_RULE(5735, 5895, 160, 0, 30, 0),
 	},
 };
 

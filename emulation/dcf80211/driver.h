@@ -91,6 +91,8 @@ void mpdu_init(struct driver *d);
 /* Drop the reports that the tasklet has not passed on. */
 void mpdu_close(struct driver *d);
 /* Send a frame that is in no queue. */
+/* Is data for this station sent in the fixed mode? The station must support it. */
+bool mpdu_fixes(const struct driver *d, const struct ieee80211_sta *sta);
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb);
 /* With air->lock held. */
 void peer_put(struct peer *peer);

@@ -128,9 +128,11 @@ void modes_to_rate(const struct modes *m, u16 place, struct ieee80211_tx_rate *r
 	}
 }
 
-bool modes_is_he(const struct modes *m, u16 place)
+bool modes_is_beyond(const struct modes *m, u16 place)
 {
-	return modes_at(m, place)->format == DCF_HE;
+	const struct dcf_mode *mode = modes_at(m, place);
+
+	return mode->format == DCF_HE || mode->doublings == 3;
 }
 
 static u8 he_guard(u16 guard_ns)
@@ -145,17 +147,20 @@ static u8 bandwidth_of(u16 width_mhz)
 	       width_mhz == 40 ? RATE_INFO_BW_40 : RATE_INFO_BW_20;
 }
 
-void modes_to_he(const struct modes *m, u16 place, struct rate_info *rate)
+void modes_to_info(const struct modes *m, u16 place, struct rate_info *rate)
 {
 	const struct dcf_txvector *v = &m->vector[place - DCF_RATES];
 
 	*rate = (struct rate_info){
-		.flags = RATE_INFO_FLAGS_HE_MCS,
-		.mcs = v->mcs,
+		.flags = v->format == DCF_HE ? RATE_INFO_FLAGS_HE_MCS : v->format == DCF_VHT ? RATE_INFO_FLAGS_VHT_MCS : RATE_INFO_FLAGS_MCS,
+		.mcs = v->format == DCF_HT ? v->mcs + 8 * (v->streams - 1) : v->mcs,
 		.nss = v->streams,
 		.bw = bandwidth_of(v->width_mhz),
-		.he_gi = he_guard(v->guard_ns),
 	};
+	if (v->format == DCF_HE)
+		rate->he_gi = he_guard(v->guard_ns);
+	else if (v->guard_ns == 400)
+		rate->flags |= RATE_INFO_FLAGS_SHORT_GI;
 }
 
 void modes_to_reception(const struct modes *m, u16 place, struct ieee80211_rx_status *status)

@@ -25,9 +25,10 @@ int modes_find(const struct modes *modes, u8 format, u8 mcs, u8 streams, u16 wid
 int modes_of_rate(const struct modes *modes, const struct ieee80211_tx_rate *rate, u16 freq);
 /* Name a mode as mac80211 does for a sent frame (HT and VHT only), and for a received one. */
 void modes_to_rate(const struct modes *modes, u16 place, struct ieee80211_tx_rate *rate);
-/* The same for a mode of HE, for which mac80211 has no rate of that sort. */
-bool modes_is_he(const struct modes *modes, u16 place);
-void modes_to_he(const struct modes *modes, u16 place, struct rate_info *rate);
+/* Does minstrel_ht not know this mode? HE and 160 MHz. */
+bool modes_is_beyond(const struct modes *modes, u16 place);
+/* For people; also of HE. */
+void modes_to_info(const struct modes *modes, u16 place, struct rate_info *rate);
 void modes_to_reception(const struct modes *modes, u16 place, struct ieee80211_rx_status *status);
 
 #endif

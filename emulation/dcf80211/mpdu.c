@@ -196,11 +196,11 @@ static void pass_sent(struct driver *d, const struct sent *s)
 	info.status.rates[1].idx = -1;
 	info.status.ampdu_len = min(s->mpdus, U8_MAX);
 	info.status.ampdu_ack_len = min(s->acked, U8_MAX);
-	if (s->mode >= DCF_RATES && !modes_is_he(d->air->modes, s->mode))
+	if (s->mode >= DCF_RATES && !modes_is_beyond(d->air->modes, s->mode))
 		modes_to_rate(d->air->modes, s->mode, &info.status.rates[0]);
 	else if (s->mode < DCF_RATES)
 		info.status.rates[0].idx = rate_to_hwsim(s->mode, d->hw->conf.chandef.chan->center_freq);
-	if (!modes_is_he(d->air->modes, s->mode)) /* rate controls do not know this mode */
+	if (!modes_is_beyond(d->air->modes, s->mode)) /* rate controls do not know this mode */
 		ieee80211_tx_rate_update(d->hw, sta, &info);
 	ieee80211_sta_register_airtime(sta, s->session->tid, s->airtime_ns / 1000, 0);
 }
@@ -223,12 +223,12 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	struct ieee80211_sta *sta = m->peer ? READ_ONCE(m->peer->sta) : NULL;
 	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
 	struct ieee80211_hdr *hdr = (void *)m->skb->data;
-	struct ieee80211_rate_status he = { .try_count = m->frame.used[0] };
+	struct ieee80211_rate_status beyond = { .try_count = m->frame.used[0] };
 	int i, tid;
 
-	if (modes_is_he(d->air->modes, m->frame.stage[0].mode)) {
-		modes_to_he(d->air->modes, m->frame.stage[0].mode, &he.rate_idx);
-		status.rates = &he;
+	if (modes_is_beyond(d->air->modes, m->frame.stage[0].mode)) {
+		modes_to_info(d->air->modes, m->frame.stage[0].mode, &beyond.rate_idx);
+		status.rates = &beyond;
 		status.n_rates = 1;
 	}
 
@@ -317,18 +317,22 @@ static struct peer *peer_of(struct ieee80211_sta *sta)
 /* The attempts of a frame without a session in a fixed mode. */
 #define FIXED_TRIES 10
 
-/* Is data for this station sent in the fixed mode? The station must support it. Keys use rate control. */
+bool mpdu_fixes(const struct driver *d, const struct ieee80211_sta *sta)
+{
+	u8 format = d->traits.format;
+
+	return d->fixed && (20 << sta->deflink.bandwidth) >= d->traits.width_mhz && sta->deflink.rx_nss >= d->traits.streams &&
+	       (format == DCF_HE ? sta->deflink.he_cap.has_he :
+		format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported);
+}
+
+/* Keys use rate control. */
 static bool is_fixed(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const void *)skb->data;
-	u8 format = d->traits.format;
 
-	if (!d->fixed || !ieee80211_is_data_qos(hdr->frame_control) ||
-	    IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO)
-		return false;
-	return (20 << sta->deflink.bandwidth) >= d->traits.width_mhz && sta->deflink.rx_nss >= d->traits.streams &&
-	       (format == DCF_HE ? sta->deflink.he_cap.has_he :
-		format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported);
+	return ieee80211_is_data_qos(hdr->frame_control) && mpdu_fixes(d, sta) &&
+	       !(IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO);
 }
 
 /* The stages of a frame by mac80211's rates. false: there is no such mode. */
@@ -357,7 +361,7 @@ static void fix_stage(const struct driver *d, struct mpdu *m)
 	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
 	m->frame.stage[0].mode = d->fixed;
 	m->frame.stage[0].count = FIXED_TRIES;
-	if (!modes_is_he(d->air->modes, d->fixed))
+	if (!modes_is_beyond(d->air->modes, d->fixed))
 		modes_to_rate(d->air->modes, d->fixed, &m->rates[0]);
 }
 

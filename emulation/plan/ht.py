@@ -110,4 +110,5 @@ def hold(radios: Sequence[dict[str, Any]]) -> None:
             and other["guard_ns"] <= mine["guard_ns"]
             for other in radios
         )
-        mine["held"] = known and mine["mcs"] is not None and mine["format"] in ("ht", "vht")
+        minstrel = mine["format"] in ("ht", "vht") and mine["width_mhz"] < 160
+        mine["held"] = known and mine["mcs"] is not None and minstrel

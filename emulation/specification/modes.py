@@ -38,7 +38,7 @@ EXCLUDED = frozenset({(20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9
 LTF = {800: (2, 1, 4), 1600: (2,), 3200: (4,)}
 
 # Blocks of channels at 5 GHz (annex E): the lowest channel of each
-BLOCKS = {40: (36, 44, 52, 60, 149, 157), 80: (36, 52, 149), 160: (36,)}
+BLOCKS = {40: (36, 44, 52, 60, 149, 157), 80: (36, 52, 149), 160: (36, 149)}
 RADAR = frozenset(range(52, 145))  # channels that need radar detection first, which is not modelled
 
 

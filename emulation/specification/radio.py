@@ -102,6 +102,8 @@ class Radio(Section):
             return self
         if self.mode == "ax" and self.mcs == AUTO:
             raise ValueError("mcs: minstrel_ht does not support 802.11ax: give one, 0 to 11")
+        if self.width == 160 and self.mcs == AUTO:
+            raise ValueError("mcs: minstrel_ht does not support 160 MHz: give one, 0 to 9")
         if why := refuse_mode(
             self.mode, self.mcs if isinstance(self.mcs, int) else 0, self.streams, self.width, round(self.guard * 1000),
             ldpc=self.mode == "ax",

@@ -41,6 +41,7 @@ UNSPECIFIED, ATTEMPTS = 1, 3  # the kernel's status if it finds no access point;
 RETRY_NS, RETRY_SPACING_NS = 1_000_000_000, 20_000_000  # the spacing is there because all clients have the same clock
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in lane time
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # a client's scan interval if its access point is weak, or strong
+OPERATING_WIDTHS = {80: 1, 160: 2}  # hostapd's numbers
 ROAM_DB = 8.0  # above the reception threshold
 NEVER_S = 1_000_000
 PATIENT = f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"  # no client is dropped
@@ -344,9 +345,11 @@ def ht_lines(plan: dict[str, Any], interface: Interface) -> list[str]:
     lines = ["ieee80211n=1", f"ht_capab={''.join(capabilities + ['[SHORT-GI-40]'] * (short and width_mhz > 20))}"]
     for amendment, name in (("ac", "vht"), ("ax", "he")):
         if ht["format"] == name or (name == "vht" and ht["format"] == "he" and plan["freq"] > 3000):
-            lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={int(width_mhz == 80)}"]
-            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (width_mhz == 80)
-    return [*lines, f"vht_capab={'[SHORT-GI-80]' * short}"] if ht["format"] == "vht" else lines
+            lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={OPERATING_WIDTHS.get(width_mhz, 0)}"]
+            lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (width_mhz in OPERATING_WIDTHS)
+    wide = width_mhz == 160
+    vht = "[VHT160]" * wide + "[SHORT-GI-80]" * short + "[SHORT-GI-160]" * (wide and short)
+    return [*lines, f"vht_capab={vht}"] if ht["format"] == "vht" or wide else lines
 
 
 def association_elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:

@@ -37,7 +37,7 @@ def mac_of(call: str, mac: str | None) -> str | None:
             hardware_address(str(mac))
     except NetlinkError:
         raise Misuse(f"{call}: {mac!r} is not a hardware address like 00:00:00:00:00:01") from None
-    return mac or None
+    return str(mac).lower() if mac else None
 
 
 def other_address(address: str, number: int) -> str:
@@ -124,10 +124,10 @@ class Intf:
             self.lane.plan["address"] = macstr
 
     def config(self, **said: Any) -> None:
-        """Change the rate, delay and losses of what this end of a wire sends. Keywords are those of `addLink`; what is
+        """Change the rate, delay and losses of what this end of a link sends. Keywords are those of `addLink`; what is
         left out is off. Raises Misuse."""
-        if not self.link or self.link.role != "wired":
-            refuse(f"{self.name}.config", "it sets up an end of a wire")
+        if not self.link or self.link.role not in ("wired", "infrastructure"):
+            refuse(f"{self.name}.config", "it sets up an end of a wire, or of the link of a station")
         self.link.change(self, said)
 
     def ifconfig(self, *args: str) -> str:

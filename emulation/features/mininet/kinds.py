@@ -43,8 +43,8 @@ NET_REFUSED = {
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
-    "switch": ("mac", "position", *OF_SWITCH),
-    "ap": ("mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
+    "switch": ("ip", "mac", "position", *OF_SWITCH),
+    "ap": ("ip", "mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
            "_4addr", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf, range_of
 from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
-from emulation.features.mininet.refusals import PAGE, check, note, numeric
+from emulation.features.mininet.refusals import PAGE, check, note, numeric, refuse
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wired
 from emulation.plan.errors import as_misuse
@@ -35,7 +35,9 @@ class Link:
         ("enable_ecn", "enable_red", "latency_ms"), "write it with tc, by cmd, after net.build()"
     )
 
-    def __init__(self, intf1: Intf, intf2: Intf | None, settings: dict[str, Any]) -> None:
+    def __init__(self, intf1: Intf, intf2: Intf | None, settings: dict[str, Any] | None = None) -> None:
+        if settings is None:  # a script makes it by its class
+            refuse(f"{type(self).__name__}({intf1}, {intf2})", f"net = Mininet(), and net.addLink({intf1}, {intf2})")
         self.intf1, self.intf2, self.settings = intf1, intf2, settings
         for intf in filter(None, (intf1, intf2)):
             intf.link = self
@@ -73,9 +75,19 @@ class Wireless(Link):
     """A link of radios."""
 
     role = "infrastructure"
-    taken: tuple[str, ...] = ("error_prob",)
+    taken: tuple[str, ...] = ("error_prob", *Link.taken)
     noted: ClassVar[dict[str, str]] = {}
-    refused: ClassVar[dict[str, str]] = dict.fromkeys(("bw", "delay", "latency", "jitter", "loss"), BY_THE_AIR)
+    refused: ClassVar[dict[str, str]] = {"latency": BY_THE_AIR}
+
+    def open(self) -> None:
+        """Let netem delay, limit and lose what the station sends. Raises Misuse."""
+        said = {name: value for name, value in self.settings.items() if name in Link.taken}
+        ends = [each for each in (self.intf1, self.intf2) if isinstance(each, WIntf) and each.role == "managed"]
+        for end in ends if said else ():
+            assert end.lane
+            note(f"{end}: {', '.join(said)}: netem has this effect on what the station sends, before the air")
+            with as_misuse(f"addLink({self.intf1}, {self.intf2})"):
+                wired.shape(end.lane, wired.Link.check(said))
 
 
 class wmediumd(Wireless):
@@ -92,6 +104,7 @@ class _Peers(Wireless):
     noted: ClassVar[dict[str, str]] = {
         "ap_scan": "nobody scans for a cell that has a channel",
         "ibss": "the cell has a BSSID of its own",
+        **dict.fromkeys(Link.taken, BY_THE_AIR),
         "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
     }  # fmt: skip
     refused: ClassVar[dict[str, str]] = {

@@ -370,7 +370,7 @@ class Mininet:
             for intf in node.intfList():
                 intf.lane = named[intf.name]
         for made in self.links:
-            if isinstance(made, link._4address):
+            if isinstance(made, link.Wireless):
                 made.open()
         for node in (*self.stations, *self.cars):
             node.open_virtual()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.log import info
-from emulation.features.mininet.refusals import UnknownParameter, missing, note
+from emulation.features.mininet.refusals import UnknownParameter, missing, note, refuse
 from emulation.features.mininet.shell import Shell
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
@@ -47,6 +47,16 @@ class Params(dict[str, Any]):
         raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
 
 
+class Alone:
+    """The network of a node that a script makes by its class. Raises Misuse."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, what: str) -> Any:
+        refuse(f"{self.name} without a network", f"net = Mininet(), and net.addHost({self.name!r})")
+
+
 class Node:
     """A node, by default a host."""
 
@@ -56,7 +66,7 @@ class Node:
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
         self.name, self.params, self.inNamespace = name, Params(params), inNamespace
-        self.net: Any = None  # its network
+        self.net: Any = Alone(name)  # its network
         self.lane: Lane | None = None
         self.early: lane.Node | None = None  # its namespace, before the network is built
         self.shell: Shell | None = None

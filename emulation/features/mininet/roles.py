@@ -104,10 +104,25 @@ class Bridge(Node):
     """Methods of switches and access points that are the kernel's bridge, with the node's name."""
 
     port_base, stopped = 1, False
+    address: str | None = None
+
+    def IP(self, intf: Any = None) -> str | None:
+        return super().IP(intf) or self.address
 
     def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
         """Set the address of the bridge, because interfaces in a bridge do not answer."""
-        self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
+        self.address = ip.partition("/")[0]
+        if self.lane:
+            self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
+        else:
+            self.params["ip"] = ip
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        if ip := params.get("ip"):
+            self.setIP(ip)
+        return super().config(**params)
+
+    configDefault = config
 
     @property
     def is_learning(self) -> bool:  # type: ignore[override]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Telemetry: write numbers of nodes to files in the run folder, a line for each second of the lane's time.
 
-`position-mn-telemetry.txt` has `time,node,x,y,z`; others, such as `sta1-wlan0-tx_packets-mn-telemetry.txt`, have
-`time,value`. Nothing is drawn.
+Each node has its file, as in Mininet-WiFi: `position-sta1-mn-telemetry.txt` has `x,y`; others, as
+`rssi-sta1-mn-telemetry.txt`, have `time,value`, counters since the line before. The files of further radios have their
+names: `rssi-sta1-wlan1-mn-telemetry.txt`. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from traffic.loop import Loop
 STATISTICS = ("tx_packets", "rx_packets", "tx_bytes", "rx_bytes", "tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
 KINDS = (*STATISTICS, "rssi", "position")
 EVERY_NS = 1_000_000_000
-NAME = "{}-mn-telemetry.txt"
+NAME = "{}-{}-mn-telemetry.txt"
 TAKEN = ("nodes", "data_type", "single", "tool")
 NOTHING_DRAWN = dict.fromkeys(
     ("title", "min_x", "max_x", "min_y", "max_y", "min_z", "max_z", "fig", "icon", "icon_width", "icon_height", "cols"),
@@ -37,7 +38,8 @@ class Telemetry:
         self.nodes: list[Node] = list(nodes)
         if not self.nodes or not all(isinstance(node, Node) for node in self.nodes):
             raise Misuse(f"telemetry: nodes={nodes!r}: write nodes=[sta1, sta2]")
-        self.kind, self.single = data_type, single
+        self.kind = data_type
+        self.counted: dict[WIntf, float] = {}
         self.files: dict[str, TextIO] = {}
         self.loop: Loop | None = None
         self.began_ns = 0
@@ -57,13 +59,11 @@ class Telemetry:
 
     def write(self, node: Node, at_s: float) -> None:
         if self.kind == "position":
-            x, y, z = node.position
-            self.line("position", f"{at_s:g},{node.name},{x:.3f},{y:.3f},{z:.3f}")
+            x, y, _ = node.position
+            self.line(node.name, f"{x:.3f},{y:.3f}")
             return
-        for intf in node.wintfs.values():
-            name = self.kind if self.single else f"{intf.name}-{self.kind}"
-            whose = f"{intf.name}," if self.single else ""
-            self.line(name, f"{at_s:g},{whose}{self.value(node, intf):g}")
+        for number, intf in node.wintfs.items():
+            self.line(intf.name if number else node.name, f"{at_s:g},{self.value(node, intf):g}")
 
     def value(self, node: Node, intf: WIntf) -> float:
         if self.kind == "rssi":
@@ -73,11 +73,12 @@ class Telemetry:
             row = next(line.partition(":")[2].split() for line in table if line.lstrip().startswith(f"{intf.name}:"))
         direction, _, what = self.kind.partition("_")
         column = ("bytes", "packets", "errors", "dropped").index(what) + (8 if direction == "tx" else 0)
-        return float(row[column])
+        before, self.counted[intf] = self.counted.get(intf), float(row[column])
+        return 0.0 if before is None else self.counted[intf] - before
 
     def line(self, name: str, text: str) -> None:
         if name not in self.files:
-            self.files[name] = open(NAME.format(name), "w", buffering=1)  # noqa: SIM115 (as long as the network)
+            self.files[name] = open(NAME.format(self.kind, name), "w", buffering=1)  # noqa: SIM115 (as long as the network)
         self.files[name].write(text + "\n")
 
     def close(self) -> None:

@@ -340,6 +340,27 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert after(lines, "rtt") == ["15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
 
 
+LIMITED = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+sta1, h1 = net.addStation("sta1"), net.addHost("h1")
+ap1 = net.addAccessPoint("ap1", mac="02:00:00:00:00:01", ip="10.0.0.9", failMode="standalone")
+net.addLink(sta1, ap1, delay="20ms")
+net.addLink(h1, ap1)
+net.start()
+print("lost", net.ping(), sta1.MAC(), ap1.IP())
+print("rtt", sta1.cmd("ping -c 1 10.0.0.9").split("time=")[1].split(".")[0])
+net.stop()
+"""
+
+
+def test_a_link_of_a_station_delays(stage):
+    """Its access point has an IP address, and the hardware address that the station would have had."""
+    lines = stage.play(LIMITED)
+    assert after(lines, "lost") == ["0.0 02:00:02:00:00:01 10.0.0.9"]
+    assert 20 <= int(after(lines, "rtt")[0]) < 45
+
+
 def test_stations_of_a_new_cell_know_each_other(stage):
     lines = stage.play(
         BEGIN + "sta2, sta3 = net.addStation('sta2', position='9,0,0'), net.addStation('sta3', position='5,5,0')\n"
@@ -390,14 +411,11 @@ def test_a_topology_as_a_class(stage):
 
 def test_telemetry(stage):
     files = {line.split()[0]: line for line in stage.play("telemetry")}
-    assert set(files) == {
-        "position-mn-telemetry.txt", *(f"sta{i}-wlan0-{kind}-mn-telemetry.txt" for i in (1, 2) for kind in
-                                       ("rssi", "tx_packets"))
-    }  # fmt: skip
-    counted = [
-        int(each.split(",")[1]) for each in eval(files["sta1-wlan0-tx_packets-mn-telemetry.txt"].split(" ", 1)[1])
-    ]
-    assert counted == sorted(counted) and counted[-1] - counted[0] >= 2
+    kinds = ("position", "rssi", "tx_packets")
+    assert set(files) == {f"{kind}-sta{i}-mn-telemetry.txt" for i in (1, 2) for kind in kinds}
+    counted = [int(each.split(",")[1]) for each in eval(files["tx_packets-sta1-mn-telemetry.txt"].split(" ", 1)[1])]
+    assert counted[0] == 0 and min(counted) >= 0 and sum(counted) >= 2
+    assert "'20.000,10.000'" in files["position-sta1-mn-telemetry.txt"]
 
 
 def test_ranges(stage):
@@ -504,6 +522,11 @@ def test_a_refusal_names_the_line(stage):
         (
             "from mininet.link import Intf; Intf('eth1')",
             "Intf('eth1') is not there: a lane has no interfaces of the machine",
+        ),
+        ("from mininet.node import Host; Host('h9').linkTo(sta1)", "h9 without a network is not there: net = Mininet("),
+        (
+            "from mininet.link import Link; Link(sta1, 's1')",
+            "Link(sta1, s1) is not there: net = Mininet(), and net.",
         ),
         ("sta1.nothing()", "sta1.nothing is not there: docs/mininet-wifi.md"),
         ("Mininet_wifi(fadingcof=3)", "Mininet_wifi: there is no keyword fadingcof here"),

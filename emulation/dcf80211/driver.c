@@ -11,10 +11,21 @@
 #include "driver.h"
 
 #define TU_US 1024
+#define MOST_INTERFACES 16 /* of a radio */
+
+/* What an interface has of ours. */
+struct interface {
+	bool beacons;
+};
 
 static struct driver *driver_of(struct ieee80211_hw *hw)
 {
 	return hw->priv;
+}
+
+static struct interface *interface_of(struct ieee80211_vif *vif)
+{
+	return (void *)vif->drv_priv;
 }
 
 static u64 tsf_now(const struct driver *d)
@@ -22,32 +33,47 @@ static u64 tsf_now(const struct driver *d)
 	return div_u64(air_now(), 1000) + d->tsf_offset_us;
 }
 
-static void driver_tx(struct ieee80211_hw *hw, struct ieee80211_tx_control *control, struct sk_buff *skb)
-{
-	mpdu_send(driver_of(hw), control->sta, skb);
-}
-
 /* The host's delay is over. */
 static enum hrtimer_restart driver_wake(struct hrtimer *timer)
 {
-	tasklet_schedule(&container_of(timer, struct driver, wake)->work);
+	struct driver *d = container_of(timer, struct driver, wake);
+
+	mpdu_release(d);
+	tasklet_schedule(&d->work);
 	return HRTIMER_NORESTART;
 }
 
-static void driver_wake_tx_queue(struct ieee80211_hw *hw, struct ieee80211_txq *txq)
+/* Begin the host's delay, unless it has begun. */
+static void driver_delay(struct driver *d)
 {
-	struct driver *d = driver_of(hw);
 	unsigned long flags;
 	u64 delay_ns;
 
-	if (!d->air->host_delay_ns)
-		return tasklet_schedule(&d->work);
-	if (hrtimer_active(&d->wake))
+	if (hrtimer_is_queued(&d->wake)) /* not: its callback runs */
 		return;
 	spin_lock_irqsave(&d->air->lock, flags);
 	delay_ns = air_host_delay(d->air, d->station);
 	spin_unlock_irqrestore(&d->air->lock, flags);
 	hrtimer_start(&d->wake, ns_to_ktime(delay_ns), HRTIMER_MODE_REL_SOFT);
+}
+
+static void driver_tx(struct ieee80211_hw *hw, struct ieee80211_tx_control *control, struct sk_buff *skb)
+{
+	struct driver *d = driver_of(hw);
+
+	mpdu_send(d, control->sta, skb, d->air->host_delay_ns);
+	if (d->air->host_delay_ns)
+		driver_delay(d);
+}
+
+static void driver_wake_tx_queue(struct ieee80211_hw *hw, struct ieee80211_txq *txq)
+{
+	struct driver *d = driver_of(hw);
+
+	if (d->air->host_delay_ns)
+		driver_delay(d);
+	else
+		tasklet_schedule(&d->work);
 }
 
 static int driver_start(struct ieee80211_hw *hw)
@@ -59,8 +85,18 @@ static void driver_stop(struct ieee80211_hw *hw, bool suspend)
 {
 }
 
+/* A scan, or a stay on another channel, may send nothing there. */
 static int driver_config(struct ieee80211_hw *hw, u32 changed)
 {
+	struct driver *d = driver_of(hw);
+
+	if (!(changed & IEEE80211_CONF_CHANGE_CHANNEL))
+		return 0;
+	spin_lock_irq(&d->air->lock);
+	dcf_run(d->air->dcf, air_now());
+	dcf_tune(d->air->dcf, d->station, hw->conf.chandef.chan->center_freq);
+	air_arm(d->air);
+	spin_unlock_irq(&d->air->lock);
 	return 0;
 }
 
@@ -90,18 +126,21 @@ static int driver_add_interface(struct ieee80211_hw *hw, struct ieee80211_vif *v
 	return set_address(driver_of(hw), vif->addr, true);
 }
 
-static void beacons_stop(struct driver *d)
+/* The interface sends no more beacons; the radio sends none without an interface that does. */
+static void beacons_stop(struct driver *d, struct ieee80211_vif *vif)
 {
-	WRITE_ONCE(d->beacons, NULL);
-	hrtimer_cancel(&d->beacon);
+	if (!interface_of(vif)->beacons)
+		return;
+	WRITE_ONCE(interface_of(vif)->beacons, false);
+	if (!--d->beacons)
+		hrtimer_cancel(&d->beacon);
 }
 
 static void driver_remove_interface(struct ieee80211_hw *hw, struct ieee80211_vif *vif)
 {
 	struct driver *d = driver_of(hw);
 
-	if (d->beacons == vif)
-		beacons_stop(d);
+	beacons_stop(d, vif);
 	set_address(d, vif->addr, false);
 }
 
@@ -116,22 +155,37 @@ static void beacon_send(struct driver *d, struct sk_buff *skb)
 	}
 	if (ieee80211_is_beacon(mgmt->frame_control))
 		mgmt->u.beacon.timestamp = cpu_to_le64(tsf_now(d));
-	mpdu_send(d, NULL, skb);
+	mpdu_send(d, NULL, skb, false);
 }
 
-static enum hrtimer_restart driver_beacon(struct hrtimer *timer)
+/* mac80211 counts down in the beacons to a change of channel or color. */
+static void beacons_of(void *data, u8 *mac, struct ieee80211_vif *vif)
 {
-	struct driver *d = container_of(timer, struct driver, beacon);
-	struct ieee80211_vif *vif = READ_ONCE(d->beacons);
+	struct driver *d = data;
 	struct sk_buff *skb;
 
-	if (!vif)
-		return HRTIMER_NORESTART;
+	if (!READ_ONCE(interface_of(vif)->beacons))
+		return;
 	skb = ieee80211_beacon_get(d->hw, vif, 0);
 	if (skb)
 		beacon_send(d, skb);
 	while (skb && (skb = ieee80211_get_buffered_bc(d->hw, vif)))
 		beacon_send(d, skb);
+	if (!ieee80211_beacon_cntdwn_is_complete(vif, 0))
+		return;
+	if (vif->bss_conf.csa_active)
+		ieee80211_csa_finish(vif, 0);
+	if (vif->bss_conf.color_change_active)
+		ieee80211_color_change_finish(vif, 0);
+}
+
+static enum hrtimer_restart driver_beacon(struct hrtimer *timer)
+{
+	struct driver *d = container_of(timer, struct driver, beacon);
+
+	if (!READ_ONCE(d->beacons))
+		return HRTIMER_NORESTART;
+	ieee80211_iterate_active_interfaces_atomic(d->hw, IEEE80211_IFACE_ITER_NORMAL, beacons_of, d);
 	hrtimer_forward_now(timer, ns_to_ktime((u64)d->interval_us * 1000));
 	return HRTIMER_RESTART;
 }
@@ -152,13 +206,12 @@ static void driver_link_info_changed(struct ieee80211_hw *hw, struct ieee80211_v
 
 	if (!(changed & (BSS_CHANGED_BEACON_ENABLED | BSS_CHANGED_BEACON_INT)))
 		return;
-	if (info->enable_beacon && info->beacon_int) {
-		d->interval_us = info->beacon_int * TU_US;
-		WRITE_ONCE(d->beacons, vif);
-		beacons_start(d);
-	} else if (d->beacons == vif) {
-		beacons_stop(d);
-	}
+	if (!info->enable_beacon || !info->beacon_int)
+		return beacons_stop(d, vif);
+	d->interval_us = info->beacon_int * TU_US;
+	d->beacons += !interface_of(vif)->beacons;
+	WRITE_ONCE(interface_of(vif)->beacons, true);
+	beacons_start(d);
 }
 
 static void driver_vif_cfg_changed(struct ieee80211_hw *hw, struct ieee80211_vif *vif, u64 changed)
@@ -252,6 +305,7 @@ static int driver_sta_remove(struct ieee80211_hw *hw, struct ieee80211_vif *vif,
 		board_stop(d, peer, tid);
 	}
 	WRITE_ONCE(peer->sta, NULL);
+	WRITE_ONCE(*(struct peer **)sta->drv_priv, NULL);
 	tasklet_disable(&d->work); /* wait for the tasklet, which may use the station */
 	tasklet_enable(&d->work);
 	spin_lock_irq(&d->air->lock);
@@ -314,13 +368,16 @@ static int board_start(struct driver *d, struct ieee80211_sta *sta, u16 tid, u16
 	return on ? 0 : -EINVAL;
 }
 
-/* mac80211 knows the rates that it has chosen itself. */
+/* mac80211 knows the rates that it has chosen itself. It also asks for a station that it has not added, or has removed. */
 static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_sta *sta,
 				  struct station_info *info)
 {
+	const struct peer *peer = *(struct peer **)sta->drv_priv;
 	struct driver *d = driver_of(hw);
 
-	info->tx_retries = READ_ONCE((*(struct peer **)sta->drv_priv)->retries);
+	if (!peer)
+		return;
+	info->tx_retries = READ_ONCE(peer->retries);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
 	if (!mpdu_fixes(d, sta)) /* otherwise mac80211 shows the last choice of its rate control */
 		return;
@@ -383,6 +440,23 @@ static const struct ieee80211_ops driver_ops = {
 	.switch_vif_chanctx = ieee80211_emulate_switch_vif_chanctx,
 };
 
+static const struct ieee80211_iface_limit limits[] = {
+	{ .max = 1, .types = BIT(NL80211_IFTYPE_ADHOC) },
+	{
+		.max = MOST_INTERFACES,
+		.types = BIT(NL80211_IFTYPE_STATION) | BIT(NL80211_IFTYPE_AP) | BIT(NL80211_IFTYPE_MESH_POINT) |
+			 BIT(NL80211_IFTYPE_P2P_CLIENT) | BIT(NL80211_IFTYPE_P2P_GO),
+	},
+};
+
+static const struct ieee80211_iface_combination together = {
+	.limits = limits,
+	.n_limits = ARRAY_SIZE(limits),
+	.max_interfaces = MOST_INTERFACES,
+	.num_different_channels = 1,
+	.beacon_int_infra_match = true,
+};
+
 /* Nothing is forbidden, up to 160 MHz. */
 static const struct ieee80211_regdomain anywhere = {
 	.n_reg_rules = 3,
@@ -412,9 +486,13 @@ static void describe_radio(struct driver *d, const u8 *addr)
 	hw->max_rx_aggregation_subframes = d->traits.window ?: 1;
 	hw->max_tx_aggregation_subframes = d->traits.window ?: 1;
 	hw->sta_data_size = sizeof(struct peer *);
+	hw->vif_data_size = sizeof(struct interface);
 	hw->wiphy->interface_modes = BIT(NL80211_IFTYPE_STATION) | BIT(NL80211_IFTYPE_AP) | BIT(NL80211_IFTYPE_ADHOC) |
-				     BIT(NL80211_IFTYPE_MESH_POINT) | BIT(NL80211_IFTYPE_MONITOR);
-	hw->wiphy->flags |= WIPHY_FLAG_IBSS_RSN;
+				     BIT(NL80211_IFTYPE_MESH_POINT) | BIT(NL80211_IFTYPE_MONITOR) |
+				     BIT(NL80211_IFTYPE_P2P_CLIENT) | BIT(NL80211_IFTYPE_P2P_GO);
+	hw->wiphy->iface_combinations = &together;
+	hw->wiphy->n_iface_combinations = 1;
+	hw->wiphy->flags |= WIPHY_FLAG_IBSS_RSN | WIPHY_FLAG_HAS_CHANNEL_SWITCH | WIPHY_FLAG_SUPPORTS_TDLS;
 	hw->wiphy->flags &= ~WIPHY_FLAG_PS_ON_BY_DEFAULT;
 	hw->wiphy->regulatory_flags |= REGULATORY_CUSTOM_REG;
 	wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_VHT_IBSS);
@@ -509,7 +587,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 static void driver_destroy(struct driver *d)
 {
 	ieee80211_unregister_hw(d->hw);
-	beacons_stop(d);
+	hrtimer_cancel(&d->beacon);
 	hrtimer_cancel(&d->wake);
 	driver_detach(d);
 	driver_free(d);

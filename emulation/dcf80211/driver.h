@@ -63,11 +63,12 @@ struct driver {
 	struct sk_buff_head received;
 	struct list_head done, sent;
 	struct prepared prepared[IEEE80211_NUM_ACS];
+	struct list_head waiting; /* frames for the core, after the host's delay */
 	u64 last_ppdu; /* the core's number of the last frame received */
 
 	struct hrtimer wake; /* after the host's delay */
 	struct hrtimer beacon;
-	struct ieee80211_vif *beacons; /* the interface that has beacons */
+	u32 beacons; /* interfaces that have beacons, all with this interval */
 	u32 interval_us;
 	s64 tsf_offset_us;
 	u16 sequence;
@@ -90,10 +91,11 @@ extern const struct dcf_ops mpdu_dcf_ops;
 void mpdu_init(struct driver *d);
 /* Drop the reports that the tasklet has not passed on. */
 void mpdu_close(struct driver *d);
-/* Send a frame that is in no queue. */
 /* Is data for this station sent in the fixed mode? The station must support it. */
 bool mpdu_fixes(const struct driver *d, const struct ieee80211_sta *sta);
-void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb);
+/* Send a frame that is in no queue. @later: at mpdu_release(). */
+void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later);
+void mpdu_release(struct driver *d);
 /* With air->lock held. */
 void peer_put(struct peer *peer);
 void session_put(struct session *session);

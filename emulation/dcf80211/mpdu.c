@@ -265,6 +265,8 @@ static void pass_received(struct driver *d, struct sk_buff *skb)
 	u32 us = DIV_ROUND_CLOSEST(skb->mark, 1000);
 	struct ieee80211_sta *sta;
 
+	if (d->hw->conf.flags & IEEE80211_CONF_IDLE) /* otherwise it finds BSSs without a scan */
+		return kfree_skb(skb);
 	skb->mark = 0;
 	if (ieee80211_is_data_qos(hdr->frame_control)) {
 		sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
@@ -419,7 +421,7 @@ drop:
 }
 
 /* With air->lock held. */
-static void mpdu_enqueue(struct driver *d, struct mpdu *m, u64 now)
+static void mpdu_hold(struct driver *d, struct mpdu *m)
 {
 	if (m->peer)
 		m->peer->uses++;
@@ -427,11 +429,16 @@ static void mpdu_enqueue(struct driver *d, struct mpdu *m, u64 now)
 		m->session->uses++;
 		m->frame.session = &m->session->core;
 	}
+}
+
+/* The same. */
+static void mpdu_enqueue(struct driver *d, struct mpdu *m, u64 now)
+{
 	d->air->frames++;
 	dcf_enqueue(d->air->dcf, d->station, &m->frame, now);
 }
 
-void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later)
 {
 	const struct ieee80211_bar *bar = (void *)skb->data;
 	struct mpdu *m = mpdu_new(d, sta, skb);
@@ -442,7 +449,25 @@ void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
 	spin_lock_irqsave(&d->air->lock, flags);
 	if (m->peer && ieee80211_is_back_req(bar->frame_control)) /* its window determines the length of the response */
 		m->session = m->peer->session[le16_get_bits(bar->control, IEEE80211_BAR_CTRL_TID_INFO_MASK)];
-	mpdu_enqueue(d, m, air_now());
+	mpdu_hold(d, m);
+	if (later)
+		list_add_tail(&m->list, &d->waiting);
+	else
+		mpdu_enqueue(d, m, air_now());
+	air_arm(d->air);
+	spin_unlock_irqrestore(&d->air->lock, flags);
+}
+
+void mpdu_release(struct driver *d)
+{
+	struct mpdu *m, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&d->air->lock, flags);
+	list_for_each_entry_safe(m, next, &d->waiting, list) {
+		list_del(&m->list);
+		mpdu_enqueue(d, m, air_now());
+	}
 	air_arm(d->air);
 	spin_unlock_irqrestore(&d->air->lock, flags);
 }
@@ -501,6 +526,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	now = air_now();
 	list_for_each_entry_safe(m, next, &taken, list) {
 		m->prepared = !m->session;
+		mpdu_hold(d, m);
 		mpdu_enqueue(d, m, now);
 	}
 	air_arm(d->air);
@@ -552,6 +578,7 @@ void mpdu_init(struct driver *d)
 	__skb_queue_head_init(&d->received);
 	INIT_LIST_HEAD(&d->done);
 	INIT_LIST_HEAD(&d->sent);
+	INIT_LIST_HEAD(&d->waiting);
 	tasklet_setup(&d->work, mpdu_work);
 }
 
@@ -561,6 +588,7 @@ void mpdu_close(struct driver *d)
 	struct mpdu *m;
 
 	told_take(d, &told);
+	list_splice_init(&d->waiting, &told.done);
 	__skb_queue_purge(&told.received);
 	list_for_each_entry(m, &told.done, list)
 		dev_kfree_skb_any(m->skb);

@@ -152,6 +152,11 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	return true;
 }
 
+void dcf_tune(struct dcf *dcf, u16 station, u16 freq)
+{
+	tuning_retune(dcf, &dcf->station[station], freq);
+}
+
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
 {
 	if (station >= dcf->config.stations || !dcf_check_thresholds(dcf, rx_aw, cs_aw))

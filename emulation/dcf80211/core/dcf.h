@@ -313,6 +313,8 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
  */
 bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue);
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
+/* Listen on this channel, until a frame needs another one. */
+void dcf_tune(struct dcf *dcf, u16 station, u16 freq);
 /*
  * The parameters of one category, in place of the DCF's. Without EDCA, those of BE apply to the
  * station, and only the window may differ.

@@ -7,7 +7,7 @@
  * A channel belongs to a frame. When the frame that has waited longest could be
  * sent next, the station goes to its channel. It has no exchange, response or NAV
  * on the old channel then. On the new channel it waits for access again. It stays
- * until a frame needs another channel.
+ * until a frame needs another channel, or the caller tunes it, as for a scan.
  */
 #include "state.h"
 

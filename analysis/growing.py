@@ -145,19 +145,16 @@ class GrowingTrace:
 
 @dataclass(frozen=True)
 class WholeTrace:
-    """What is known of a finished trace: SHA-256 of its packets and of what stations received (None: not written),
-    segments in flight except encrypted ones, whether there are encrypted frames, routes and control packets if
-    `routed`, collisions within one slot, and counts: PPDUs of 802.11n and later, MPDUs in them, block ACKs, and
-    requests for them."""
+    """What is known of a finished trace."""
 
-    air_sha256: str
-    views_sha256: str | None
-    flight: Flight
-    hidden: bool
-    legs: Legs | None
-    control: Control | None
-    same_slot: int
-    aggregates: tuple[int, ...]
+    air_sha256: str  # of its packets
+    views_sha256: str | None  # of what stations received; None: not written
+    flight: Flight  # segments in flight, except encrypted ones
+    hidden: bool  # whether there are encrypted frames
+    legs: Legs | None  # of routes, if `routed`
+    control: Control | None  # control packets, if `routed`
+    same_slot: int  # collisions within one slot
+    aggregates: tuple[int, ...]  # counts: PPDUs of 802.11n and later, MPDUs in them, block ACKs, requests for them
 
 
 def _aggregates(part: Trace, which: Array) -> Array:

@@ -113,7 +113,7 @@ def test_changes_are_those_of_a_branch_committed_or_not(tmp_path: Path) -> None:
         changed_since("nowhere", tmp_path)
 
 
-def test_what_was_found_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_found_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("affected.Reach", lambda gone: REACH)
     monkeypatch.setattr("affected.changed_since", lambda base: {"docs/studies.md", NOBODYS})
     tests, said = by_changes_since("v1")

@@ -68,7 +68,7 @@ def test_circles_are_found() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
-def test_files_are_in_a_circle_only_where_their_header_says_so(folder: Path) -> None:
+def test_files_are_in_a_circle_only_if_their_header_declares_it(folder: Path) -> None:
     arrows = calls(folder)
     assert arrows
     assert circles(arrows) == said(folder)

@@ -231,7 +231,7 @@ def test_nothing_outlives_a_killed_program(here: Path) -> None:
 
 @pytest.mark.lane
 @pytest.mark.usefixtures("kernel")
-def test_a_full_disk_is_said(here: Path) -> None:
+def test_a_full_disk_is_reported(here: Path) -> None:
     """The run folder is in a file system of 256 kB, in a mount namespace of its own."""
     unshare = ["unshare", "--user", "--map-root-user", "--mount"]
     if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode:

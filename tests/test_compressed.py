@@ -64,7 +64,7 @@ def test_a_file_with_holes_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [3, 12, 500, -5, -1])
-def test_what_is_cut_or_spoilt_is_said(tmp_path: Path, at: int) -> None:
+def test_what_is_cut_or_corrupted_is_reported(tmp_path: Path, at: int) -> None:
     packed = gzip.compress(CONTENT[:9000])
     for spoilt in (packed[:at], packed[:at] + bytes([packed[at] ^ 255]) + packed[at:][1:]):
         (tmp_path / "a").write_bytes(spoilt)

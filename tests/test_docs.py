@@ -148,7 +148,7 @@ def unfounded(root: Path, page: Path) -> list[str]:
     return found
 
 
-def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> None:
+def test_numbers_of_comparisons_are_on_the_linked_pages(tmp_path: Path) -> None:
     """docs/validity.md has no numbers of its own: a new measurement changes both pages."""
     assert unfounded(ROOT, Path("docs/validity.md")) == []
     (tmp_path / "found.md").write_text("It was 38,291, or 2.7 dB.\n")

@@ -112,7 +112,7 @@ def seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
 
 @pytest.mark.parametrize("lost", ["bin/python", "lib/python3/site-packages/numpy/__init__.py", "pyvenv.cfg"])
 @pytest.mark.parametrize("kind", ["run", "venv"])
-def test_a_damaged_environment_is_made_anew(seen: Seen, monkeypatch: pytest.MonkeyPatch, kind: str, lost: str) -> None:
+def test_a_damaged_environment_is_made_again(seen: Seen, monkeypatch: pytest.MonkeyPatch, kind: str, lost: str) -> None:
     """By the launcher if no program starts in it; else by the program, which restarts."""
 
     def prepare() -> Path:

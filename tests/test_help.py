@@ -58,7 +58,7 @@ def refused(*arguments: str) -> tuple[str, str | None]:
         ("module check . --only workut", "workout"),
     ],
 )
-def test_what_was_meant_is_said(arguments: str, meant: str) -> None:
+def test_what_was_meant_is_reported(arguments: str, meant: str) -> None:
     assert refused(*arguments.split())[1] == meant
 
 

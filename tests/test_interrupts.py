@@ -127,7 +127,7 @@ def test_what_else_is_dropped_there_is_told() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_a_mistake_is_said_is_said_too(number: int) -> None:
+def test_a_signal_while_a_mistake_is_reported_is_reported_too(number: int) -> None:
     done = subprocess.run([sys.executable, "-c", WHILE_A_MISTAKE_IS_SAID, str(int(number))], cwd=CHECKOUT,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "dcflab: interrupted\n")

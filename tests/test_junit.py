@@ -29,7 +29,7 @@ def test_each_outcome_is_written() -> None:
     "words", [pytest.param("claims", marks=needs("claims")), pytest.param("module check mine", marks=needs("check"))]
 )
 @pytest.mark.parametrize(("there", "said"), [("no/a.xml", "there is no such folder"), (".", "it is a folder")])
-def test_where_there_can_be_no_file_is_said_first(words: str, there: str, said: str) -> None:
+def test_where_there_can_be_no_file_is_reported_first(words: str, there: str, said: str) -> None:
     with pytest.raises(click.UsageError, match=said):
         cli.main([*words.split(), "--junit", there], standalone_mode=False)
 

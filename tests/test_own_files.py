@@ -103,14 +103,14 @@ AT_WORK = {
 
 @pytest.mark.parametrize("point", NAMED, ids=lambda point: point.__name__)
 @pytest.mark.parametrize("text", MISTAKES, ids=repr)
-def test_a_mistake_in_a_file_is_said_with_its_line(point: ModuleType, text: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_file_is_reported_with_its_line(point: ModuleType, text: str, tmp_path: Path) -> None:
     (tmp_path / NAMED[point]).write_text(text)
     with pytest.raises(ValueError, match=rf"^{NAMED[point]}, {MISTAKES[text]}"):
         point.find(str(tmp_path / NAMED[point] if point is not labs else tmp_path))
 
 
 @pytest.mark.parametrize("point", NAMED, ids=lambda point: point.__name__)
-def test_a_word_that_is_something_else_is_said_with_its_line(point: ModuleType, tmp_path: Path) -> None:
+def test_a_word_that_is_something_else_is_reported_with_its_line(point: ModuleType, tmp_path: Path) -> None:
     text = "move = layout = print\nSTUDY = LANE = LAB = Parameters = 1\n"
     (tmp_path / NAMED[point]).write_text(text)
     with pytest.raises(ValueError, match=rf"^{NAMED[point]}, line 2: [A-Z]\w+ (is no|is not a|has no) \w+"):
@@ -118,7 +118,7 @@ def test_a_word_that_is_something_else_is_said_with_its_line(point: ModuleType, 
 
 
 @pytest.mark.parametrize("made", NO_STUDIES)
-def test_what_cannot_be_a_study_is_said_with_its_line(made: str, tmp_path: Path) -> None:
+def test_what_cannot_be_a_study_is_reported_with_its_line(made: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"^mine\.py, line 2: {NO_STUDIES[made]}"):
         experiments.find(study(made, tmp_path))
 
@@ -131,7 +131,7 @@ def study(made: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("made", NO_RUNS)
-def test_options_that_a_study_cannot_have_are_said_with_its_line(made: str, tmp_path: Path) -> None:
+def test_options_that_a_study_cannot_have_are_reported_with_its_line(made: str, tmp_path: Path) -> None:
     words, said = NO_RUNS[made]
     done = CliRunner().invoke(cli, ["run", study(made, tmp_path), *words.split(), "--out", str(tmp_path / "out")])
     assert done.exit_code == 2 and f"mine.py, line 2: {said}" in done.output
@@ -145,7 +145,7 @@ def test_an_option_of_the_users_is_no_mistake_of_the_study(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("file", AT_WORK)
-def test_a_mistake_of_a_function_is_said_with_its_line(file: str, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_mistake_of_a_function_is_reported_with_its_line(file: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     for point in map(importlib.import_module, POINTS):  # which --plugins makes longer
         monkeypatch.setattr(point, "__path__", [*point.__path__])
@@ -157,7 +157,7 @@ def test_a_mistake_of_a_function_is_said_with_its_line(file: str, tmp_path: Path
     assert said in done.output + str(done.exception) and not Path("out").exists()
 
 
-def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> None:
+def test_a_mistake_in_a_lane_at_work_is_reported_with_its_line(tmp_path: Path) -> None:
     """In any process."""
     file = tmp_path / "mine.py"
     file.write_text(
@@ -225,7 +225,7 @@ def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("lost", ["lost_records", "lost_messages"])
-def test_what_a_lane_lost_is_said(lost: str) -> None:
+def test_what_a_lane_lost_is_reported(lost: str) -> None:
     air = {"lost_records": 0, "lost_messages": 0}
     check_complete({"air": air})
     with pytest.raises(lanes.LaneError, match=r"lost 7|7 frames were lost"):

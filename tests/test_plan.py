@@ -229,7 +229,7 @@ def test_a_model_that_does_not_fit_is_refused():
         made(stations=3, propagation={"model": "snr", "snr_db": [[0, 9], [9, 0]]})
 
 
-def test_the_airs_limit_of_delay_is_said_in_kilometres():
+def test_the_airs_limit_of_delay_is_reported_in_kilometres():
     with pytest.raises(Misuse, match=r"sta1 and sta60 hear each other over 11.8 km"):
         made(stations=60, propagation="free-space")
 
@@ -316,7 +316,7 @@ def test_a_routing_has_the_names_that_people_give_it():
     assert made(routing="802.11s", link="mesh")["routing"] == {"kind": "hwmp"}
 
 
-def test_a_routing_of_one_kind_of_link_says_so():
+def test_a_routing_of_one_kind_of_link_reports_it():
     with pytest.raises(Misuse, match="routing hwmp is for links of kind mesh, not adhoc: --link mesh"):
         made(routing="hwmp")
 
@@ -356,7 +356,7 @@ def test_who_is_on_another_link_is_no_neighbour():
         ({"module_parameters": "tcp_cwl.rule=fixed"}, None),
     ],
 )
-def test_a_window_below_what_the_receiver_waits_for_is_said(options, said):
+def test_a_window_below_what_the_receiver_waits_for_is_reported(options, said):
     found = advice(made(**{"tcp": "cwl", "ackthin": "daa", **options}))
     assert found == [] if said is None else (len(found) == 1 and said in found[0] and "\n" not in found[0])
 

@@ -151,7 +151,7 @@ def test_a_model_of_ones_own_is_found_by_its_name(monkeypatch):
     assert float(chosen.received_dbm(np.array(10.0))) == pytest.approx(20 - 20 * math.log10(2412))
 
 
-def test_the_channel_is_the_frequency_unless_another_is_said():
+def test_the_channel_is_the_frequency_unless_another_is_given():
     """At 5 GHz free space takes 6.6 dB more; two-ray keeps ns-2's 914 MHz."""
     at_5_ghz = {"freq": 5180, "rate": 54.0}
     for name, said in (("free-space", "frequency_mhz=2400"), ("log-distance", "reference_loss_db=40")):

@@ -124,7 +124,7 @@ def test_flows_that_share_a_route_tell_it_what_either_has_to() -> None:
 
 
 @pytest.mark.parametrize(("kind", "told"), [("babel", PROMPT), ("babel", FIRST), ("none", FIRST)])
-def test_a_routing_whose_routes_tell_tcp_nothing_says_so(kind: str, told: dict[str, int]) -> None:
+def test_a_routing_whose_routes_tell_tcp_nothing_reports_it(kind: str, told: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=f"{kind}.* TCP's .*{next(iter(told))}"):
         routing.find(kind).plan(STRING, IPS, [Demand(0, 2, told, told)])
 

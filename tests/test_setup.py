@@ -48,7 +48,7 @@ def executable(file: Path, script: str) -> None:
     file.chmod(0o755)
 
 
-def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
+def test_without_rights_the_one_command_is_reported(bare_machine: Path) -> None:
     executable(bare_machine / "apt-get", "exit 1")
     with pytest.raises(Failure) as caught:
         packages.ensure(packages.Group.CHECK, packages.Group.BENCH)
@@ -128,7 +128,7 @@ def test_a_network_that_calls_nothing_needs_nothing(bare_machine: Path, monkeypa
     check_programs(plan(specify("string", {})))
 
 
-def test_an_installation_that_fails_says_so(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_that_fails_reports_it(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     executable(bare_machine / "env", 'shift; exec "$@"')
     executable(bare_machine / "apt-get", "exit 100")

@@ -153,7 +153,7 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
         ({"tcp": "tcp_mine:a_name_that_is_too_long"}, "MODULE:NAME for one of your own"),
     ],
 )
-def test_what_is_wrong_with_modules_is_said(options, said):
+def test_what_is_wrong_with_modules_is_reported(options, said):
     with pytest.raises(ValueError) as caught:
         specify("string", options)
     assert said in "\n".join(explain(caught.value))

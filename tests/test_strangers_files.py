@@ -59,7 +59,7 @@ def test_what_is_written_is_a_new_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[" * 200_000, "{", "\xff", ""])
-def test_what_is_no_json_is_said(tmp_path: Path, content: str) -> None:
+def test_invalid_json_is_reported(tmp_path: Path, content: str) -> None:
     (tmp_path / "lane.json").write_text(content, encoding="latin-1")
     with pytest.raises(ValueError, match=r"lane\.json"):
         files.read_json(tmp_path / "lane.json")

@@ -54,7 +54,7 @@ def test_a_locale_without_utf_8(tmp_path: Path) -> None:
     ).read_bytes() == b"\xc3\xa9"
 
 
-def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_file(tmp_path: Path) -> None:
     """For a write, whose system error has no file name."""
     with pytest.raises(OSError, match="No space left") as full, open("/dev/full", "wb", buffering=0) as file:
         files.put(file, tmp_path / "a.pcapng", b"frames")

@@ -58,7 +58,7 @@ def test_random_is_spread_evenly_and_the_same_for_the_same_placement():
     assert layout("random").flows == [("sta11", "sta24")]
 
 
-def test_random_has_flows_between_disjoint_pairs_or_those_that_are_said():
+def test_random_has_flows_between_disjoint_pairs_or_those_that_are_given():
     ends = [name for flow in layout("random", stations=6, flows=3).flows for name in flow]
     assert sorted(ends) == [f"sta{number}" for number in range(1, 7)]
     assert layout("random", pairs="sta1-sta9,sta1-sta2").flows == [("sta1", "sta9"), ("sta1", "sta2")]
@@ -214,7 +214,7 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
         ("    return missing.name", "own.py, line 4: NameError: name 'missing' is not defined"),
     ],
 )
-def test_a_mistake_in_a_file_of_ones_own_is_said_with_its_line(tmp_path: Path, body: str, said: str) -> None:
+def test_a_mistake_in_a_file_of_ones_own_is_reported_with_its_line(tmp_path: Path, body: str, said: str) -> None:
     (tmp_path / "own.py").write_text(
         f"from pydantic import BaseModel\nclass Parameters(BaseModel): pass\ndef layout(p):\n{body}\n"
     )

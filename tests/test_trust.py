@@ -130,7 +130,7 @@ def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: 
 
 
 @pytest.mark.parametrize("told", [None, [], 7, {}, {"specification": []}, {"specification": {"kernel": 1}}], ids=str)
-def test_what_is_no_specification_is_said(tmp_path: Path, told: Any) -> None:
+def test_an_invalid_specification_is_reported(tmp_path: Path, told: Any) -> None:
     with pytest.raises(Failure, match=REQUEST_FILE):
         specification_of(tmp_path, told, [])
 
@@ -223,7 +223,7 @@ def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, ver
     assert stranger.ran.exists()
 
 
-def test_that_a_file_of_ones_own_runs_here_is_said(stranger: Stranger) -> None:
+def test_that_a_file_of_ones_own_runs_here_is_reported(stranger: Stranger) -> None:
     """Except for help, and for a script, which runs in a lane."""
     said = f"{stranger.file} is a study: it runs on this machine with your rights, not in a lane"
     Path(stranger.file).write_text(STUDY)

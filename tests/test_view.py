@@ -61,7 +61,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     ("lane.json", "{}", "full-1/lane.json: air_s: Field required"),
 ])  # fmt: skip
 @pytest.mark.parametrize("of", ["timeline", pytest.param("film", marks=needs("film"))])
-def test_what_is_damaged_is_said(of: str, file: str, text: str, said: str, tmp_path: Path) -> None:
+def test_what_is_damaged_is_reported(of: str, file: str, text: str, said: str, tmp_path: Path) -> None:
     where = run_in(tmp_path, "full-1") / "full-1"
     (where / "air.pcapng.gz").write_bytes(b"")
     (where / file).write_text(text)
@@ -134,7 +134,7 @@ def test_in_a_folder_of_somebody_elses(tmp_path: Path, monkeypatch: pytest.Monke
     assert isinstance(error, Failure) and str(error) == f"{where}: Permission denied; give another place with --out"
 
 
-def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_display_its_path_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where, opened = run_in(tmp_path, "full-1") / "full-1", []
     (where / "timeline.html").write_text("it")
     monkeypatch.setattr(command.shutil, "which", lambda name: None)

@@ -29,7 +29,7 @@ static int known(void *table, int to, char *packet, void *link)
 	return 0;
 }
 
-/* A route of AODV's, as far as it is looked at. */
+/* The fields of a route of AODV that are read here. */
 struct route {
 	void *before[2];
 	struct route *next, **previous;
@@ -37,7 +37,7 @@ struct route {
 	double latency[3]; /* of a hop, in the last searches; 0: there was none */
 };
 
-/* aodv_rtable::rt_lookup(), which whoever is about to take the mean calls: it finds no latency. */
+/* Replaces aodv_rtable::rt_lookup(), which is called before the mean is taken: it finds no latency. */
 static struct route *look_up(struct route **table, int to)
 {
 	struct route *r;

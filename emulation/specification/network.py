@@ -78,7 +78,7 @@ class Chosen(Section):
         if info.data.get("own") is not None:
             return None
         if name is None:
-            raise ValueError("no network: give a topology, or one of your own")
+            raise ValueError("no network: name a topology, or give the path of your own")
         return topologies.find(run_by(name, info.context) if topologies.is_file(name) else name).name
 
     @field_validator("routing")

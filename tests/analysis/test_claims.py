@@ -39,7 +39,7 @@ def test_a_claim_of_one_seed_has_no_interval() -> None:
     assert verdict(study(1), Check(NONE, ">", FULL)).text == "agrees"
 
 
-def test_what_both_sides_share_is_said_once() -> None:
+def test_what_both_sides_share_is_reported_once() -> None:
     """Names of variants, of cases and of quantities where they differ."""
     fast, slow = Of("slow", "goodput_segments", "3"), Of("slow", "goodput_segments", "4")
     other = Of("plain", "queue_drops", "3")

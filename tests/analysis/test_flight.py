@@ -38,7 +38,7 @@ def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("rts_above", [0, 100, 4000])
-def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
+def test_the_trace_gives_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
     """The air's own records and the capture, from which everything is derived again, give the same journeys."""
     sample = make_sample(busy_string(6, seed, rts_above=rts_above), 6, tmp_path)
     told, derived = journeys(of_trace(sample.trace, radios(sample.air.plan()))), journeys(look(sample))

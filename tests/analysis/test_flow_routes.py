@@ -55,14 +55,14 @@ def test_the_same_as_what_a_protocol_tells() -> None:
     assert flow_routes.events({}, {"nodes": nodes, "applications": flows}).size == 0
 
 
-def test_a_damaged_file_is_said(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     for line in ("[1, 2", "5", '[1, "flow1"]', '[1, "flow1", 3]'):
         (tmp_path / "routes.jsonl").write_text('[1, "flow1", ["a"]]\n' + line)
         with pytest.raises(Damaged, match="line 2: "):
             flow_routes.read(tmp_path / "routes.jsonl")
 
 
-def test_control_packets_are_told_apart() -> None:
+def test_control_packets_are_distinguished() -> None:
     ips = (bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
     packets = {
         "preq": header(0xD0) + b"\x0d\x01" + bytes([130, 37]) + bytes(37),

@@ -135,7 +135,7 @@ def test_each_kind_has_its_table() -> None:
     assert "kind" not in shown(run("bulk"))["flows"][2]
 
 
-def test_a_flow_that_died_is_said_and_not_averaged_away() -> None:
+def test_a_flow_that_died_is_reported_and_not_averaged_away() -> None:
     """In its table, with the number of seeds; and for each the reason."""
     died = {"outcome": "never started", "why": "No route to host", "delivered_bytes": 0}
     runs = [run("bulk", 1), run("bulk", 2, bulk=died), run("bulk", 3)]

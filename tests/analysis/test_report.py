@@ -191,7 +191,7 @@ def test_where_cases_are(cases: list[str], joined: bool, tmp_path: Path) -> None
         assert len(bars) == 3 * len(cases) and min(np.diff(sorted(bars))) > 2
 
 
-def test_settings_are_said_once() -> None:
+def test_settings_are_reported_once() -> None:
     """Where all stations have it: so; where not all runs do: which."""
 
     def each(*of: tuple[str, str, int]) -> list[Setting]:

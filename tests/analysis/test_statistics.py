@@ -79,7 +79,7 @@ def test_pairs_that_differ(differences: list[float], t: float, wilcoxon: float) 
     assert statistics.signed_rank([-d for d in differences]) == pytest.approx(wilcoxon)
 
 
-def test_one_pair_tells_nothing() -> None:
+def test_one_pair_shows_nothing() -> None:
     assert math.isnan(statistics.paired_t([1.0])) and math.isnan(statistics.signed_rank([1.0]))
 
 

@@ -216,7 +216,7 @@ def test_conditions() -> None:
     )
 
 
-def test_with_edca_runs_are_told_by_category() -> None:
+def test_with_edca_runs_are_listed_by_category() -> None:
     """Sums over stations, of those that sent or dropped anything."""
     counted = dict.fromkeys(("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions"), 0)
     voice = {**counted, "tx": 3, "airtime_ns": 1_500_000_000, "acked": 2, "collisions": 1}

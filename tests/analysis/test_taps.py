@@ -119,7 +119,9 @@ def test_live_needs_an_interface(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("damage", ["hole", "fifo", "plan.json", "lane.json"])
-def test_a_damaged_run_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+def test_a_damaged_run_is_reported_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
     """At once: a hole of 20 GB is not read, and a fifo is not waited for."""
     trace = tmp_path / "air.pcapng.gz"
     if damage == "fifo":

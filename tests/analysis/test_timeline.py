@@ -94,7 +94,7 @@ def test_with_edca_attempts_of_two_categories_alternate() -> None:
     assert before.tolist() == [-1, -1, 0, 2, 1] and first.tolist() == [0, 1, 0, 0, 1]
 
 
-def test_who_spoilt_it(sample: Sample, made: Timeline) -> None:
+def test_the_culprit_of_each_collision(sample: Sample, made: Timeline) -> None:
     """The transmission of the station that the air named, and on the air at the time."""
     trace, of = sample.trace, made.frames
     rx = trace.rx[(trace.rx["addressed"] != 0) & (trace.rx["other"] != NOBODY)]

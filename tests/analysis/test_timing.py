@@ -32,7 +32,7 @@ def test_what_keeps_time_is_valid() -> None:
         ({"steal_s": 0.5}, "the lane waited 5 % of the time for a CPU, not at most 2 %"),
     ],
 )
-def test_what_is_beyond_a_limit_is_said(changes: dict[str, Any], said: str) -> None:
+def test_what_is_beyond_a_limit_is_reported(changes: dict[str, Any], said: str) -> None:
     found = timing(lane(**changes), real=True)
     assert found and not found.valid and found.invalid == [said]
 
@@ -42,5 +42,5 @@ def test_virtual_time_is_always_kept() -> None:
     assert found and found.valid and found.clock == "virtual"
 
 
-def test_a_medium_that_tells_of_no_times_has_no_timing() -> None:
+def test_a_medium_that_reports_no_times_has_no_timing() -> None:
     assert timing({"air_s": 1.0, "air": {"counted": False}}, real=True) is None

@@ -170,7 +170,7 @@ def test_verdicts(relations: Sequence[str], published: float | None, said: Verdi
     assert verdict([]) is Verdict.OPEN
 
 
-def test_what_was_not_run_is_said() -> None:
+def test_what_was_not_run_is_reported() -> None:
     with pytest.raises(NotTested, match="x of b is not known for seed 3"):
         judged([Check(Of("a", "x"), ">", Of("b", "x"))], {("", "a"): (1, 2, 3), ("", "b"): (1, 2, math.nan)})
 
@@ -230,7 +230,7 @@ def test_a_margin_is_at_most_half_of_what_was_published() -> None:
     [(">", (0.99, 1.01, 1.0, 1.0), 0.05), ("<", (0.99, 1.01, 1.0, 1.0), 0.05), (">", LESS, None), (">", EVEN, None),
      (">>", (1.0, 1.0, 1.01), None), ("<", LESS, None)],
 )  # fmt: skip
-def test_an_effect_that_is_not_there_is_told_from_the_opposite(
+def test_an_effect_that_is_not_there_is_distinguished_from_the_opposite(
     relation: str, ratios: Sequence[float], below: float | None
 ) -> None:
     """Only an interval within the margin on both sides says so."""

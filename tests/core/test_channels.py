@@ -84,7 +84,7 @@ def test_an_rts_is_answered_on_the_channel_it_went_out_on() -> None:
         assert [e.reason for e in air.end] == ["ACKED", "ACKED"]
 
 
-def test_who_has_gone_hears_what_is_said_there_and_nothing_here() -> None:
+def test_a_station_hears_its_new_channel_only() -> None:
     air = made(3, 2)
     air.send(0, 2, TACK, at=1000 * US, freq=THERE)
     air.send(1, 0, TACK, at=10_000 * US)  # 0 is away

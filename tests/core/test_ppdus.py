@@ -173,7 +173,7 @@ def passes(i: int) -> tuple[float, float]:
         (50, 100, {1}), (-60, 100, {0, }), (-20, 100, {0, 1}), (150, 700, {1, 2}), (50, 2300, {1, 2, 3}),
     ],
 )  # fmt: skip
-def test_interference_spoils_the_mpdus_that_it_overlaps(
+def test_interference_corrupts_the_mpdus_that_it_overlaps(
     begin: int, length: int, lost: set[int], reception: int
 ) -> None:
     air = jammed(reception)

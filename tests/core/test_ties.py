@@ -55,7 +55,7 @@ def test_of_equal_ones_any_is_followed(n: int) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_equal_and_spoilt_ones_are_all_lost(order: tuple[int, int]) -> None:
+def test_equal_and_corrupted_ones_are_all_lost(order: tuple[int, int]) -> None:
     assert at_once([1000, 1000], CAPTURE) == ["COLLISION"] * 2
     assert at_once([1000, 900], CAPTURE, bodies=[400 * i for i in order]) == ["COLLISION"] * 2
 

@@ -260,7 +260,7 @@ def test_simultaneous_send_collides() -> None:
     assert air.counters(1).addressed[4][1] == 2
 
 
-def test_hidden_terminal_spoils_a_frame_and_its_rts_protects() -> None:
+def test_hidden_terminal_corrupts_a_frame_and_its_rts_protects() -> None:
     """0 and 2 cannot hear each other. Without RTS their frames overlap at 1; with RTS the CTS tells 2."""
     plain = Core(mutual(3, {(0, 1): NEAR, (1, 2): NEAR}))
     plain.send(0, 1, DATA, at=1000 * US)

@@ -122,7 +122,7 @@ def test_a_namespace_alone_keeps_it(bench, prey, monkeypatch) -> None:  # type: 
     assert {line for line in tried(bench, prey) if line.endswith("done")} == {"set the user ID done"}
 
 
-def test_where_there_is_no_barrier_it_is_said(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_where_there_is_no_barrier_it_is_reported(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     without(monkeypatch, "mount_read_only", "landlock", "become")
     assert "a script can write wherever you can" in virtual.caution()()
     assert ("a script can read what root can" in virtual.caution()()) == ROOT
@@ -144,7 +144,7 @@ def test_root_without_the_right_to_mount_becomes_nobody_all_the_same(bench, prey
     assert done.stdout == f"hello\n{Barrier.NOBODY}; {Barrier.LANDLOCK}; {Barrier.SECCOMP}\n", done.stderr
 
 
-def test_why_a_lane_cannot_begin_is_said(bench, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_why_a_lane_cannot_begin_is_reported(bench, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     def refuse() -> None:
         raise OSError(errno.ENOSYS, "personality")
 

@@ -95,7 +95,7 @@ def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list
     assert {"COL_UDP", "FAIL_UDP", "COL_TOTAL"} <= reported.keys() and "COL_ENCRYPTED" not in reported
 
 
-def test_without_tcp_nothing_is_said_of_segments_in_flight(tmp_path: Path) -> None:
+def test_without_tcp_nothing_is_reported_on_segments_in_flight(tmp_path: Path) -> None:
     """Neither in a figure nor in a row."""
     where = tmp_path / "run"
     with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -36,7 +36,7 @@ with net:
 
 
 @pytest.mark.parametrize("kind", RUNS)
-def test_damage_is_said_in_a_sentence(kind: str, tmp_path: Path) -> None:
+def test_damage_is_reported_in_a_sentence(kind: str, tmp_path: Path) -> None:
     """More of it: DCFLAB_DAMAGES=5000 ./dcflab test tests/lane/test_damaged.py"""
     (tmp_path / "moves.py").write_text(MOVES)
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT)}

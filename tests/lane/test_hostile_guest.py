@@ -162,7 +162,7 @@ def test_what_is_in_a_scratch_folder(at: Path) -> None:
     tried(at, "scratch", 0.15, way)
 
 
-def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
+def test_what_is_reported_on_the_lanes_own_channel(at: Path) -> None:
     """Reports with other values, of other commands, and malformed ones."""
     said: list[dict[str, Any]] = [
         {"barriers": ["seccomp"]}, {"boot": "done"}, {"progress": 0.5, "air_s": 1.0}, {"error": "no", "errno": 28},

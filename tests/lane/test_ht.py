@@ -236,7 +236,7 @@ with Net(mode="n") as net:
 """
 
 
-def test_who_was_away_goes_on(bench) -> None:  # type: ignore[no-untyped-def]
+def test_a_station_that_was_away_continues(bench) -> None:  # type: ignore[no-untyped-def]
     """A sender was off, and a receiver was out of range: frames prepared before do not block the queue."""
     (line,) = bench.script(AWAY)
     delivered, ends = json.loads(line)

@@ -36,7 +36,7 @@ def test_a_lane_has_the_memory_that_its_network_takes(bench) -> None:  # type: i
     assert bench.result()["ok"]
 
 
-def test_a_lane_with_less_memory_than_its_network_takes_says_so(bench) -> None:  # type: ignore[no-untyped-def]
+def test_a_lane_with_less_memory_than_its_network_takes_reports_it(bench) -> None:  # type: ignore[no-untyped-def]
     made = bench.plan("mobile", stations=170, seconds=1)
     with pytest.raises(LaneError, match=f"takes {made['memory']['needed_mb']} MB, and its lane has "):
         bench.run("plan")

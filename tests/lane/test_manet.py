@@ -94,7 +94,7 @@ def test_a_neighbour_of_whom_the_radio_knows_no_more_is_a_lost_link(bench):
     assert lines == ["0 1 []"]
 
 
-def test_tcp_that_is_told_goes_on_at_once(bench):
+def test_tcp_with_a_report_continues_at_once(bench):
     """A relay is away from 6 to 40 s. TCP doubles its timeout, and continues after the next one. If routing reports the
     missing route (RFC 6069), it does not double it, and continues as soon as OLSR's HELLOs restore the route."""
     went_on = []
@@ -190,7 +190,7 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
     assert lines[3:] == [""]
 
 
-def test_a_monitor_may_go_and_the_interface_goes_on(bench):
+def test_a_monitor_may_go_and_the_interface_continues(bench):
     """The interface releases a device that disappears; else its removal would block. Outside a BSS the monitor is only
     for unknown stations, and these two know each other."""
     lines = bench.script(

@@ -123,7 +123,7 @@ def test_a_death_ends_the_run(bench: Any, net: str, link: str, program: str) -> 
         """)
 
 
-def test_who_cannot_be_reached_is_said(bench: Any) -> None:
+def test_an_unreachable_node_is_reported(bench: Any) -> None:
     """No probe found a path for the flow; the plan allows it, and the run continues."""
     bench.plan(stations=3, spacing=400, seconds=1, routing="etx-frozen,probes=2", unreachable=True)
     assert bench.run("plan").status == 0
@@ -170,7 +170,7 @@ def test_a_node_that_was_gone_is_found_again(bench: Any, routing: str, link: str
     {"routing": "batman-adv"}, {"routing": "babel,hello_interval_ms=1000", "ack": "delayed"},
     {"routing": "hwmp", "link": "mesh"},
 ], ids=str)  # fmt: skip
-def test_routes_that_nobody_tells_of_are_looked_up(bench: Any, options: dict[str, Any]) -> None:
+def test_routes_that_no_protocol_reports_are_looked_up(bench: Any, options: dict[str, Any]) -> None:
     """In a string whose second node is away for a while; looking up routes does not change the air."""
     plan = bench.plan(stations=3, seconds=40, **options)
     plan["presence"] = {"sta2": [[0.0, 6.0], [12.0, None]]}

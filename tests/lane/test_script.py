@@ -106,7 +106,7 @@ def test_of_a_script_without_runs_nothing_is_left_but_its_files(stage):
     assert (stage.folder / "mine.txt").exists()
 
 
-def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
+def test_a_mistake_is_reported_with_its_place_and_leaves_nothing(stage):
     found = stage.play(PAIR + "net.addFlow(a, b, kind='ftp')\n")
     assert isinstance(found.error, Misuse)
     assert (
@@ -125,7 +125,7 @@ def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
         ("module_parameters='tcp_vegas.alfa=3'", "tcp_vegas: there is no parameter 'alfa'; there are: alpha"),
     ],
 )
-def test_what_cannot_be_started_is_said_before_anything_starts(stage, options, says):
+def test_what_cannot_be_started_is_reported_before_anything_starts(stage, options, says):
     error = stage.play(PAIR.replace('rts="full"', options) + "net.start(); net.start()").error
     assert isinstance(error, Misuse) and says in str(error)
     assert stage.lines == [] and not stage.folder.exists()

@@ -63,7 +63,7 @@ def test_the_same_wlan_twice_is_the_same_to_the_byte(bench, tmp_path):
 
 
 @pytest.mark.parametrize("security", ["wpa2", "wpa3"])
-def test_a_wrong_passphrase_is_said(bench, security):
+def test_a_wrong_passphrase_is_reported(bench, security):
     with pytest.raises(LaneError, match="sta2 cannot connect to lab: its passphrase is not that of the access point"):
         bench.script(wlan(link=SECURED.format(security), sta2='passphrase="wrong horse"'))
 

@@ -118,7 +118,7 @@ def test_ten_errors_a_second() -> None:
         assert world.counters(1).dropped_control[Reason.RATE_LIMITED] == 10
 
 
-def test_who_forwards_without_a_route_says_so() -> None:
+def test_a_node_that_forwards_without_a_route_reports_it() -> None:
     """If the way to the source is known, to that neighbour, else broadcast. The number is the last known one."""
     with World(3, "aodv", "rfc", jitter_ms=0) as world:
         world.string()
@@ -157,7 +157,7 @@ def test_a_repair_keeps_all_that_was_queued_and_says_nothing(preset: str) -> Non
         assert not messages(world, RERR) and not dropped(world)
 
 
-def test_a_repair_that_makes_the_way_longer_says_so() -> None:
+def test_a_repair_that_makes_the_way_longer_reports_it() -> None:
     """6.12: an error with the N flag, which no node takes for a loss, reaches the source."""
     with World(7, "aodv", "rfc", jitter_ms=0) as world:
         world.string(0, 1, 2, 3, 4)

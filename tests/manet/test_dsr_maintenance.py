@@ -168,7 +168,7 @@ def test_a_forwarder_that_buffers_asks_once_and_near_and_gives_up() -> None:
         ]
 
 
-def test_what_a_forwarder_buffered_goes_on_as_salvaged() -> None:
+def test_what_a_forwarder_buffered_continues_as_salvaged() -> None:
     with dsr(5, "cmu") as world:
         world.string(0, 1, 2, 3)
         world.send(0, 3)
@@ -218,7 +218,7 @@ def test_the_next_request_carries_the_error() -> None:
 
 
 @pytest.mark.parametrize(("hear", "forgets"), [(0, set()), (1, {1}), (2, {1, 4})])
-def test_errors_are_heard_by_whom_it_is_said(hear: int, forgets: set[int]) -> None:
+def test_the_parameter_decides_which_nodes_use_errors(hear: int, forgets: set[int]) -> None:
     with dsr(5, hear_errors=hear) as world:
         world.string(0, 1, 2, 3)
         world.link(4, 1)

@@ -44,7 +44,7 @@ def test_a_full_queue_drops_what_comes_last() -> None:
         ]
 
 
-def test_no_route_is_said_and_counted() -> None:
+def test_no_route_is_reported_and_counted() -> None:
     with World(2, "static") as world:
         world.send(0, 1)
         assert world.counters(0).dropped[Reason.NO_ROUTE] == 1

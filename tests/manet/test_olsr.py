@@ -258,7 +258,7 @@ def test_tcs_name_those_that_they_should(redundancy: int, named: set[int]) -> No
             assert told <= named | {4}
 
 
-def test_who_is_chosen_no_longer_says_so_for_as_long_as_its_tcs_hold() -> None:
+def test_a_node_no_longer_chosen_announces_it_while_its_tcs_are_valid() -> None:
     with World(4, "olsr", "thesis", jitter_ms=0) as world:
         world.string()
         world.run(22)

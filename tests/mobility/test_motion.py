@@ -111,7 +111,7 @@ def test_a_presence_that_cannot_be_is_refused(spans, said):
         Network(nodes={"a": Node()}, presence={"b": ()})
 
 
-def test_a_mistake_in_a_model_of_ones_own_is_said_with_its_line(tmp_path):
+def test_a_mistake_in_a_model_of_ones_own_is_reported_with_its_line(tmp_path):
     (tmp_path / "own.py").write_text(
         "from pydantic import BaseModel\nclass Parameters(BaseModel): pass\ndef move(p, n, s, r):\n    return 1 / 0\n"
     )

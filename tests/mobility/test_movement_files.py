@@ -236,7 +236,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, model, text, said):
         ('{"waypoints": {"sta1": [[0, 1, 2]]}, "absence": {}}', "absence: Extra inputs are not permitted"),
     ],
 )
-def test_what_is_wrong_in_json_is_said_with_its_place(tmp_path, text, said):
+def test_what_is_wrong_in_json_is_reported_with_its_place(tmp_path, text, said):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(ValueError, match=r"a\.json: .*" + said):
         mobility.move({"model": "scripted", "file": str(tmp_path / "a.json")}, NETWORK, 100, 1)

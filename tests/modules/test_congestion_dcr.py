@@ -100,7 +100,7 @@ def test_the_kernels_own_lesson_of_reordering_is_kept(dcr):
     assert sock.reordering == 20
 
 
-def test_waiting_goes_on_while_the_window_is_reduced_for_another_reason(dcr):
+def test_waiting_continues_while_the_window_is_reduced_for_another_reason(dcr):
     sock = dcr_socket(dcr)
     duplicate(sock, 1000)
     sock.state(CWR)

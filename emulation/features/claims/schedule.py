@@ -144,8 +144,8 @@ class Schedule:
         return Rank.VERDICT if len(ahead) == len(open_) else Rank.UNLIKELY, ahead
 
     def decision_s(self, unit: Unit) -> float:
-        """What may decide it takes of one CPU, a guess: its next look; or its first, with as many seeds as the paper
-        took means of."""
+        """Estimate the CPU time after which it may be decided: that of its next look; or of its first, with as many
+        seeds as the paper's means have."""
         seeds, there = self.next(unit) or [], self.seeds(unit)
         missing = [cell for cell in cells(unit) for seed in seeds
                    if seed not in self.claims.seeds(unit[0], *cell, self.made)]  # fmt: skip

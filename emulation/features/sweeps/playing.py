@@ -73,7 +73,7 @@ def _play(sweep: Sweep, place: Place, check: Callable[[], None], stored: str) ->
             sweep.play(place, on_progress, most=place.jobs)
         summary = f"{len(sweep.missing)} are left"
     seconds, guessed = sweep.estimate(place.jobs)
-    say(f"{summary}: about {duration(seconds)}" + (", a guess" if guessed else ", by what such runs took here"))
+    say(f"{summary}: about {duration(seconds)}" + (", by estimate" if guessed else ", by what such runs took here"))
     with progress_shown(sweep, check) as on_progress:
         sweep.play(place, on_progress)
 

@@ -280,7 +280,7 @@ def test_the_way_back_takes_options_away() -> None:
     assert today is study
 
 
-def test_what_is_missing_is_said() -> None:
+def test_what_is_missing_is_reported() -> None:
     """One study of the claim ran, and another did not."""
     found = filled(range(1, 4))
     found.studies = [
@@ -295,7 +295,7 @@ def test_what_is_missing_is_said() -> None:
     )
 
 
-def test_how_many_seeds_may_decide_is_said() -> None:
+def test_how_many_seeds_may_decide_is_reported() -> None:
     """Of what is open, rounded up."""
     found = claims()
     for seed, segments in enumerate((1000, 1100, 1060, 1010, 1020, 950), 1):
@@ -479,7 +479,7 @@ def test_what_follows_from_tasks_is_not_played() -> None:
     ]
 
 
-def test_looks_go_on_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looks_continue_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheaper study's first, as long as one of them may decide its claim."""
     same = replace(STUDY.claims[0], name="C4")
     found = claims(replace(STUDY, claims=[STUDY.claims[0]]))
@@ -502,7 +502,7 @@ def test_looks_go_on_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert order == [("rts-cts", 3), ("rts-cts", 6), ("dear", 3), ("dear", 6)]
 
 
-def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_many_runs_a_look_takes_is_reported_first(capsys: pytest.CaptureFixture[str]) -> None:
     """Of all its studies, and what they may take; of one, its sweep says it."""
 
     class Planned:
@@ -515,7 +515,9 @@ def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[
     bench = Bench.__new__(Bench)
     bench.place, bench.schedule = LocalProcesses(2), Schedule(claims(), "now", cli.tasks)
     bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
-    first = "dcflab: 816 runs of 2 studies to do: about 18 min, a guess: nothing like 700 of them was run here before"
+    first = (
+        "dcflab: 816 runs of 2 studies to do: about 18 min, by estimate: nothing like 700 of them was run here before"
+    )
     assert capsys.readouterr().err == f"{first}\n"
     bench.announce([Planned(102, 120.0, 0)], 816)  # type: ignore[list-item]
     assert capsys.readouterr().err == (

@@ -184,7 +184,7 @@ def test_a_table_that_has_become_empty_goes(tmp_path: Path) -> None:
         "runs.csv", "options.csv", "flows.csv", "frames.parquet", "notes"}  # fmt: skip
 
 
-def test_what_was_left_is_said(tmp_path: Path) -> None:
+def test_what_was_left_is_reported(tmp_path: Path) -> None:
     said = json.loads(invoke(folder_of(result(), tmp_path), "--json").stdout)
     assert [(file["table"], file["rows"]) for file in said["files"]] == [("runs", 6), ("options", 24), ("flows", 6)]
     assert all(Path(file["file"]).stat().st_size == file["bytes"] for file in said["files"])
@@ -234,7 +234,7 @@ def test_what_cannot_be_exported(
     ("plan.json", "{}", "plan.json: name: Field required"),
 ])  # fmt: skip
 @pytest.mark.parametrize("table", ["frames", "tcp"])
-def test_damage_is_told_of_the_run_that_has_it(
+def test_damage_is_reported_for_the_run_that_has_it(
     table: str, file: str, text: str | None, said: str, tmp_path: Path
 ) -> None:
     """Only that run is named, once, though names come from all runs."""

@@ -145,7 +145,7 @@ def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
     assert (place / "cwnd.svg").read_text().count("<path") > 4
 
 
-def test_routes_that_nobody_tells_of_are_a_table_too(place: Path) -> None:
+def test_routes_that_no_protocol_reports_are_a_table_too(place: Path) -> None:
     dcflab(place, "run", "string", "--stations", "3", "--link", "mesh", "--routing", "hwmp", "--seconds", "2",
            "--no-trace", "--out", "mesh")  # fmt: skip
     found = export.tables(place / "mesh")

@@ -47,7 +47,7 @@ def run(*arguments: object) -> Result:
         (b"#" * 70_000, "more than 64 kB"),
     ],
 )
-def test_what_is_no_sheet_is_said(content: bytes, said: str, tmp_path: Path) -> None:
+def test_an_invalid_sheet_is_reported(content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "answers.toml").write_bytes(content)
     with pytest.raises(Misuse, match=said):
         read(labs.find("hidden-terminal"), tmp_path)
@@ -170,7 +170,7 @@ def test_wrong_numbers_that_are_somebody_elses_are_named(played: Played) -> None
     assert marks.Marks(lab="x", sheets={"a": mark("ada", 1), "b": mark("Ada", 1)}).twice() == {"ada": ["a", "b"]}
 
 
-def test_a_mistake_in_a_labs_question_is_said_with_its_line(tmp_path: Path) -> None:
+def test_a_mistake_in_a_labs_question_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "lab.py").write_text(
         "from labs import Lab, Number\nof = lambda runs: runs['b']\n"
         "ASKED = Number(name='q', asks='', look='', unit='', within=0.1, of=of)\n"

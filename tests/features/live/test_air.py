@@ -52,7 +52,7 @@ def test_it_counts_as_the_air_does(played: Table) -> None:
     assert air.sent_ns.tolist() == [sum(counted["airtime_ns"].values()) for counted in stations]
 
 
-def test_each_frame_is_told_of_once_whatever_the_pieces(played: Table) -> None:
+def test_each_frame_is_shown_once_whatever_the_pieces(played: Table) -> None:
     """In slow motion, also once when it begins."""
     data, whole, piecewise = played.trace(), new_air(played), new_air(played)
     rows = whole.feed(data, 2 * SECOND, MOST, False)

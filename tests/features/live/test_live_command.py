@@ -111,7 +111,7 @@ def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tm
 
 
 @pytest.mark.parametrize("back", [False, True], ids=["where it is", "on its way back"])
-def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
+def test_a_lane_that_dies_is_reported_and_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
     """On the page and the terminal; the script repeats what was done."""
     with started(tmp_path / "run") as live:
         there_ns = moved(live)
@@ -166,7 +166,7 @@ def does_it_again(script: Path, folder: Path) -> None:
     assert [move["node"] for move in json.loads((folder / "live1-1" / "lane.json").read_text())["moves"]] == ["sta2"]
 
 
-def test_a_port_that_is_taken_is_said(prepared: Prepared, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(prepared: Prepared, tmp_path: Path) -> None:
     with started(tmp_path / "one") as live:
         port = live.address.split("/")[2].rpartition(":")[2]
         command = [*COMMAND, "string", "--port", port, "--no-open", "--out", str(tmp_path / "other")]

@@ -68,7 +68,7 @@ def test_a_station_that_is_switched_off_carries_nothing_until_it_is_on_again(
     assert said == {"before": "hidden", "label": "switch off", "links": 0}
 
 
-def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[..., Table], browser: str) -> None:
+def test_static_routes_are_made_again_where_stations_are_now(table: Callable[..., Table], browser: str) -> None:
     """A station that was moved near is a neighbour only then."""
     said = look(table(stations=3), browser, """
       const way = () => live.air.latest.routes.flow1.join();

@@ -284,7 +284,7 @@ def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_g
     assert said["early"]["nodes"] == said["late"]["nodes"] and said["points"] <= 600
 
 
-def test_a_lost_connection_and_an_end_are_said(browser: str) -> None:
+def test_a_lost_connection_and_an_end_are_reported(browser: str) -> None:
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       element("end").click();

@@ -157,7 +157,7 @@ def test_a_station_that_is_dragged_away_is_heard_no_more(table: Callable[..., Ta
     table(stations=3).play(play)
 
 
-def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., Table]) -> None:
+def test_what_cannot_be_is_refused_and_the_network_continues(table: Callable[..., Table]) -> None:
     refused = {
         "there is no node sta9": ("move", {"node": "sta9", "position": [0, 0]}),
         "there is no flow flow9": ("stop", {"flow": "flow9"}),
@@ -236,7 +236,7 @@ def test_who_moves_by_itself_does_so_and_can_be_taken_elsewhere(table: Callable[
     assert again.trace() == live.trace()
 
 
-def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Table]) -> None:
+def test_static_routes_are_made_again_where_all_are_now(table: Callable[..., Table]) -> None:
     """Moving a station away breaks a path; moving another there restores it."""
     live = table(stations=4)
 

@@ -42,7 +42,7 @@ def test_links_of_ifaces_are_snrs_and_both_ways() -> None:
     assert found.warnings == ["it:5: model is ignored, because there is ifaces.links"]
 
 
-def test_a_link_that_is_said_for_both_directions_is_asymmetric() -> None:
+def test_a_link_that_is_given_for_both_directions_is_asymmetric() -> None:
     assert snrs(made('type = "snr"; links = ((0, 1, 10), (1, 0, 20));'))[0][1] == 10
     assert snrs(made('type = "snr"; links = ((0, 1, 10), (1, 0, 20));'))[1][0] == 20
 
@@ -54,7 +54,7 @@ def test_probabilities() -> None:
     assert errors(made('type = "prob";')) == [[1.0] * 3] * 3
 
 
-def test_asymmetric_probabilities_have_the_default_where_nothing_is_said() -> None:
+def test_asymmetric_probabilities_have_the_default_where_nothing_is_given() -> None:
     found = made('type = "prob_asymmetric"; default_prob = 1.0; links = ((0, 2, 0.2), (2, 0, 0.8), (0, 1, 0.5));')
     assert errors(found) == [[1, 0.5, 0.2], [1, 1, 1], [0.8, 1, 1]]
 

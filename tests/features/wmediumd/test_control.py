@@ -107,7 +107,7 @@ def test_the_end_is_a_message() -> None:
     assert done.shutdown and done.answer == b""
 
 
-def test_what_changes_is_said() -> None:
+def test_what_changes_is_reported() -> None:
     of = stations()
     done = Client(of).feed(b"\x07" + C + b"\x07" + C + b"\x01" + A + B + bytes(4) + b"\x01" + A + bytes(6) + bytes(4))
     assert [(one.changed, one.members) for one in done] == [(True, True), (False, False), (True, False), (False, False)]

@@ -181,7 +181,7 @@ def test_directions_take_stations_away(bench: Any) -> None:
     ) == ["10", "0"]
 
 
-def test_a_kernel_without_the_module_says_so(bench: Any) -> None:
+def test_a_kernel_without_the_module_reports_it(bench: Any) -> None:
     lines = script(
         bench,
         """

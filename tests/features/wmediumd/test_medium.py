@@ -96,7 +96,7 @@ def test_the_program_may_print_what_it_likes(tmp_path: Path, monkeypatch: pytest
     medium.close()
 
 
-def test_what_nobody_counted_is_not_said_to_be_none() -> None:
+def test_what_nobody_counted_is_not_reported_as_none() -> None:
     class Uncounted:
         counted = False
         queue_drops, goodput_kbps = 0, 12.0

@@ -114,7 +114,7 @@ def test_categories(head: bytes, tid: int, category: int) -> None:
     assert category_of(bytes(made)) == category
 
 
-def test_retries_take_half_a_window_that_doubles_and_stages_go_on() -> None:
+def test_retries_take_half_a_window_that_doubles_and_stages_continue() -> None:
     """Nothing gets through: two attempts at 54 Mb/s, two at 6; the first of a stage has no backoff."""
     player = Player(stations(), ALL)
     player.send(0, frame(0, STATIONS[1]), [(11, 2), (4, 2), (-1, 0), (-1, 0)])
@@ -216,7 +216,7 @@ def test_path_losses_are_whole_decibels() -> None:
     assert of.all[1].position == (39.0, 0.0, 0.0)
 
 
-def test_fading_is_drawn_anew() -> None:
+def test_fading_is_drawn_again() -> None:
     player = Player(stations('type = "snr"; fading_coefficient = 5;'))
     for _ in range(200):
         player.send(0, frame(0, STATIONS[1]), [(11, 1)])

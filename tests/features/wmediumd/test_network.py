@@ -123,7 +123,7 @@ def test_fading_is_gaussian_in_decibels() -> None:
     assert max(lognormal(MOST_SIGMA)) < 64
 
 
-def test_what_is_played_otherwise_is_said() -> None:
+def test_what_is_played_otherwise_is_reported() -> None:
     said = wmediumd.differences(stations('type = "snr"; fading_coefficient = 9;', "enable_interference = false;"))
     assert said == [
         "ifaces.enable_interference = false: interference and collisions are played all the same",

@@ -159,7 +159,7 @@ class Bench:
         found = [sweep.estimate(self.place.jobs) for sweep in sweeps]
         guessed, seconds = sum(guessed for _, guessed in found), sum(seconds for seconds, _ in found)
         of = f" of {len(sweeps)} studies" * (len(sweeps) > 1)
-        what = f", a guess: nothing like {guessed:,} of them was run here before" if guessed else ""
+        what = f", by estimate: nothing like {guessed:,} of them was run here before" if guessed else ""
         more = (f". What they leave open is looked at again, with up to {self.schedule.most} seeds: {most:,} runs in "
                 f"all, about {duration(seconds * most / missing)}, at most") * (most > missing)  # fmt: skip
         say(f"{missing:,} runs{of} to do: about {duration(seconds)}{what}{more}")

@@ -49,7 +49,7 @@ def command(name: str) -> click.Command:
         click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
         click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
     ]  # fmt: skip
-    help_ = f"Show a running {Path(name).stem} in the browser, and change it while it runs."
+    help_ = f"Show a network of the topology {Path(name).stem} in the browser, and change it while it runs."
     examples = [f"live {name}", f"live {name} --rts full --no-open"]
     return Command(name, examples, short_help_options(name), params=params, callback=callback, help=help_)
 

@@ -38,7 +38,7 @@ def of_topology(name: str) -> click.Command:
     def callback(**given: Any) -> None:
         play_network(Path(name).stem, name, **given)
 
-    help_ = f"Open a prompt inside a running {Path(name).stem}."
+    help_ = f"Open a prompt inside a network of the topology {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
     params = [*options_of(name), seeds(), out(), *lane()]
     return Command(name, examples, short_help_options(name), params=params, callback=callback, help=help_)

@@ -130,7 +130,7 @@ def _ids(found: Configuration, ids: Setting) -> None:
             raise each.place.refuse(f"ifaces.ids: {each.value} is not the address of a single station")
         if address[0] & SECOND and address[0] & 2:
             address = bytes([address[0] & ~SECOND]) + address[1:]
-            _warn(found, each, each.value, f"is of a kernel before Linux 4.1, and read as {name_of(address)}")
+            _warn(found, each, each.value, f"is an address as before Linux 4.1; it is read as {name_of(address)}")
         found.numbered.append(Station(address))
         if found.stations.find(address):
             _warn(found, each, name_of(address), "is given twice; the first one counts")

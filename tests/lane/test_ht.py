@@ -184,37 +184,43 @@ def test_a_mesh(bench) -> None:  # type: ignore[no-untyped-def]
     assert delivered * 8 > 20e6 and dump.count("135.0 MBit/s MCS 7 40MHz") == 4
 
 
-DOWN = """
+WLAN = """
 import json
 from emulation.net import Net
 with Net(aggregation="mt76", **{options!r}) as net:
     ap, host, station = net.addAccessPoint("ap1"), net.addHost("h1"), net.addStation("sta1", position=(20, 0, 0))
     net.addLink(ap, station, cls="infrastructure")
     net.addLink(host, ap, cls="wired", delay="1ms")  # netem frees the socket's buffer, as a wire does
+    ends = (station, host) if {up} else (host, station)
     for _ in range({flows}):
-        net.addFlow(host, station, kind="udp", rate_kbps={kbps}, datagram_bytes=1460)
+        net.addFlow(*ends, kind="udp", rate_kbps={kbps}, datagram_bytes=1460)
     net.start()
     ran = net.run(0.3)
     delivered = sum(flow["delivered_bytes"] for flow in ran["applications"])
-    print(json.dumps([delivered, ran["air"]["stations"][0]["counters"]]))
+    print(json.dumps([delivered, ran["air"]["stations"][{up:d}]["counters"]]))
 """
 
 
 @pytest.mark.parametrize(
-    ("options", "flows", "expected"),
+    ("options", "flows", "up", "expected"),
     [
-        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4}, 1, 130.4),  # 42 MPDUs: 65,535 B
-        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4, "width": 40}, 1, 255.7),
-        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80}, 1, 617.5),  # 64: the window
-        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80, "guard": 0.4}, 1, 673.1),
-        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 160, "guard": 0.4, "freq": 5745}, 2, 1128.3),
-        ({"mode": "ax", "mcs": 11, "streams": 2, "width": 80}, 4, 1052.2),  # 256, more than one socket has room for
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4}, 1, False, 130.4),  # 42 MPDUs: 65,535 B
+        ({"mode": "n", "mcs": 7, "streams": 2, "guard": 0.4, "width": 40}, 1, False, 255.7),
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80}, 1, False, 617.5),  # 64: the window
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80}, 2, True, 617.5),  # more than one socket has room for
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 80, "guard": 0.4}, 1, False, 673.1),
+        ({"mode": "ac", "mcs": 9, "streams": 2, "width": 160, "guard": 0.4, "freq": 5745}, 2, False, 1128.3),
+        ({"mode": "ax", "mcs": 11, "streams": 2, "width": 80}, 4, False, 1052.2),  # 256
     ],
-    ids=["HT20 MCS 15", "HT40 MCS 15", "VHT80 MCS 9", "VHT80 MCS 9, short", "VHT160 MCS 9", "HE80 MCS 11"],
-)
-def test_an_access_point_saturates_as_by_hand(bench, options: dict[str, Any], flows: int, expected: float) -> None:  # type: ignore[no-untyped-def]
-    """The longest aggregates: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and ns-3's PPDUs."""
-    (line,) = bench.script(DOWN.format(options=options, flows=flows, kbps=1_400_000 // max(flows, 2)))
+    ids=["HT20 MCS 15", "HT40 MCS 15", "VHT80 MCS 9", "VHT80 MCS 9, up", "VHT80 MCS 9, short", "VHT160 MCS 9",
+         "HE80 MCS 11"],
+)  # fmt: skip
+def test_saturated_wlans_are_as_by_hand(  # type: ignore[no-untyped-def]
+    bench, options: dict[str, Any], flows: int, up: bool, expected: float
+) -> None:
+    """Down from an access point, and up to it, the longest aggregates: AIFSN 3, CW 15, a block ACK at 24 Mb/s, and
+    ns-3's PPDUs."""
+    (line,) = bench.script(WLAN.format(options=options, flows=flows, up=up, kbps=1_400_000 // max(flows, 2)))
     delivered, counters = json.loads(line)
     assert counters["categories"]["BE"]["aifsn"] == 3
     assert delivered * 8 / 0.3e6 == pytest.approx(expected, rel=0.02)

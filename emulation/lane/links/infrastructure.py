@@ -347,9 +347,12 @@ def ht_lines(plan: dict[str, Any], interface: Interface) -> list[str]:
         if ht["format"] == name or (name == "vht" and ht["format"] == "he" and plan["freq"] > 3000):
             lines += [f"ieee80211{amendment}=1", f"{name}_oper_chwidth={OPERATING_WIDTHS.get(width_mhz, 0)}"]
             lines += [f"{name}_oper_centr_freq_seg0_idx={channel_number(centre)}"] * (width_mhz in OPERATING_WIDTHS)
-    wide = width_mhz == 160
-    vht = "[VHT160]" * wide + "[SHORT-GI-80]" * short + "[SHORT-GI-160]" * (wide and short)
-    return [*lines, f"vht_capab={vht}"] if ht["format"] == "vht" or wide else lines
+    if "ieee80211ac=1" in lines:
+        wide = width_mhz == 160
+        vht = ["[MAX-A-MPDU-LEN-EXP7]"]  # without it hostapd advertises A-MPDUs of 8191 bytes
+        vht += ["[VHT160]"] * wide + ["[SHORT-GI-80]"] * short + ["[SHORT-GI-160]"] * (wide and short)
+        lines.append(f"vht_capab={''.join(vht)}")
+    return lines
 
 
 def association_elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:

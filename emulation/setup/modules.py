@@ -20,6 +20,7 @@ from emulation.setup.stock import Installed
 from emulation.setup.tools import make
 
 DESCRIPTIONS, SOURCES, GENERATED = ("Kbuild", "Makefile"), (".c", ".h", ".S"), ".mod.c"
+SYMBOLS = "Module.symvers"  # what modules that call these are built with
 DKMS, BUILT = "dkms.conf", re.compile(r'^BUILT_MODULE_NAME.*="(\w+)"$', re.MULTILINE)
 
 
@@ -89,6 +90,6 @@ def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[st
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
     make([*kernel.make, f"M={copy}", "modules"], copy, folder / cache.LOG, source.name)
-    built = [path.rename(folder / path.name).name for path in copy.rglob("*.ko")]
+    built = [path.rename(folder / path.name).name for path in (*copy.rglob("*.ko"), copy / SYMBOLS) if path.exists()]
     shutil.rmtree(copy)
     return built

@@ -29,6 +29,7 @@ from emulation.features.check.report import Done, merge
 from emulation.features.check.subject import Module, Subject, examine, in_order
 from emulation.files import tree
 from emulation.lane.errors import Failure
+from emulation.lanes import LaneError, Reason
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, PreparedStock, kernel, stock
@@ -129,7 +130,7 @@ class Bench:
         needed = self.targets()
         others = [target for target in wish.stock if target.name not in {one.name for one in needed}]
         targets = [*needed, *others] if wanted else [replace(target, sparse=False) for target in needed]
-        names = ", ".join(target.name for target in targets if target.name != build.DEBUG)
+        names = ", ".join(target.name for target in targets if target.name not in build.HIDDEN)
         with self.working(f"building against {names}"):
             report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict, wish.optional)
         (self.folder / "build").mkdir()
@@ -144,11 +145,9 @@ class Bench:
 
     def targets(self) -> list[Target]:
         """Return the kernels that the lanes boot."""
-        release = "" if isinstance(self.many, str) else self.many.kernel.release
-        many = [Target(release, stock.modules_of(release) / "build")] if release else []
+        many = [] if isinstance(self.many, str) else [smp.target(self.many)]
         if self.stock:
-            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build"),
-                    *(target for target in many if target.name != self.ordinary)]  # fmt: skip
+            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build"), *many]
         debug = [build.debug_target(self.debug.kernel)] if isinstance(self.debug, Prepared) else []
         lane = [build.lane_target(kernel.Kernel(self.lab.kernel.parent))] if self.options.stages - {Stage.SMP} else []
         return [*lane, *debug, *many]
@@ -271,9 +270,10 @@ class Bench:
             return text.replace(folders[0], "").replace(folders[1], "")
 
         findings = [
-            replace(one, place=short(one.place), console=tuple(map(short, one.console))) for one in report.findings
+            replace(one, text=short(one.text), place=short(one.place), console=tuple(map(short, one.console)))
+            for one in report.findings
         ]
-        return replace(report, findings=tuple(findings))
+        return replace(report, findings=tuple(findings), notes=tuple(map(short, report.notes)))
 
     def smp(self) -> None:
         """Put each module under load on several CPUs, except one with findings."""
@@ -286,16 +286,25 @@ class Bench:
             if self.has_findings(name):
                 self.leave_out(Stage.SMP, "fix the findings first", name)
                 continue
-            if name not in self.built[release]:
+            if name not in self.built[build.SMP]:
                 self.leave_out(Stage.SMP, f"it is not built for {release}", name)
                 continue
-            *before, module = in_order(self.built[release], name)
-            with self.working(f"on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS) as working:
-                report = smp.check(
-                    self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],
-                    tries=tries, progress=working,
-                )  # fmt: skip
-            saw = report.data
+            if self.many.modules.get(name) == self.many.kernel.linux:
+                self.leave_out(Stage.SMP, f"{release} has a {name} built in", name)
+                continue
+            *before, module = in_order(self.built[build.SMP], name)
+            try:
+                with self.working(f"on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS) as working:
+                    report = smp.check(
+                        self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],
+                        tries=tries, progress=working,
+                    )  # fmt: skip
+            except LaneError as error:
+                if error.reason not in (Reason.CRASHED, Reason.NOT_STARTED):
+                    raise
+                self.leave_out(Stage.SMP, f"not the module's fault: {error}", name)
+                continue
+            report, saw = self.without_scratch(report), report.data
             what = f"{saw['connections']} short connections on {smp.CPUS} CPUs of {release}, loaded again "
             self.done.append(Done(Stage.SMP, f"{what}{saw['reloads']} times; {listed_tries(tries)}", name, report))
 

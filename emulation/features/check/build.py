@@ -25,6 +25,7 @@ from pathlib import Path
 from emulation.features.check import Finding, Name, Report, Stage
 from emulation.features.check.subject import Subject, kernels_name
 from emulation.setup import cache, kernel, packages
+from emulation.setup.modules import SYMBOLS as SYMVERS
 from emulation.setup.tools import MISLEADING, REPRODUCIBLE, end_with_us, fingerprint
 
 HEADERS = ("/lib/modules/*/build", "/usr/src/linux-headers-*-amd64")
@@ -40,7 +41,8 @@ OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
 STYLED = re.compile(PLACE + r"(?P<text>.*)")
 ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make does not pass LC_ALL to the compiler
 SYMBOLS = "others.symvers"
-LANE, DEBUG = "uml", "debug"  # kernels that this program boots
+LANE, DEBUG, SMP = "uml", "debug", "smp"  # kernels that this program boots
+HIDDEN = DEBUG, SMP  # their compilers say nothing that those of the same kernels without instrumentation do not
 ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
 # The debug kernel's modules call ours at the start and end of their functions, except functions of the kernel's
 # headers.
@@ -53,6 +55,11 @@ WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
 WATCHED |= dict.fromkeys(("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"), "EXPORT_SYMBOL")
 RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
 ORACLE = "".join(SYMBOL.format(f"oracle_{name}", "oracle", export) for name, export in WATCHED.items())
+# On several CPUs they call `stagger` before each access to memory.
+ACCESSES = (
+    *("-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"),
+    "-fno-optimize-sibling-calls",
+)
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
@@ -90,6 +97,11 @@ def debug_target(built: kernel.Kernel) -> Target:
     `oracle` comes between the kernel and the module's operations."""
     flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS, *RENAMED
     return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE + ORACLE)
+
+
+def smp_target(headers: Path, stagger: Path) -> Target:
+    """Return the target of a stock kernel with several CPUs, and with our module `stagger`, at this path."""
+    return Target(SMP, headers, flags=("-g", *ACCESSES), sparse=False, symbols=(stagger.parent / SYMVERS).read_text())
 
 
 def stock_targets() -> list[Target]:
@@ -142,6 +154,8 @@ def build(
     notes = []
     some = any(not unbuilt(subject, copy) for copy in copies.values())
     for target in targets:
+        if target.name == SMP:
+            continue
         all_said = diagnostics(subject, copies[target.name], target.name != DEBUG)
         if some and unbuilt(subject, copies[target.name]):
             all_said = all_said[:1]
@@ -151,7 +165,7 @@ def build(
                 continue
         for one in all_said:
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
-    shown = [target.name for target in targets if target.name != DEBUG]
+    shown = [target.name for target in targets if target.name not in HIDDEN]
     findings = [finding(one, names, shown) for one, names in said.values()]
     opinions = [match for line in lines(style) if (match := STYLED.match(line))]
     if strict:

@@ -3,7 +3,7 @@
 
 QEMU runs each CPU in a thread, so what two CPUs do at once follows from this machine, and not from the seed. A try
 may miss a race, and the next one finds it: a finding says in how many tries it came. The kernel checks its memory
-(`slub_debug`), and ends at its first oops.
+(`slub_debug`), and ends at its first oops. Our module `stagger` makes races more frequent, and names data races.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from typing import Any
 from emulation import files, lanes
 from emulation.features.check import Finding, Name, Report, Stage, splats
 from emulation.features.check import inside as inner
-from emulation.features.check.build import Target
+from emulation.features.check.build import Target, smp_target
 from emulation.features.check.exercise import beside, built_against, console_of, shown
-from emulation.features.check.lines import Lines, explained
+from emulation.features.check.lines import FRAME, Lines, explained
 from emulation.features.check.subject import Module
 from emulation.lanes import Clock, LaneError, Listener, Reason
 from emulation.lanes.vm import Vm
-from emulation.setup import Group, PreparedStock, packages, stock
+from emulation.setup import Group, PreparedStock, modules, packages, stock
 
-CPUS, CONNECTIONS = 4, 4000
+CPUS, CONNECTIONS = 4, 1500
 WALL_LIMIT_S = 900.0  # a hang of its processes or CPUs ends it earlier
 PROGRAM = Path(inner.__file__).parent / "smp.py"
+STAGGER = Path(__file__).parent / "stagger"
 PROGRESS = "connections "
 # It may switch tasks anywhere in the kernel.
 KERNEL_ARGUMENTS = (
@@ -41,9 +42,13 @@ KERNEL_ARGUMENTS = (
 # It checks objects as they are allocated and freed: those of all caches, if the module has one of its own, or else
 # memory and packets. All take twice as long.
 OBJECTS, OWN_CACHE = "slub_debug=FZPU,kmalloc-*,skbuff_*", (b"kmem_cache_create", "slub_debug=FZPU")
+BOOTS = 4  # attempts of one try, if the emulator fails
+# QEMU's CPUs may run code that another one has just replaced: a breakpoint that the kernel no longer knows.
+STALE = re.compile(r"Oops: int3: ")
 REPORT_S = 3.0  # in which a CPU writes a report
 LAST_LINE = re.compile(r"^---\[ end trace|^FIX ")
-OURS = "dcflab: "
+OURS, RACE, NOTE = "dcflab: ", "dcflab: race: ", "dcflab: note: "
+SEEN = "without a lock that both hold: "
 UNSTABLE = "tries differ, as CPUs run at once"
 
 
@@ -54,6 +59,7 @@ class Try:
     findings: tuple[Finding, ...]
     connections: int = 0
     reloads: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def release_for(targets: Sequence[Target], wanted: str | None = None) -> tuple[str, str]:
@@ -69,9 +75,14 @@ def release_for(targets: Sequence[Target], wanted: str | None = None) -> tuple[s
 
 
 def place_of(release: str) -> PreparedStock:
-    """Return a kernel that is ready to boot, with its own modules. Raises SetupError if that fails."""
+    """Return a kernel that is ready to boot, with its own modules and `stagger`. Raises SetupError if that fails."""
     kernel = stock.obtain(release)
-    return PreparedStock(kernel, kernel.modules)
+    return PreparedStock(kernel, kernel.modules | modules.obtain(STAGGER, kernel))
+
+
+def target(place: PreparedStock) -> Target:
+    """Return the kernel to build for: the module waits at some of its accesses to memory."""
+    return smp_target(place.kernel.headers, place.modules[STAGGER.name])
 
 
 def check(
@@ -92,7 +103,8 @@ def check(
         "kernel": place.kernel.release, "cpus": CPUS, "tries": tries, "found": sum(bool(one.findings) for one in done),
         "connections": sum(one.connections for one in done), "reloads": sum(one.reloads for one in done),
     }  # fmt: skip
-    return Report(Stage.SMP, tuple(counted(done)), (), time.monotonic() - began, data)
+    notes = tuple(dict.fromkeys(f"{SEEN}{note}" for one in done for note in one.notes))
+    return Report(Stage.SMP, tuple(counted(done)), notes, time.monotonic() - began, data)
 
 
 def attempt(
@@ -105,7 +117,7 @@ def attempt(
     (folder / "job.json").write_text(json.dumps(job))
     kernel = place.kernel.linux
     lane: Any = lanes.ready(Vm(stock=place.kernel.release, clock=Clock.REAL, cpus=CPUS), kernel)[0]
-    began, error = 0, None
+    began = 0
 
     def hear(line: str) -> None:
         nonlocal began
@@ -113,15 +125,25 @@ def attempt(
             began = int(line.removeprefix(PROGRESS))
             progress(began)
 
-    try:
-        lane.run(
-            kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
-            wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
-            kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module)),
-        )  # fmt: skip
-    except LaneError as caught:
-        error = caught
+    for _ in range(BOOTS):
+        error = None
+        try:
+            lane.run(
+                kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
+                wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
+                kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module)),
+            )  # fmt: skip
+        except LaneError as caught:
+            error = caught
+        if not emulator_failed(console_of(folder), error):
+            break
     return read(folder, module, built_against(place), began, error)
+
+
+def emulator_failed(console: Sequence[str], error: LaneError | None) -> bool:
+    """Return whether the kernel crashed and the module cannot have caused it."""
+    crashed = error is not None and error.reason is Reason.CRASHED
+    return crashed and (not loads(console) or any(STALE.search(line) for line in console))
 
 
 def checks_for(module: Module) -> str:
@@ -136,6 +158,8 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
     seen: Mapping[str, Any] = files.read_json(path) if path.exists() else {}
     found = [one for one in splats.find(console) if one.stage is Stage.SMP]
     found += [Finding(Stage.SMP, Name(one["name"]), one["text"]) for one in seen.get("findings", ())]
+    if error and emulator_failed(console, error):
+        raise error
     if error and not found and not (error.reason is Reason.CRASHED and seen):  # of a warning before the load
         if error.reason not in (Reason.CRASHED, Reason.WALL_LIMIT) or not loads(console):
             raise error
@@ -143,7 +167,23 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
         text = f"no end after {WALL_LIMIT_S:g} s{splats.last_words(console)}" if hangs else error.detail
         found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
     lines = Lines(module.name, module.path, kernel)
-    return Try(tuple(explained(one, lines) for one in found), seen.get("connections", connections), loads(console) - 1)
+    notes = (line.partition(NOTE)[2] for line in console_of(folder) if NOTE in line)
+    return Try(
+        tuple(explained(with_both(one, lines), lines) for one in found),
+        seen.get("connections", connections), loads(console) - 1, tuple(places(note, lines) for note in notes),
+    )  # fmt: skip
+
+
+def with_both(finding: Finding, lines: Lines) -> Finding:
+    """Add the places of both accesses to a data race."""
+    if finding.name is not Name.DATA_RACE:
+        return finding
+    return replace(finding, text=places(finding.console[0].partition(RACE)[2], lines))
+
+
+def places(text: str, lines: Lines) -> str:
+    """Replace the addresses in a text by functions and places."""
+    return FRAME.sub(lambda frame: f"{frame['function']} ({lines.of(frame[0]) or frame['module']})", text)
 
 
 def loads(console: Sequence[str]) -> int:
@@ -157,7 +197,7 @@ def calm(console: Sequence[str]) -> list[str]:
     calmed, at = [], 0
     while at < len(lines):
         began, end = lines[at].time_s, at + 1
-        if splats.name_of(lines, at) and began is not None:
+        if began is not None and splats.name_of(lines, at) and not lines[at].text.startswith(OURS):
             end = end_of_report(lines, at, began)
         between = [line for line in lines[at:end] if line.text.startswith(OURS)] if end > at + 1 else []
         calmed += [f"[{line.time_s}] {line.text}" for line in between]

@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 from emulation.features.check import Finding, Name, Stage
 
-OURS_TOO = ("dcf80211", "oracle")  # modules of ours that are on most stacks: all packets pass them
+OURS_TOO = ("dcf80211", "oracle", "stagger")  # modules of ours that are on most stacks: all packets pass them
 LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: )?(.*)$")
+OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: )?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
 ALWAYS = re.compile(
-    r"^(dcflab: wrong \w+:|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) "
+    r"^(dcflab: (wrong \w+|race):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) "
     r"| \(Tainted: [^)]*\)"
 )
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
@@ -38,6 +38,7 @@ CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
 TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"^dcflab: wrong window: ", Name.WRONG_WINDOW),
     (r"^dcflab: wrong count: ", Name.WRONG_COUNT),
+    (r"^dcflab: race: ", Name.DATA_RACE),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),

@@ -93,6 +93,34 @@ def test_damaged_objects_are_named(what, name):
     assert len(finding.console) == 6
 
 
+def test_a_data_race_is_named_by_both_accesses(tmp_path, monkeypatch):
+    """Of two writes; a read beside a write is a note. Other reports follow at once, of other CPUs."""
+    begin, title, rest = LOG.partition("[   10.222141]")
+    frames = "tally_init+0x{}/0x20 [tcp_tally]", "tally_release+0x5/0x20 [tcp_tally]"
+    said = f"{frames[0].format(7)} writes 4 bytes while {frames[1]} "
+    log = f"{begin}[   10.2] dcflab: note: {said}reads them\n[   10.2] dcflab: race: {said}writes them\n{title}{rest}"
+    monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"a.c:{frame.partition('+0x')[2][:1]}")
+    found = seen(tmp_path, log)
+    both = "tally_init (a.c:7) writes 4 bytes while tally_release (a.c:5)"
+    assert found.notes == (f"{both} reads them",)
+    race, corruption = found.findings
+    assert (race.name, race.text, race.where) == (Name.DATA_RACE, f"{both} writes them", "tally_init [tcp_tally]")
+    assert corruption.name is Name.OOPS
+
+
+def test_a_crash_of_the_emulator_is_not_a_finding(tmp_path):
+    """A breakpoint that another CPU has removed; or a crash before the module is loaded."""
+    crashed = LaneError(Reason.CRASHED, "Oops")
+    stale = LOG.replace("invalid opcode", "int3").splitlines()
+    assert smp.emulator_failed(stale, crashed)
+    assert smp.emulator_failed(LOG.splitlines()[5:], crashed)
+    assert not smp.emulator_failed(LOG.splitlines(), crashed)
+    assert not smp.emulator_failed([], LaneError(Reason.DISK_FULL))
+    assert not smp.emulator_failed([], None)
+    with pytest.raises(LaneError):
+        seen(tmp_path, "\n".join(stale), crashed)
+
+
 def test_what_comes_before_the_module_is_not_its_fault(tmp_path):
     """A warning of the machine while it boots; and a lane that fails."""
     boot = "[    1.0] WARNING: CPU: 0 PID: 1 at mm/dump.c:2 note_page+0x1/0x2\n[    1.1] ---[ end trace 0 ]---\n"
@@ -149,19 +177,19 @@ def test_where_it_is_left_out_is_said_why(monkeypatch):
         ("tcp_roster", "roster_"),
         ("tcp_notice", "notice_"),
         ("sch_muster", "muster_"),
+        ("tcp_tally", "tally_"),
         ("tcp_roster_guarded", ""),
         ("tcp_notice_guarded", ""),
         ("sch_muster_guarded", ""),
-        ("tcp_tally", ""),
     ],
 )
 def test_what_two_cpus_break_is_found_in_some_tries(tmp_path_factory, tmp_path, name, where):
-    """And nothing in its twin. A plain counter loses increments, which no kernel notices."""
+    """And nothing in its twin."""
     release, lacking = smp.release_for(build.stock_targets())
     assert release, lacking
     place = smp.place_of(release)
-    report = build.build(find(RACY), [build.Target(release, place.kernel.headers, sparse=False)], tmp_path / "built")
-    module = examine(Path(report.data["modules"][release][name]), [RACY / f"{name}.c"])
+    report = build.build(find(RACY), [smp.target(place)], tmp_path / "built")
+    module = examine(Path(report.data["modules"][build.SMP][name]), [RACY / f"{name}.c"])
     found = smp.check(place, module, tmp_path / "load", tries=TRIES)
     print(found.data)
     assert bool(found.findings) == bool(where)

@@ -32,10 +32,11 @@ class Stage(enum.StrEnum):
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks"""
     SMP = "smp"
-    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open thousands of short
+    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 1500 short
     connections, over loopbacks that lose packets or have the qdisc. Meanwhile parameters and qdiscs change, connections
-    are listed, and the module is unloaded and loaded. The kernel checks objects as they are allocated and freed
-    (`slub_debug`). The stage is statistical: which CPU comes first differs from try to try"""
+    are listed, and the module is unloaded and loaded. Some of its accesses to memory wait, and name other CPUs'
+    accesses meanwhile. The kernel checks objects as they are allocated and freed (`slub_debug`). The stage is
+    statistical: which CPU comes first differs from try to try"""
     COMPARE = "compare"
     """in the ordinary kernel, beside `--against`, seed by seed: strings of 3 to 8 hops, 60 s each; about 4 hops for
     300 s; a string of 4 hops shared with the baseline (paper 003, section 4.4.3). A qdisc is put at both ends and at a
@@ -90,6 +91,10 @@ class Name(enum.StrEnum):
     WRONG_COUNT = "wrong count"
     """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
     kept. Its parent and `tc -s` rely on them"""
+    DATA_RACE = "data race"
+    """two accesses, one of them a write, that can happen at the same time on two CPUs: they have no lock in common.
+    Take the lock of the other one, or use an atomic or per-CPU variable; mark what is meant to be without a lock:
+    `READ_ONCE()`, `WRITE_ONCE()`, `data_race()`"""
     HANG = "hang"
     """a loop, or a lock that its holder waits for"""
     REFUSED_PARAMETER = "refused parameter"

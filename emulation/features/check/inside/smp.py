@@ -182,7 +182,7 @@ class Load:
 
     def actions(self) -> dict[Callable[[], None], int]:
         """Return what may happen to this module, with weights."""
-        found = {self.inspect: 9, self.reload: 1}
+        found = {self.inspect: 9, self.reload: 2}
         found |= {self.set_parameter: 5} if self.before else {}
         return found | ({self.change_queue: 9} if self.queues.kind else {})
 

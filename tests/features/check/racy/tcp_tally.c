@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reno that counts its connections. Planted: the counter is not atomic. No kernel notices a lost increment.
+ * Reno that counts its connections. Planted: the counter is not atomic. The kernel does not notice a lost increment.
  */
 #include <linux/module.h>
 #include <net/tcp.h>

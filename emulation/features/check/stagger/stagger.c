@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Make races of a module under test more frequent, and name those of its own accesses.
+ *
+ * The compiler (-fsanitize=thread) calls the functions below before each access of the module to memory. Some accesses
+ * wait there for a moment, so that what takes some instructions takes long enough for another CPU to come in between.
+ * While a plain access waits, its bytes are watched, as in KCSAN. An access of another CPU to them, one of both a write,
+ * is a data race that has really happened.
+ *
+ * Marked accesses (READ_ONCE, WRITE_ONCE) wait, but are not reported. Two writes are a race; a read beside a write is
+ * told as a note, as many modules read their statistics so.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/task_stack.h>
+#include <linux/spinlock.h>
+
+#define WATCHES 16
+#define MOST_TOLD 64
+#define SKIPPED 64		/* accesses between two that wait: 1 to this many */
+#define WAIT_US 200		/* at most */
+#define SHARE 4			/* a CPU waits at most one in this many nanoseconds, or so */
+
+enum { UNUSED, IN_USE, SET, MET };
+
+struct watch {
+	atomic_t state;
+	unsigned long address, size, other;
+	bool write, other_writes;
+};
+
+struct turn {
+	int left;		/* accesses until the next one that waits */
+	u32 random;
+	u64 not_before;
+};
+
+static struct watch watches[WATCHES];
+static DEFINE_PER_CPU(struct turn, turns);
+static struct { unsigned long one, other; } told[MOST_TOLD];
+static unsigned int most_told;
+static DEFINE_RAW_SPINLOCK(told_lock);
+
+static bool is_new(unsigned long one, unsigned long other)
+{
+	unsigned long flags;
+	unsigned int at;
+	bool new;
+
+	raw_spin_lock_irqsave(&told_lock, flags);
+	for (at = 0; at < most_told; at++)
+		if ((told[at].one == one && told[at].other == other) ||
+		    (told[at].one == other && told[at].other == one))
+			break;
+	new = at == most_told && at < MOST_TOLD;
+	if (new) {
+		told[at].one = one;
+		told[at].other = other;
+		most_told++;
+	}
+	raw_spin_unlock_irqrestore(&told_lock, flags);
+	return new;
+}
+
+static void tell(unsigned long pc, bool write, unsigned long other, bool other_writes, unsigned long size)
+{
+	if (!is_new(pc, other))
+		return;
+	pr_warn("dcflab: %s: %pS %s %lu bytes while %pS %s them\n", write && other_writes ? "race" : "note",
+		(void *)pc, write ? "writes" : "reads", size, (void *)other, other_writes ? "writes" : "reads");
+}
+
+static bool meets(const struct watch *watch, unsigned long address, unsigned long size, bool write)
+{
+	return (write || READ_ONCE(watch->write)) && address < READ_ONCE(watch->address) + READ_ONCE(watch->size) &&
+	       READ_ONCE(watch->address) < address + size;
+}
+
+/* Tell those who wait at these bytes. A write counts more than a read before it, as both may be one update. */
+static void meet(unsigned long address, unsigned long size, bool write, unsigned long pc)
+{
+	struct watch *watch;
+	unsigned long flags;
+
+	for (watch = watches; watch < watches + WATCHES; watch++) {
+		int state = atomic_read(&watch->state);
+
+		if ((state != SET && (state != MET || !write)) || !meets(watch, address, size, write))
+			continue;
+		raw_local_irq_save(flags);
+		if (atomic_cmpxchg(&watch->state, state, IN_USE) == state) {
+			bool met = meets(watch, address, size, write);	/* it may be another's by now */
+
+			if (met) {
+				watch->other = pc;
+				watch->other_writes = write;
+			}
+			atomic_set_release(&watch->state, met ? MET : state);
+		}
+		raw_local_irq_restore(flags);
+	}
+}
+
+/* Wait, and watch the bytes meanwhile. */
+static void watch_while_waiting(unsigned long address, unsigned long size, bool write, unsigned long pc,
+				unsigned int wait_us)
+{
+	struct watch *watch = watches;
+	unsigned long other;
+	bool other_writes;
+	int state;
+
+	while (watch < watches + WATCHES && atomic_cmpxchg(&watch->state, UNUSED, IN_USE) != UNUSED)
+		watch++;
+	if (watch == watches + WATCHES)
+		return;
+	WRITE_ONCE(watch->address, address);
+	WRITE_ONCE(watch->size, size);
+	WRITE_ONCE(watch->write, write);
+	atomic_set_release(&watch->state, SET);
+	udelay(wait_us);
+	do {
+		state = atomic_read(&watch->state);
+		cpu_relax();
+	} while (state == IN_USE || atomic_cmpxchg(&watch->state, state, IN_USE) != state);
+	other = watch->other;
+	other_writes = watch->other_writes;
+	atomic_set_release(&watch->state, UNUSED);
+	if (state == SET)
+		return;
+	tell(pc, write, other, other_writes, size);
+}
+
+static void access(unsigned long address, unsigned long size, bool write, bool marked, unsigned long pc)
+{
+	struct turn *turn = raw_cpu_ptr(&turns);
+	unsigned int wait_us;
+
+	if (in_nmi() || object_is_on_stack((void *)address))
+		return;
+	if (!marked)
+		meet(address, size, write, pc);
+	if (--turn->left > 0 || local_clock() < turn->not_before)
+		return;
+	turn->random = 1664525 * turn->random + 1013904223 + (u32)local_clock();
+	turn->left = 1 + (turn->random >> 16) % SKIPPED;
+	wait_us = 1 + (turn->random >> 8) % WAIT_US;
+	turn->not_before = local_clock() + SHARE * 1000ULL * wait_us;
+	if (marked)
+		udelay(wait_us);
+	else
+		watch_while_waiting(address, size, write, pc, wait_us);
+}
+
+/* What the compiler calls (gcc/tsan.def). */
+#define ACCESS(name, size, write, marked)						\
+	void __tsan_##name##size(void *address);					\
+	void __tsan_##name##size(void *address)						\
+	{										\
+		access((unsigned long)address, size, write, marked, _RET_IP_);		\
+	}										\
+	EXPORT_SYMBOL(__tsan_##name##size)
+
+#define ACCESSES(size)									\
+	ACCESS(read, size, false, false);						\
+	ACCESS(write, size, true, false);						\
+	ACCESS(volatile_read, size, false, true);					\
+	ACCESS(volatile_write, size, true, true);					\
+	ACCESS(unaligned_read, size, false, false);					\
+	ACCESS(unaligned_write, size, true, false);					\
+	ACCESS(unaligned_volatile_read, size, false, true);				\
+	ACCESS(unaligned_volatile_write, size, true, true)
+
+#define RANGE(name, write)								\
+	void __tsan_##name##_range(void *address, unsigned long size);			\
+	void __tsan_##name##_range(void *address, unsigned long size)			\
+	{										\
+		access((unsigned long)address, size, write, false, _RET_IP_);		\
+	}										\
+	EXPORT_SYMBOL(__tsan_##name##_range)
+
+ACCESSES(1);
+ACCESSES(2);
+ACCESSES(4);
+ACCESSES(8);
+ACCESSES(16);
+RANGE(read, false);
+RANGE(write, true);
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+EXPORT_SYMBOL(__tsan_init);
+
+MODULE_DESCRIPTION("Waits at accesses of a module under test, and names its data races");
+MODULE_LICENSE("GPL");

@@ -5,7 +5,7 @@ Six stations 200 m apart at 2 Mb/s, for 100 s; the second flow starts 10 s after
 earlier or the shorter of two nearby flows starves the other. The cases:
 
 - `alike`: two flows of one hop that face each other, sta1 to sta2 and sta4 to sta3. Each sender is hidden from the
-  other, and spoils what the other's receiver should hear.
+  other, and corrupts frames at the other's receiver.
 - `shorter`: a flow of two hops, sta6 to sta4, beside one of one hop, sta2 to sta3, as in Xu and Saadawi (IEEE
   Communications Magazine, 2001).
 - `apart`, a control: two flows of one hop whose senders hear each other, sta2 to sta1 and sta4 to sta5.

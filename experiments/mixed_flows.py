@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who upgrades first: some flows use slow congestion avoidance, or have their ACKs thinned, and the others do not.
+"""A partly upgraded network: some flows use slow congestion avoidance, or have their ACKs thinned, and the others do
+not.
 
 Paper 003 leaves open what happens in a network of which a part is upgraded. Ten NewReno flows between pairs drawn at
 random in a square of 80 stations, static routes, RTS/CTS before every frame. A tenth of the flows, half of them, or all

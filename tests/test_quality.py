@@ -69,7 +69,7 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
         assert not found - ({"/tmp/"} if name.startswith("tests/") else set()), name
 
 
-# Who sends a patch signs it. The others find fault with the lines around: barriers without a comment, a printk().
+# The sender of a patch signs it. The others find fault with the lines around: barriers without a comment, a printk().
 UPSTREAM = "MISSING_SIGN_OFF,COMPLEX_MACRO,MEMORY_BARRIER,PRINTK_WITHOUT_KERN_LEVEL,VOLATILE"
 
 

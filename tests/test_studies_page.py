@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/all-studies.md lists the studies that there are. After a change of one:
+"""docs/all-studies.md lists all studies. After a change of one:
 
 ./dcflab python tests/test_studies_page.py > docs/all-studies.md
 """

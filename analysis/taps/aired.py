@@ -31,7 +31,7 @@ class Aired:
     lane.
 
     `outcome` is that at the addressed receiver (OK if the air says nothing, as for a group). `culprit` is the station
-    whose transmission spoilt it. `tcp` has the segments among `frames`; `ips` are the stations' addresses.
+    whose transmission collided with it. `tcp` has the segments among `frames`; `ips` are the stations' addresses.
     """
 
     start_ns: Array

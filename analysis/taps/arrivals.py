@@ -40,7 +40,7 @@ def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
     outcome = np.where(spoilt, Outcome.NOISE, Outcome.OK)
     bad = np.flatnonzero(spoilt)
     collided = _overlapped(tx[bad], station[bad], time[bad], sent, medium)
-    if not medium.noise:  # then a transmission from before the start spoilt it
+    if not medium.noise:  # then a transmission from before the start collided with it
         collided |= time[bad] < capture.start_ns + LONGEST_NS
     outcome[bad[collided]] = Outcome.COLLISION
     return Received(time, tx, station, sent.receiver[tx] == station, outcome)
@@ -71,7 +71,7 @@ def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: M
     """Return which arrivals overlapped another transmission at their station."""
     longest = medium.links.longest_ns
     over = np.maximum.accumulate(sent.end + longest)  # end of all transmissions up to this one
-    first = np.searchsorted(over, arrival, "right")  # transmissions from here on may still be there,
+    first = np.searchsorted(over, arrival, "right")  # transmissions from here on may not have ended,
     last = np.searchsorted(sent.time, arrival + sent.airtime[tx], "left")  # and up to here have begun
     met = np.zeros(tx.size, bool)
     for rows in _parts((last - first).clip(min=0)):

@@ -51,7 +51,7 @@ def frames(
     Besides Scapy's own attributes (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
     `kind`: a Kind;
     `outcome`: at the addressed receiver, or at the station that shows it (None: unknown);
-    `culprit`: the station whose frame spoilt it, or the kind of frame that the receiver was sending;
+    `culprit`: the station whose frame collided with it, or the kind of frame that the receiver was sending;
     `attempt`: the number of this RTS or transmission (None for a CTS or an ACK);
     `queued_s`: how long its sender had held it;
     `given_up`: what the MAC gave up after it, and at which limit.
@@ -68,7 +68,7 @@ def frames(
 
 
 def remarked(run: Path) -> Iterator["Packet"]:
-    """Yield the packets that stations received and the air remarks on; these include all spoilt ones."""
+    """Yield the packets that stations received and the air remarks on; these include all corrupted ones."""
     memory: dict[str, _Sender] = {}
     for packet in _of_run(run, "", remarked=True):
         _describe(packet, memory)

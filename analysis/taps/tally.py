@@ -57,7 +57,7 @@ def counters(run: Path) -> dict[str, int]:
                 add("fail", "rtscts")
             add("fail", NAMES.get(what, what.lower()))
     found.update(tries.retries(*span_ns(air)))
-    for frame in remarked(run) if there else ():  # includes all spoilt packets
+    for frame in remarked(run) if there else ():  # includes all corrupted packets
         if frame.outcome in COLLIDED:
             add("col.any", ROW[frame.kind])
     return dict(found)

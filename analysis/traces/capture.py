@@ -42,11 +42,10 @@ class Capture:
     """All packets of a run's files, as columns in order of time and interface.
 
     `time_ns` is the start of the transmission or arrival. `frame` is the offset in `data` of the 802.11 header,
-    followed by `caplen` captured bytes, with FCS where `has_fcs` (the FCS on `air`, also of spoilt frames). `length` is
-    the MPDU's full length with FCS; `rate` is in 100 kb/s, `freq` in MHz; `mode` is as in `traces.modes`; `dbm` is the
-    signal (0 on `air`); `bad` is the bad-FCS flag. `ppdu` is equal for the MPDUs of one PPDU: the `packet_id` of the
-    first. `last`: none of them follows.
-    """
+    followed by `caplen` captured bytes, with FCS where `has_fcs` (the FCS on `air`, also of corrupted frames). `length`
+    is the MPDU's full length with FCS; `rate` is in 100 kb/s, `freq` in MHz; `mode` is as in `traces.modes`; `dbm` is
+    the signal (0 on `air`); `bad` is the bad-FCS flag. `ppdu` is equal for the MPDUs of one PPDU: the `packet_id` of
+    the first. `last`: none of them follows."""
 
     data: Array
     interfaces: list[Interface]

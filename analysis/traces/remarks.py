@@ -93,7 +93,7 @@ def _names(trace: Trace) -> Array:
 
 
 def _causes(trace: Trace, bad: Array, what: Array) -> Array:
-    """Return for each spoilt arrival, as one number: outcome, station that caused it, and the name of its frame."""
+    """Return for each corrupted arrival, as one number: outcome, station that caused it, and the name of its frame."""
     rx, tx = trace.rx[bad], trace.tx
     other, name = rx["other"].astype(np.int64), rx["other_kind"].astype(np.int64)
     row = np.flatnonzero(tx["kind"] == Kind.OTHER)

@@ -303,7 +303,7 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
 
 def check_order(tx: Array, frame: Array) -> None:
     """Raises Damaged unless these transmissions, whose bytes are at these offsets, are numbered in order."""
-    _fail(frame[1:] - TX.itemsize, np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
+    _fail(frame[1:] - TX.itemsize, np.diff(tx["id"]) <= 0, "transmissions that are not numbered in order")
 
 
 def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:

@@ -44,9 +44,8 @@ class Views:
     """All arrivals at stations from the reception threshold on, by transmission and station: columns.
 
     `row` is the transmission's packet in the air's file, `station` is numbered from 0, and `delay_ns` is from the start
-    of the transmission to that of the arrival. `text` is an index into `texts`: why it was spoilt there; FINE if it was
-    not.
-    """
+    of the transmission to that of the arrival. `text` is an index into `texts`: why it was corrupted there; FINE if it
+    was not."""
 
     row: Array
     station: Array

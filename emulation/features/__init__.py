@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def names() -> list[str]:
-    """The features there are."""
+    """Return the names of all features."""
     return sorted(name for name in os.listdir(HERE) if os.path.isfile(os.path.join(HERE, name, "__init__.py")))
 
 

@@ -186,7 +186,7 @@ class Route(Netlink):
     def replace_qdisc(
         self, index: int, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0
     ) -> None:
-        """Install a qdisc as a link's root, or as a qdisc's child; change it if it is there already."""
+        """Install a qdisc as a link's root, or as a qdisc's child; change it if it exists."""
         values: list[tuple[int, Value]] = [(TCA_KIND, kind)]
         if options is not None:
             values.append((TCA_OPTIONS | NESTED, options))

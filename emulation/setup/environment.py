@@ -9,7 +9,7 @@ The launcher finds them itself: KEY is the start of the lock file's SHA-256, so 
 environment's interpreter has its version in its name (/usr/bin/python3.11). When the system's Python is replaced, the
 link dangles, and the launcher asks for a new environment.
 
-A wheel has no lock file (`wheel`): whoever installed it made the environment, which is checked but never changed.
+A wheel has no lock file (`wheel`): its installer made the environment, which is checked but never changed.
 """
 
 from __future__ import annotations

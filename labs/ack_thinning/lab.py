@@ -45,7 +45,7 @@ def air_ns(run: Recorded, kind: str) -> int:
     return sum(station.counters["airtime_ns"].get(kind, 0) for station in run.result.stations)
 
 
-def spoilt_by_ack(run: Recorded) -> Array:
+def lost_to_acks(run: Recorded) -> Array:
     """Return which segments collided with a TCP ACK: the culprit's last frame that began before their end."""
     air = run.air
     found = np.zeros(air.kind.size, bool)
@@ -112,7 +112,7 @@ LAB = Lab(
             name="frame",
             asks="In the run without thinning, find a TCP segment that collided with a TCP ACK on its way back.",
             run="plain",
-            which=spoilt_by_ack,
+            which=lost_to_acks,
             points=2,
             look="on the timeline, search for `collision and data`, and see which frame the line comes from",
         ),

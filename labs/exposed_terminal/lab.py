@@ -56,8 +56,8 @@ def both_at_once(run: Recorded) -> Array:
 def lost_to_collisions(runs: Runs) -> float:
     """Return the share of the air time that collided datagrams took, where one sender silences the other."""
     run = runs["exposed"]
-    spoilt = float((sent(run, Kind.UDP) & collided(run)).sum())
-    return spoilt * airtime_us(run, Kind.UDP) / 1e6 / run.result.air_s
+    lost = float((sent(run, Kind.UDP) & collided(run)).sum())
+    return lost * airtime_us(run, Kind.UDP) / 1e6 / run.result.air_s
 
 
 LAB = Lab(

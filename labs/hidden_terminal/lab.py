@@ -17,7 +17,7 @@ STA1, STA3 = 0, 2
 HEADERS = 26 + 8 + 20 + 8 + 4  # bytes of QoS data around a datagram's payload: MAC, LLC/SNAP, IP, UDP; FCS
 
 
-def spoilt(run: Recorded, station: int) -> Array:
+def collided_datagrams(run: Recorded, station: int) -> Array:
     """Return which datagrams of a station collided."""
     found: Array = sent(run, Kind.UDP, station) & collided(run)
     return found
@@ -25,7 +25,7 @@ def spoilt(run: Recorded, station: int) -> Array:
 
 def sent_into(run: Recorded) -> Array:
     """Return which of sta1's collided datagrams began more than a slot after a frame of sta3."""
-    found: Array = spoilt(run, STA1) & meanwhile(run, STA3) & (run.air.culprit == STA3)
+    found: Array = collided_datagrams(run, STA1) & meanwhile(run, STA3) & (run.air.culprit == STA3)
     return found
 
 
@@ -46,7 +46,7 @@ def collisions(run: Recorded, kind: Kind) -> int:
 def slotted(run: Recorded) -> float:
     """Return the share of sta1's collided frames that began within a slot of one of sta3."""
     air = run.air
-    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[sent(run, Kind.UDP, STA3)]
+    mine, theirs = air.start_ns[collided_datagrams(run, STA1)], air.start_ns[sent(run, Kind.UDP, STA3)]
     at = np.searchsorted(theirs, mine).clip(1, theirs.size - 1)
     apart = np.minimum(abs(theirs[at] - mine), abs(theirs[at - 1] - mine))
     return float((apart <= 1000 * SLOT_US).mean())
@@ -54,7 +54,7 @@ def slotted(run: Recorded) -> float:
 
 def counts(run: Recorded) -> Sequence[str]:
     """Return what the tap must print: the number of collisions of each sender."""
-    return [str(int(spoilt(run, station).sum())) for station in (STA1, STA3)]
+    return [str(int(collided_datagrams(run, station).sum())) for station in (STA1, STA3)]
 
 
 LAB = Lab(

@@ -135,7 +135,7 @@ def test_comments(sample: Sample) -> None:
 
 
 def test_stations_say_why(sample: Sample) -> None:
-    """Each spoilt frame on a station says why, and no other does."""
+    """Each corrupted frame on a station says why, and no other does."""
     file, t = sample.capture, sample.trace
     said = Counter((int(file.interface[r]) - 1, file.comment(r).split()[0]) for r in np.flatnonzero(file.bad))
     why = {Outcome.COLLISION: "collision", Outcome.OWN_TX: "receiver"}
@@ -145,8 +145,8 @@ def test_stations_say_why(sample: Sample) -> None:
 
 
 def test_a_collided_handshake_is_tcp() -> None:
-    """A SYN, FIN or RST that spoilt a frame, or was given up, is called that, though the counters have no kind for it;
-    so is one that the receiver was sending."""
+    """A SYN, FIN or RST that collided with a frame, or was given up, is called that, though the counters have no kind
+    for it; so is one that the receiver was sending."""
     air = TinyAir(3, seed=3, rts=lambda length: False)
     for n in range(60):
         for source, flags in ((0, 0x02), (1, 0x14), (2, 0x11)):

@@ -85,7 +85,7 @@ def test_shares() -> None:
 
 
 def test_what_is_counted_of_the_mac() -> None:
-    """Retries and spoilt responses over all stations; losses in percent of what the flows' ends sent."""
+    """Retries and collided responses over all stations; losses in percent of what the flows' ends sent."""
     r = run(given_up=5)
     assert r.retries == (1 + 3, 2 + 0)
     assert r.responses_spoilt == 2 + 88

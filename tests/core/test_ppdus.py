@@ -197,7 +197,7 @@ def test_interference_corrupts_the_mpdus_that_it_overlaps(
 
 
 def test_what_was_not_acknowledged_is_sent_again_first() -> None:
-    """MPDU 1 of 4 is spoilt. It is the first of the next PPDU, with Retry, before two new ones: the window waits."""
+    """MPDU 1 of 4 is corrupted. It is the first of the next PPDU, with Retry, before two new ones: the window waits."""
     air = jammed()
     session = air.agree(0, 1)
     send(air, 4)
@@ -289,7 +289,7 @@ def test_who_overhears_an_aggregate_sets_its_nav_and_is_silent() -> None:
 
 
 def test_eifs_only_if_no_mpdu_came_well() -> None:
-    """10.3.2.3.7: of two MPDUs one is enough. 3 hears all, and 2's jam spoils MPDU 0 for it, or the preamble."""
+    """10.3.2.3.7: of two MPDUs one is enough. 3 hears all, and 2's jam corrupts MPDU 0 for it, or the preamble."""
     for at, eifs in ((passes(0)[0] + 20, False), (1010.0, True)):
         power = mutual(4, {(0, 1): NEAR, (0, 3): NEAR, (1, 3): 0})
         power[2][3] = NEAR
@@ -383,7 +383,7 @@ def test_what_comes_during_a_txop_goes_only_as_far_as_announced() -> None:
 )  # fmt: skip
 @examples(100)
 def test_no_exchange_of_a_txop_outlasts_what_was_announced(traffic, jams, mpdus, limit, rts):  # type: ignore[no-untyped-def]
-    """Whatever is lost and whatever comes meanwhile; 2 is hidden from 0, and spoils what it likes."""
+    """Whatever is lost and whatever comes meanwhile; 2 is hidden from 0, and corrupts anything."""
     air = jammed(edca=True, queue=200)
     edca(air, limit, 1)
     air.agree(0, 1, limits=Limits(65_535, 5_484_000, mpdus, 0))
@@ -504,8 +504,8 @@ def test_what_a_delimiter_of_ht_cannot_count_goes_alone() -> None:
 
 @pytest.mark.parametrize(("begin_us", "lost"), [(2.0, {0, 1}), (9.0, {1, 2}), (25.0, {2, 3}), (13.0, {1, 2})])
 def test_what_lies_between_mpdus_can_be_lost(begin_us: float, lost: set[int]) -> None:
-    """MPDUs of 60 bytes that begin 16.2 us apart, at 65 Mb/s, each for 7.9 us. A frame of 28 us spoils
-    two of them; where it begins or ends between two it spoils neither."""
+    """MPDUs of 60 bytes that begin 16.2 us apart, at 65 Mb/s, each for 7.9 us. A frame of 28 us corrupts
+    two of them; where it begins or ends between two it corrupts neither."""
     air = jammed()
     air.agree(0, 1, limits=Limits(65_535, 5_484_000, 64, 16_000))
     send(air, 5, length=60)
@@ -596,7 +596,7 @@ def test_protection_from_stations_of_80211a(protection: dict[str, bool]) -> None
 
 
 def test_a_station_of_80211a_that_is_hidden_obeys_the_cts() -> None:
-    """It hears the recipient only: without RTS it spoils what it overlaps, with it all comes well."""
+    """It hears the recipient only: without RTS it corrupts what it overlaps, with it all comes well."""
     for rts in (False, True):
         air = made(mutual(3, {(0, 1): NEAR, (1, 2): NEAR}))
         assert air.lib.dcf_set_formats(air.memory, 2, LEGACY)
@@ -685,8 +685,8 @@ def in_channels(power: int, jammer_mhz: int, *, primary_mhz: int = FREQ, recepti
     ],
 )
 def test_interference_in_one_20_mhz_channel(jammer_mhz: int, spoils: bool, reception: int) -> None:
-    """A PPDU of 80 MHz at channels 36 to 48, whichever is its primary: what overlaps it in any of them spoils the MPDUs
-    that pass meanwhile, and no others; what lies beside does not."""
+    """A PPDU of 80 MHz at channels 36 to 48, whichever is its primary: what overlaps it in any of them corrupts the
+    MPDUs that pass meanwhile, and no others; what lies beside does not."""
     for primary_mhz in (5180, 5240):
         air = in_channels(NEAR, jammer_mhz, primary_mhz=primary_mhz, reception=reception)
         jam = next(t for t in air.tx if t.station == 2)

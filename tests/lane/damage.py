@@ -84,7 +84,7 @@ def parts(value: Any) -> Iterator[Any]:
         yield from parts(part)
 
 
-def spoilt(data: bytes, rng: random.Random) -> bytes:
+def damaged_bytes(data: bytes, rng: random.Random) -> bytes:
     """Return bytes that were cut, flipped, repeated or removed."""
     found = bytearray(data)
     at = rng.randrange(len(found) + 1)
@@ -121,8 +121,8 @@ def damaged(file: Path, rng: random.Random) -> bytes:
         row[rng.randrange(len(row))] = str(rng.choice(WORDS)).replace("\ud800", "?")
         return "\n".join(map(",".join, rows)).encode()
     if file.suffix == ".gz" and rng.random() < 0.8:
-        return gzip.compress(spoilt(gzip.decompress(data), rng), 1)
-    return spoilt(data, rng)
+        return gzip.compress(damaged_bytes(gzip.decompress(data), rng), 1)
+    return damaged_bytes(data, rng)
 
 
 def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:

@@ -27,7 +27,7 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _speeds(self) -> Self:
         if self.vmin > self.vmax:
-            raise ValueError(f"vmin is {self.vmin:g} m/s and vmax {self.vmax:g}: no speed is between")
+            raise ValueError(f"vmin, {self.vmin:g} m/s, must not be above vmax, {self.vmax:g} m/s")
         return self
 
 

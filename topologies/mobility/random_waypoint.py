@@ -46,7 +46,7 @@ class Parameters(BaseModel):
             there = ", ".join(f"{vmax:g}" for vmax in PAPERS)
             raise ValueError(f"vmin: give a value; paper 003 has one for a vmax of {there}, not for {self.vmax:g}")
         if lowest > self.vmax:
-            raise ValueError(f"vmin is {lowest:g} m/s and vmax {self.vmax:g}: no speed is between")
+            raise ValueError(f"vmin, {lowest:g} m/s, must not be above vmax, {self.vmax:g} m/s")
         return lowest, self.vmax
 
 

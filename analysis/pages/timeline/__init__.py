@@ -44,7 +44,7 @@ class Frames:
     station: Array
     receiver: Array
     outcome: Array  # at the addressed receiver
-    culprit: Array  # row of the transmission that spoilt it
+    culprit: Array  # row of the transmission that collided with it
     attempt: Array  # number of the RTS, or of the transmission of the frame itself, from 1
     given_up: Array  # Reason at whose limit the MAC gave up the frame after this; 0: not given up
     queued: Array  # time from the kernel's handing over to the start; NONE: not the first attempt

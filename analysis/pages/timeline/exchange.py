@@ -64,8 +64,9 @@ def _parts(comment: str) -> tuple[int, int, int]:
 
 
 def culprits(air: Aired) -> Array:
-    """Return the transmission that spoilt each: the last one of the station that the air names, or of the receiver
-    itself, that began before its end. It must have been on the air at the same time, up to the propagation delay."""
+    """Return the transmission that caused each collision: the last one of the station that the air names, or of the
+    receiver itself, that began before its end. It must have been on the air at the same time, up to the propagation
+    delay."""
     own = air.outcome == Outcome.OWN_TX
     who = np.where(own, air.receiver, air.culprit)
     spoilt = np.flatnonzero(who != NONE)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write a timeline for Perfetto, in Chrome's trace-event format (JSON) for ui.perfetto.dev and chrome://tracing. Each
 station is a process, its frames are slices of a thread, queues and TCP's state are counters. A collision is a flow
-event: an arrow from the transmission that caused it to the one that it spoilt. The format's times are in us."""
+event: an arrow from the transmission that caused it to the one that was lost. The format's times are in us."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ def events(made: Timeline) -> Iterator[Event]:
 
 
 def _slices(made: Timeline) -> Iterator[Event]:
-    """Yield the frames, and arrows to the frames that they spoilt."""
+    """Yield the frames, and arrows to the frames that they collided with."""
     of = made.frames
     columns = (column.tolist() for column in (of.start, of.took, of.kind, of.station, of.receiver, of.outcome,
                of.culprit, of.attempt, of.given_up, of.length, of.rate, of.flow, of.seq, of.payload))  # fmt: skip

@@ -31,7 +31,7 @@ def callback(arguments: tuple[str, ...], quick: bool, changed: str | None) -> No
 QUICK = Option(["--quick"], is_flag=True, help="The quick tests and one lane of each kind: an answer in two minutes.")
 CHANGED = Option(
     ["--changed"], is_flag=False, flag_value=MAIN, metavar="[BASE]",
-    help=f"What changes can have touched: those since BASE, a branch or a commit, committed or not [default: {MAIN}].",
+    help=f"Only tests that changes since BASE, a branch or a commit, can affect [default: {MAIN}].",
 )  # fmt: skip
 GROUP = "Administer"
 COMMAND = Command(

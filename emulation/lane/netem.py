@@ -20,6 +20,8 @@ LIMIT, CERTAIN = 1000, 0xFFFFFFFF  # in packets; a probability of 1
 TCA_NETEM_RATE = 6
 ATTRIBUTES = {"latency_ns": 10, "jitter_ns": 11}  # TCA_NETEM_LATENCY64, JITTER64
 
+UNLIMITED = build([(TCA_NETEM_RATE, RATE.pack(0, 0, 0, 0))])
+
 
 def pack(options: Mapping[str, int], limit: int = LIMIT, lost: float = 0.0, rate_bps: int = 0) -> bytes:
     """Return TCA_OPTIONS: delay and jitter (ns), limit (packets), loss (fraction), and rate (bit/s; 0: unlimited)."""

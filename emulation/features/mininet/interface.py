@@ -31,13 +31,14 @@ def range_of(call: str, range: Any) -> float | None:
 
 
 def mac_of(call: str, mac: str | None) -> str | None:
-    """Check a hardware address, and return it. Raises Misuse."""
+    """Return a hardware address in its usual form. Raises Misuse."""
+    said = ":".join(part.zfill(2) for part in str(mac or "").lower().split(":"))
     try:
         if mac:
-            hardware_address(str(mac))
+            hardware_address(said)
     except NetlinkError:
         raise Misuse(f"{call}: {mac!r} is not a hardware address like 00:00:00:00:00:01") from None
-    return str(mac).lower() if mac else None
+    return said if mac else None
 
 
 def other_address(address: str, number: int) -> str:

@@ -49,7 +49,8 @@ class Lab(Net):
         self.sessions = contextlib.ExitStack()
         self.order: dict[str, list[Intf]] = {}  # of interfaces in the plan, by node
         for node in net.all_nodes():
-            self.take(node)
+            if node.intfs or node.kind in ("station", "ap"):  # others are made when the network runs
+                self.take(node)
         self.join()
 
     def take(self, node: Node) -> None:

@@ -284,9 +284,9 @@ class Mininet:
         name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
         own = dict(params.get(f"params{which}") or {})
         check(f"addLink: params{which}", own, ("ip",))
-        intf = Intf(name, node, params.get(f"addr{which}"))
         first = not node.intfs
-        intf.mac = intf.mac or (node.params.get("mac") if first else None)
+        mac = params.get(f"addr{which}") or (node.params.get("mac") if first else None)
+        intf = Intf(name, node, mac)
         intf.note_ip(own.get("ip") or (node.params.get("ip") if first else None))
         node.intfs[port] = intf
         return intf
@@ -296,7 +296,15 @@ class Mininet:
         return [intf.name for node in self.all_nodes() for intf in node.intfList()]
 
     def node_of(self, node: Any) -> Node:
-        return self[node] if isinstance(node, str) else node
+        """Return a node by its name, or itself; one that the script made by its class joins the network."""
+        if isinstance(node, str):
+            return self[node]
+        if node.name not in self.nameToNode and node.kind == "host":
+            node.net = self
+            if self.lab:
+                open_node(self.lab, node)
+            self.nameToNode[node.name] = node
+        return node  # type: ignore[no-any-return]
 
     def wires(self) -> list[Link]:
         return [made for made in self.links if made.role == "wired"]
@@ -364,6 +372,8 @@ class Mininet:
         lab.start()
         self.built = True
         for node in self.all_nodes():
+            if node.name not in lab.nodes:
+                open_node(lab, node)
             node.lane = lab[node.name]  # type: ignore[assignment]
             lab[node.name].private = node.private()
             named = {each.name: each for each in lab[node.name].interfaces}

@@ -69,6 +69,8 @@ class Link(links.Link):
 def shape(interface: node.Interface, plan: dict[str, Any]) -> None:
     """Give an end the rate, delay and losses of a plan, also while the network runs."""
     options = netem_options(plan) or netem.pack({}, plan["queue"])
+    if not plan["rate_bps"]:
+        options += netem.UNLIMITED  # else netem keeps the rate that it had
     interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
 
 

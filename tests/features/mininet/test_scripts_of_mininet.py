@@ -320,7 +320,7 @@ print(sta1.cmd("iwconfig"))
 sta1.cmd("iwconfig sta1-wlan0 essid off; iwconfig sta1-wlan01 essid x; iwconfig sta1-wlan0 txpower 3")
 sta1.cmd("sudo ifconfig sta1-wlan01 10.0.1.1/24")
 print("no", sta1.wintfs[0].associatedTo, sta1.wintfs[0].txpower, sta1.cmd("iwconfig sta1-wlan01 sens 3"))
-for said in ({"delay": "15ms"}, {}):
+for said in ({"delay": "15ms", "bw": 0.1}, {"delay": "15ms"}, {}):
     wire.intf1.config(**said)
     h1.cmd("ping -c 1 10.0.1.1")
     print("rtt", h1.cmd("ping -c 1 10.0.1.1").split("time=")[1].split(".")[0])
@@ -337,27 +337,33 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert lines[at + 3].startswith("          Link Quality=70/70  Signal level=-")
     assert "sta1-wlan01  IEEE 802.11  ESSID:off/any  " in lines
     assert after(lines, "no") == ["3.0 iwconfig: sens is not there: use iw"]
-    assert after(lines, "rtt") == ["15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
+    assert after(lines, "rtt") == ["23", "15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
 
 
 LIMITED = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()
-sta1, h1 = net.addStation("sta1"), net.addHost("h1")
+sta1, h1, h2 = net.addStation("sta1"), net.addHost("h1", mac="0:0:00:00:00:0B"), net.addHost("h2")
 ap1 = net.addAccessPoint("ap1", mac="02:00:00:00:00:01", ip="10.0.0.9", failMode="standalone")
+s1 = net.addSwitch("s1", failMode="standalone")
 net.addLink(sta1, ap1, delay="20ms")
 net.addLink(h1, ap1)
 net.start()
-print("lost", net.ping(), sta1.MAC(), ap1.IP())
+print("lost", net.ping(), sta1.MAC(), ap1.IP(), h1.MAC())
+for ends in ((s1, ap1), (h2, s1)):
+    net.addLink(*ends)
+print("late", net.ping([h2, sta1]))
 print("rtt", sta1.cmd("ping -c 1 10.0.0.9").split("time=")[1].split(".")[0])
 net.stop()
 """
 
 
 def test_a_link_of_a_station_delays(stage):
-    """Its access point has an IP address, and the hardware address that the station would have had."""
+    """Its access point has an IP address, and the hardware address that the station would have had. Two nodes get
+    their links later."""
     lines = stage.play(LIMITED)
-    assert after(lines, "lost") == ["0.0 02:00:02:00:00:01 10.0.0.9"]
+    assert after(lines, "lost") == ["0.0 02:00:02:00:00:01 10.0.0.9 00:00:00:00:00:0b"]
+    assert after(lines, "late") == ["0.0"]
     assert 20 <= int(after(lines, "rtt")[0]) < 45
 
 

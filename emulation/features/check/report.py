@@ -117,7 +117,8 @@ def show(check: Check, console: Console) -> None:
             show_finding(console, check, done, finding)
         console.print(f"  again: {again}", markup=False, highlight=False, soft_wrap=True)
     debugged = check.options.get("--lane", ["virtual"]) == ["virtual"]
-    if debugged and any(finding.console and finding.stage is not Stage.BUILD for _, finding in check.findings):
+    elsewhere = Stage.BUILD, Stage.SMP
+    if debugged and any(finding.console and finding.stage not in elsewhere for _, finding in check.findings):
         console.print("\nWith --gdb such a command stops in gdb where it happens.", highlight=False)
     for done in check.done:
         if done.report and done.report.notes:

@@ -103,7 +103,7 @@ def check(
         "kernel": place.kernel.release, "cpus": CPUS, "tries": tries, "found": sum(bool(one.findings) for one in done),
         "connections": sum(one.connections for one in done), "reloads": sum(one.reloads for one in done),
     }  # fmt: skip
-    notes = tuple(dict.fromkeys(f"{SEEN}{note}" for one in done for note in one.notes))
+    notes = tuple(dict.fromkeys(note for one in done for note in one.notes))
     return Report(Stage.SMP, tuple(counted(done)), notes, time.monotonic() - began, data)
 
 
@@ -167,10 +167,11 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
         text = f"no end after {WALL_LIMIT_S:g} s{splats.last_words(console)}" if hangs else error.detail
         found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
     lines = Lines(module.name, module.path, kernel)
-    notes = (line.partition(NOTE)[2] for line in console_of(folder) if NOTE in line)
+    reads = (line.partition(NOTE)[2] for line in console if NOTE in line and FRAME.search(line))
+    notes = (*seen.get("notes", ()), *(f"{SEEN}{places(text, lines)}" for text in reads))
     return Try(
         tuple(explained(with_both(one, lines), lines) for one in found),
-        seen.get("connections", connections), loads(console) - 1, tuple(places(note, lines) for note in notes),
+        seen.get("connections", connections), loads(console) - 1, notes,
     )  # fmt: skip
 
 

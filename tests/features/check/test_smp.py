@@ -102,7 +102,7 @@ def test_a_data_race_is_named_by_both_accesses(tmp_path, monkeypatch):
     monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"a.c:{frame.partition('+0x')[2][:1]}")
     found = seen(tmp_path, log)
     both = "tally_init (a.c:7) writes 4 bytes while tally_release (a.c:5)"
-    assert found.notes == (f"{both} reads them",)
+    assert found.notes == (f"{smp.SEEN}{both} reads them",)
     race, corruption = found.findings
     assert (race.name, race.text, race.where) == (Name.DATA_RACE, f"{both} writes them", "tally_init [tcp_tally]")
     assert corruption.name is Name.OOPS

@@ -28,8 +28,11 @@ VERSION = 1
 SHOWN_LINES, SHOWN_NOTES = 12, 6
 SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
 WIDTH = 120
-# Lines of a kernel's report that are hidden at first: raw memory words, and the frames of the check itself.
-UNTELLING = re.compile(r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|\] \? |^(CPU: |Tainted: )")
+# Lines of a kernel's report that are hidden at first: raw memory words, registers, and the frames of the check itself.
+UNTELLING = re.compile(
+    r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|(\]|^) \? "
+    r"|^(CPU|Tainted|Hardware name|Code|FS|CS|CR2|R[A-D]X|R[SB]P|R1?\d): "
+)
 INSTRUMENT = re.compile(
     r"(^| |\] )(show_stack|dump_stack|print_(report|address|circular|irq|usage|bad|lock|unlock|deadlock)"
     r"|panic|__warn|warn_|report_bug|_*(kasan|asan|hwasan|ubsan)_|check_(noncircular|prev|irq|deadlock)"

@@ -30,7 +30,7 @@ class Column(Enum):
     """Under which conditions a study's claims are judged."""
 
     PUBLISHED = "as published"  # the paper's MAC rules, routing and TCP, as far as Linux can be set so
-    TODAY = "today"  # the standard's DCF, and Linux as it comes
+    TODAY = "today"  # the standard's DCF, and unmodified Linux
     CONTROL = "control"  # other conditions: shown, but not counted
 
 

@@ -2,7 +2,7 @@
 """TCP learns that a route failed (ELFN, Holland and Vaidya): what papers 003 and 004 leave to others.
 
 The route break of `route-breaks`, over OLSR, which buffers nothing while it has no route, and over AODV and DSR, which
-buffer. With `tell=1`, manet.ko answers a segment that it drops for want of a route with ICMP host unreachable. Linux's
+buffer. With `tell=1`, manet.ko answers a segment that it drops without a route with ICMP host unreachable. Linux's
 TCP then takes back the last doubling of its timeout (RFC 6069). ELFN goes further: it stops the timer, and sends
 probes.
 """

@@ -49,7 +49,7 @@ def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a run in `here`/run, and yield while it goes on; end it afterwards."""
+    """Start a run in `here`/run, and yield while it runs; end it afterwards."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     command = [*HANGS_UP, *PROGRAM, *arguments, "--out", "run"]
     with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]

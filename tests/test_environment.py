@@ -153,7 +153,7 @@ def test_what_needs_more_than_runs_do_begins_again_in_the_whole_environment(
 
 
 def test_set_up_makes_the_whole_environment_too(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Besides the kernel."""
+    """In addition to the kernel."""
     monkeypatch.setattr(sys, "prefix", str(emulation.setup.prepare_environment().parents[1]))
     monkeypatch.setattr(setup, "prepare", lambda *groups: None)
     setup.callback(())

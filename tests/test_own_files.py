@@ -76,7 +76,7 @@ NO_STUDIES = {
     '"string", {}, {"a": {}}, [Claim("C", "", order("hops", "a", "b"))]': "ValueError: a run has no quantity 'hops'",
     '"strings", {}, {"a": {}}, []': "there is no topology 'strings'; there are: ",
 }
-# Of options, which are looked at when it is to be run; and what the user gives besides.
+# Of options, which are looked at when it is to be run; and those that the user adds.
 NO_RUNS = {
     '"string", {"station": 3}, {"a": {}}, []': ("", "there is no option 'station'; there are: "),
     '"string", {}, {"a": {"station": 3}}, []': ("", "there is no option 'station'; there are: "),

@@ -117,7 +117,7 @@ def test_shadows_of_those_who_move() -> None:
         assert motion["table"] is None and len(motion["steps"]) > 90
         assert all("0" in step["power_mdbm"] for step in motion["steps"][:3])
         standing = {step["power_mdbm"]["0"][1] for step in motion["steps"] if "0" in step["power_mdbm"]}
-        assert len(standing) == 1  # two of whom neither moves
+        assert len(standing) == 1  # two that do not move
     many = {**moving, "stations": 100, "seconds": 3000}
     with pytest.raises(Misuse, match="under shadowing: the received power between moving stations is computed"):
         plan(specify("string", {**many, "shadowing": "sigma=6"}))

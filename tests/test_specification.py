@@ -192,7 +192,7 @@ def test_like_a_simulator_sets_what_was_not_said() -> None:
 
 
 def test_a_mode_with_mcs_leaves_out_a_topologys_legacy_defaults() -> None:
-    """Such as the rate of `wlan`, and the OCB of `mobile`, which has none of 802.11n's frames."""
+    """Such as the rate of `wlan`, and the OCB of `mobile`, which has no frames of 802.11n."""
     assert specify("wlan", {}).radio.rate == 11 and specify("wlan", {"mode": "n"}).radio.rate == 54
     legacy, moving = specify("mobile", {}), specify("mobile", {"mode": "n"})
     assert legacy.network.link == "ocb" and moving.network.link == "adhoc"

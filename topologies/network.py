@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A network as data: nodes, the links between them, the applications on them, and motion.
 
-A topology makes one, a script builds one, a specification contains one. This module knows no kinds: a kind names the
-file that implements it (docs/plugins), which gets the `settings`.
-"""
+A topology makes one, a script builds one, a specification contains one. This module does not know kinds: a kind names
+the file that implements it (docs/plugins), which gets the `settings`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def stream(seed: int, name: str) -> Random:
 
 
 def due(arrivals: str, interval_s: float, on_s: float, off_s: float, random: Random) -> Iterator[int]:
-    """Yield the due times, in ns since the start, without end.
+    """Yield the due times, in ns since the start, endlessly.
 
     constant: one per interval, the first at once. poisson: exponential intervals with this mean. onoff: constant while
     on, nothing while off, for exponential times with these means; it begins on.

@@ -2,7 +2,7 @@
 """The layout of a figure: panels above each other, as large as the text around them leaves room for.
 
 This layout measures the text once. matplotlib's "constrained" layout measures twice, includes what is drawn inside the
-panels, and lets each drawing place the axis labels anew. For figures like these, that is more than half of the work.
+panels, and lets each drawing place the axis labels again. For figures like these, that is more than half of the work.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ def place(text: Text) -> Any:
 
 def written(axes: Axes, last: bool) -> Bbox:
     """Return the box of a panel with the text around it. A legend on its right may reach down beside the next panel."""
-    more = [*axes.texts, *(line for line in axes.lines if not line.get_clip_on())]  # besides axes and title
+    more = [*axes.texts, *(line for line in axes.lines if not line.get_clip_on())]  # other than axes and title
     box, inner = axes.get_tightbbox(bbox_extra_artists=more, for_layout_only=True), axes.bbox
     assert box
     if legend := axes.get_legend():

@@ -39,7 +39,7 @@ from analysis.tables.table import Published
 
 # A gain agrees within a quarter of the published one, or within one percent; a value agrees within a quarter.
 OF_GAIN, LEAST_GAIN, OF_VALUE = 0.25, 0.01, 0.25
-MOST_VALUES = 0.75  # share of a claim's published values that must agree individually, besides their mean
+MOST_VALUES = 0.75  # share of a claim's published values that must agree individually, in addition to their mean
 # A difference below this is no effect: of goodput, and of counts, times and windows. Where the paper says how large the
 # effect is, it is at most half of that. LITTLE_SHARE: above half of the seeds.
 LITTLE_GOODPUT, LITTLE, SHARE_OF_EFFECT, LITTLE_SHARE = 0.01, 0.05, 0.5, 0.1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an observer of the air needs besides frames: which stations sense each other, delays, and durations of frames.
+"""What an observer of the air needs in addition to frames: which stations sense each other, delays, and durations of
+frames.
 
 This is deliberately a second, independent implementation of the standard: the air module has its own in C, and the taps
 compare both. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).

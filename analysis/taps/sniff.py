@@ -48,7 +48,7 @@ def frames(
     function waits for further frames. For a run, `interface` is `air`, with every transmission once, or a station, with
     what it received, or empty for all stations. An interface is captured for `seconds` (None: for ever).
 
-    Besides Scapy's own attributes (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
+    In addition to Scapy's own attributes (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
     `kind`: a Kind;
     `outcome`: at the addressed receiver, or at the station that shows it (None: unknown);
     `culprit`: the station whose frame collided with it, or the kind of frame that the receiver was sending;

@@ -72,7 +72,7 @@ class Modes:
         return found
 
     def _of_symbol(self, subcarriers: Array) -> tuple[Array, Array]:
-        """Return the data and the coded bits of a symbol with so many subcarriers."""
+        """Return the data and the coded bits of a symbol with this many subcarriers."""
         coded = subcarriers * BITS[self.mcs] * self.streams
         numerator, denominator = CODE[self.mcs].T
         return coded * numerator // denominator, coded
@@ -107,7 +107,7 @@ class Modes:
         return np.where(self.ldpc != 0, 0, np.where(self.format == HE, 1, many))
 
     def txtime_ns(self, psdu: Array) -> Array:
-        """Return how long PPDUs with PSDUs of so many bytes take, without signal extension."""
+        """Return how long PPDUs with PSDUs of this many bytes take, without signal extension."""
         bits, _ = self.bits
         bits = bits.clip(min=1)
         all_bits = 16 + 8 * psdu + 6 * self.encoders
@@ -160,7 +160,7 @@ def _wants_more(numerator: int, denominator: int, payload: int, room: int) -> bo
 
 
 def ppdu_ns(code: Array, psdu: Array) -> Array:
-    """Return how long PPDUs in these modes take, of PSDUs of so many bytes."""
+    """Return how long PPDUs in these modes take, for PSDUs with this many bytes."""
     distinct, which = np.unique(code.astype(np.int64) << 32 | psdu, return_inverse=True)
     found: Array = Modes.of(distinct >> 32).txtime_ns(distinct & 0xFFFF_FFFF)[which]
     return found

@@ -54,7 +54,7 @@ def layout(present: int) -> dict[int, int] | None:
 
 
 def read(words: Array, at: Array, captured: Array) -> Radiotap:
-    """Read the headers that begin at these words of a file, of packets with so many bytes."""
+    """Read the headers that begin at these words of a file, of packets with this many bytes."""
     zero = np.zeros(at.size, np.int64)
     numbers = {name: zero.copy() for name in ("length", "flags", "rate", "freq", "dbm", "mode", "reference")}
     found = Radiotap(**numbers, ours=zero != 0, several=zero != 0, last=zero == 0)

@@ -104,7 +104,8 @@ class Writer:
         self.file = None
 
     def _numbers(self, said: Sequence[bytes], which: Array) -> Array:
-        """Return the file's number of each text; new texts are numbered as they come, so parts do not matter."""
+        """Return the file's number of each text; new texts are numbered in order of appearance, so parts do not
+        matter."""
         each, first, place = np.unique(which, return_index=True, return_inverse=True)
         number = np.zeros(each.size, np.int64)
         for at in np.argsort(first).tolist():

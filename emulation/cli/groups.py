@@ -99,7 +99,7 @@ class RunCommands(Group):
         return " or ".join([self.also, *(part.KIND for part in features.parts("of_files") if self.takes_files)])
 
     def host_file_kind(self, name: str) -> str:
-        """Return what kind of file runs on this machine, not in a lane; empty if it is none."""
+        """Return what kind of file runs on this machine, not in a lane; empty for other files."""
         defined = defines(name)
         return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
 

@@ -5,7 +5,7 @@ The interfaces of a node that is off are down: it receives and sends nothing and
 running.
 
 When it is on again, it joins its links and gets its planned routes. Then it probes for its neighbours several times, as
-probes may be lost. It does not wait for answers, so time goes on for the others.
+probes may be lost. It does not wait for answers, so time passes for the others.
 """
 
 from __future__ import annotations

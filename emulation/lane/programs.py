@@ -32,7 +32,7 @@ PACKAGES = {
     "route": "net-tools",
     "arp": "net-tools",
     "nc": "netcat-openbsd",
-}  # Debian's packages, if they are named otherwise than the program
+}  # Debian's packages, if their names differ from the program's
 # The message of a shell that did not find a command.
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
 NOT_THERE = 127  # the exit status of that shell

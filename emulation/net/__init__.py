@@ -83,7 +83,7 @@ class Net(lane.Net):
         extend(str(Path(folder).resolve()) for folder in self.spec.kernel.plugins)
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
-        self.moving: dict[str, Any] = {}  # planned motion and presence, besides the option `motion`
+        self.moving: dict[str, Any] = {}  # planned motion and presence, in addition to the option `motion`
         self.planned_spec: Specification | None = None
         self.film = False  # whether the host makes a film of each run
         self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers, thresholds and gains

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lab: a lane and what is loaded into it. Besides its plan, a run's trace depends on nothing else."""
+"""A lab: a lane and what is loaded into it. A run's trace depends on this and on its plan, and on nothing else."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run a script in a lane, and make of its output what every run leaves; `emulation.net` writes it to the run folder.
 
-The run folder also keeps the script. What it does besides running flows is part of its runs, so repeating them means
-running it again. With several seeds it runs several times, each in its own lane.
-"""
+The run folder also keeps the script. What it does in addition to running flows is part of its runs, so repeating them
+means running it again. With several seeds it runs several times, each in its own lane."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """Which modes of 802.11n, ac and ax there are, and why others are not: one sentence for each refusal.
 
 The air makes a mode from the same numbers and refuses the same ones (`emulation/dcf80211/core/mode.c`); the tests hold
-the two to each other. What hangs on the band, the channel or the kind of link is here only.
+the two to each other. What depends on the band, the channel or the kind of link is here only.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ static const char *const policies[] = {
 #define BIT(policy) (1U << ACKTHIN_##policy)
 #define HOLDING (BIT(DELAYED) | BIT(SKIP) | BIT(DAA) | BIT(DYNAMIC))
 
-/* The settings besides the policy; @policies are the ones that use it. The kernel has the same limits. */
+/* The settings other than the policy; @policies are the ones that use it. The kernel has the same limits. */
 static const struct parameter {
 	const char *word, *key; /* on the command line; in JSON */
 	unsigned int policies;

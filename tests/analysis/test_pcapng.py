@@ -83,7 +83,7 @@ def test_each_file_has_its_own(sample: Sample, tmp_path: Path) -> None:
 
 
 def test_what_stations_received_as_a_file(sample: Sample, of_stations: Path) -> None:
-    """It has the packets that `capture.read` has besides the air's, to the byte."""
+    """It has the packets that `capture.read` has in addition to the air's, to the byte."""
     both, alone = sample.capture, capture.read(of_stations)
     theirs = np.flatnonzero(both.interface)
     assert alone.interface.min() > 0 and alone.interface.size == theirs.size

@@ -240,7 +240,7 @@ def test_each_category_has_a_queue() -> None:
         for _ in range(39):
             send(air, 0, 1, category, 10)
     dropped = [s.dropped for s in air.counters(0).share]
-    assert dropped == [39 - 38, 0, 0, 2 * 39 - 38]  # 37 besides the one in service
+    assert dropped == [39 - 38, 0, 0, 2 * 39 - 38]  # 37, and the one in service
     air.run(10**10)
     assert [s.acked for s in air.counters(0).share] == [38, 0, 0, 38]
 

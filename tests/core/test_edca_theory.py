@@ -42,7 +42,7 @@ def shares(stations: Stations, sets: Sets, phy: Phy, data: float, answer: float)
     there = sorted({category for station in stations for category in station})
     first = min(sets[category][0] for category in there)
     slot, aifs = phy.slot_ns / US, (phy.sifs_ns + first * phy.slot_ns) / US
-    zones = max(sets[category][0] for category in there) - first + 1  # the last of them goes on for ever
+    zones = max(sets[category][0] for category in there) - first + 1  # the last of them has no end
     tau = dict.fromkeys(there, 0.05)
 
     def quiet(station: tuple[int, ...], zone: int) -> float:

@@ -185,7 +185,7 @@ def test_invariants(network, seed, reception, edca):  # type: ignore[no-untyped-
             if t.kind == "other":
                 assert until is None or t.end - begun < TXOP_US * US
                 assert until is None or t.end + (16 + 28) * US <= until
-                way = delays[t.station][t.receiver] + delays[t.receiver][t.station]  # the next one is so much later
+                way = delays[t.station][t.receiver] + delays[t.receiver][t.station]  # the next is later by this
                 until = t.end + duration + way
 
     # Counted as the trace has it.

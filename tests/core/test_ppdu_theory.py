@@ -112,7 +112,7 @@ def test_one_sender(mode: Formula, mpdus: int, us: float, goodput_mbps: float) -
 
 
 def rounds(p: float, window: int, mpdus: int) -> float:
-    """How many PPDUs an originator that always sends all of its window needs until so many MPDUs have come. Each
+    """How many PPDUs an originator that always sends all of its window needs until this many MPDUs have arrived. Each
     is lost with probability p. An MPDU enters when all that lie a window before it have gone; then it takes a
     geometric number of PPDUs."""
     needed = np.random.default_rng(1).geometric(1 - p, mpdus)

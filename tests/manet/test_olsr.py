@@ -334,7 +334,7 @@ def test_with_hysteresis_a_link_must_be_good_before_it_is_used() -> None:
     with World(2, "olsr", "thesis", jitter_ms=0, hysteresis=1) as world:
         world.string()
         world.run(1.5)
-        assert neighbours(world, 0) == {1: "asymmetric"} and len(world.frames[-1].bytes) == EMPTY_HELLO  # not told of
+        assert neighbours(world, 0) == {1: "asymmetric"} and len(world.frames[-1].bytes) == EMPTY_HELLO  # not announced
         world.run(10)
         found = world.told(Event.LINK_FOUND, 0)[0].time
         assert 3 * SECOND < found < 4 * SECOND  # good at the third HELLO, then heard to be

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`test`: run the tests. It sets up what they need, and hands over to pytest."""
+"""`test`: run the tests. It sets up what they need, and starts pytest."""
 
 from __future__ import annotations
 

@@ -196,9 +196,8 @@ class Interface(node.Interface):
     def set_fixed_rate(self, rate: int) -> None:
         """Send data at this legacy rate only (100 kb/s), and other frames at the rates of the BSS.
 
-        mac80211 refuses to join a BSS if the mask of `set_rate_mask` has none of its basic rates. So this sets the rate
-        in debugfs, for the rate control minstrel. Raises OSError if the kernel has no such file.
-        """
+        mac80211 refuses to join a BSS if the mask of `set_rate_mask` lacks all of its basic rates. So this sets the
+        rate in debugfs, for the rate control minstrel. Raises OSError if the kernel has no such file."""
         group, rates = (CCK_GROUP, CCK) if rate in CCK else (OFDM_GROUP, OFDM)
         self.set_fixed_rate_index(group << 4 | rates.index(rate))
 

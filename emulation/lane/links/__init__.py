@@ -34,7 +34,7 @@ class Link:
     needs_ap = False  # whether it must have an access point
     one_channel = False  # whether its access points share a channel, and its stations take their mode from the first
     beacon_tu: int | None = None  # its default, if it differs from that of ad hoc networks
-    settings: tuple[str, ...] = ()  # settings besides the `ssid`, `freq` and `beacon_tu` of radios
+    settings: tuple[str, ...] = ()  # settings other than the `ssid`, `freq` and `beacon_tu` of radios
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan

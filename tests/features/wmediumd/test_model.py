@@ -161,7 +161,7 @@ def test_who_is_not_named_is_lost() -> None:
 
 
 def string(weak: int) -> Stations:
-    """sta1 to sta2 is well; so many others send to one whom they reach with -92 dBm."""
+    """sta1 to sta2 is well; this many others send to one that they reach with -92 dBm."""
     return stations('type = "snr"; links = ((2, 4, -1), (3, 4, -1), (0, 4, -1));', "enable_interference = true;")
 
 

@@ -130,7 +130,7 @@ void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked)
 {
 	u32 more = 0;
 
-	if (tp->snd_cwnd_cnt >= w) { /* counted at a larger w: one segment, and start anew */
+	if (tp->snd_cwnd_cnt >= w) { /* counted at a larger w: one segment, and start again */
 		tp->snd_cwnd_cnt = 0;
 		more = 1;
 	}
@@ -163,7 +163,7 @@ u32 tcp_reno_undo_cwnd(struct sock *sk)
 	return max_t(u32, sk->snd_cwnd, sk->prior_cwnd);
 }
 
-/* A routing interface that says so many hops; and whether its module is there. */
+/* A routing interface that reports this many hops; and whether its module is there. */
 static const struct rtnl_link_ops manet_ops = { .kind = "manet" }, other_ops = { .kind = "dummy" };
 
 static u32 say_hops(const struct net_device *dev, __be32 to)

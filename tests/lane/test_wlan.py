@@ -76,6 +76,24 @@ def test_a_wrong_passphrase_may_be_wanted(bench):
     assert min(delivered) > 100_000
 
 
+BETWEEN = """
+from emulation.net import Infrastructure, Net, Wired
+net = Net(rate=11)
+aps = [net.addAccessPoint(f"ap{i}", position=(50 * i, 0, 0)) for i in range(2)]
+a, b = (net.addStation(f"sta{i}", position=(25 + i, 3, 0)) for i in range(2))
+net.addLink(*aps, a, b, cls=Infrastructure, ssid="lab")
+net.addLink(*aps, cls=Wired)
+with net:
+    net.start()
+    print([len(ap.radio.peers()) for ap in aps], " 0% packet loss" in a.cmd(["ping", "-c", "1", b.IP()]))
+"""
+
+
+def test_stations_between_two_access_points_find_one(bench):
+    """Both answer a probe request in one instant, and are received equally well."""
+    assert bench.script(BETWEEN) == ["[1, 1] True"]
+
+
 def test_a_station_out_of_range_keeps_the_others_from_nothing(bench):
     found, delivered, _ = map(json.loads, bench.script(wlan("unreachable=True", at=2000)))
     assert found[0][2] == [] and found[1] == [["sta1", "ap1"]] and min(delivered) > 100_000

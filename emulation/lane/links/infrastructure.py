@@ -299,8 +299,14 @@ class Link(links.Link):
 
 
 def network(plan: dict[str, Any], access: str, freqs: Collection[int] = ()) -> str:
-    """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`. `access`: lines about keys."""
-    scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
+    """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`. `access`: lines about keys.
+
+    Several access points answer a probe request in the same instant, so the answers collide. hostapd repeats them if
+    the request names the SSID.
+    """
+    scan = ""
+    if plan["roams"]:
+        scan = f'scan_ssid=1\nbgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n'
     return (
         f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_joined(freqs or [plan['freq']])}\n{scan}"
         f"{access}}}\n"

@@ -111,7 +111,7 @@ class Bench:
     def __init__(
         self, claims: Claims, place: Place, store: Store, most: int, write: bool, budget_s: float | None
     ) -> None:
-        self.lab = provide(lane=lanes.find(lanes.DEFAULT))
+        self.lab = provide(folders=folders(), lane=lanes.find(lanes.DEFAULT))
         name, made = made_now(self.lab.release or "")
         claims.record.made[name] = made
         self.schedule = Schedule(claims, name, tasks, most)
@@ -202,6 +202,14 @@ class Bench:
         """Raises TimeUp."""
         if self.until is not None and time.monotonic() > self.until:
             raise TimeUp
+
+
+def folders() -> list[str]:
+    """Return the folders of the modules that named causes need."""
+    causes = [cause for said in experiments.numbered().values() for cause in said.causes]
+    return sorted(
+        {str(lanes.CHECKOUT / str(cause.options["modules"])) for cause in causes if "modules" in cause.options}
+    )
 
 
 def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]) -> list[Task]:

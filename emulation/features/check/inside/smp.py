@@ -22,7 +22,7 @@ from emulation.features.check.inside.crowd import RESET
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.parameters import described
 from emulation.features.check.inside.queues import Queues
-from emulation.features.check.inside.tested_module import Module, write
+from emulation.features.check.inside.tested_module import Module, read, write
 from emulation.lane import netem, sockets
 from emulation.lane.machine import load as load_of_distribution
 from emulation.lane.netlink import DUMP, Netlink, build
@@ -51,6 +51,7 @@ SETTINGS = {
     "watchdog_thresh": "20", "soft_watchdog": "1", "softlockup_panic": "1", "panic_on_rcu_stall": "1",
     "hung_task_timeout_secs": "60", "hung_task_panic": "1",
 }  # fmt: skip
+TAINTED, DAMAGED = "/proc/sys/kernel/tainted", 1 << 5  # what slub_debug sets (TAINT_BAD_PAGE)
 HELPER = "/proc/sys/kernel/modprobe"  # would load the distribution's module of the same name while this one is away
 
 
@@ -174,9 +175,9 @@ class Load:
                 queues.put(node, "netem", netem.pack({}, lost=LOST))
 
     def short_connections(self) -> None:
-        """Do something to the module after every few connections, until there were enough."""
-        actions = self.actions()
-        while self.done < self.job.settings["connections"] and self.wait(BETWEEN):
+        """Do something to the module after every few connections, until there were enough, or memory is damaged."""
+        actions, enough = self.actions(), self.job.settings["connections"]
+        while self.done < enough and not int(read(TAINTED)) & DAMAGED and self.wait(BETWEEN):
             self.random.choices([*actions], [*actions.values()])[0]()
         self.job.results["connections"] = self.done
 

@@ -128,6 +128,8 @@ PLAN = {
     "nodes[].interfaces[].ht.aql": "airtime queue limits",
     "nodes[].interfaces[].ht.fairness": "airtime fairness",
     "nodes[].interfaces[].ht.protection": "RTS where HT Protection asks for it",
+    "nodes[].interfaces[].ht.fifo": "frames of a category that wait in one queue below mac80211; 0: aggregates do",
+    "nodes[].interfaces[].ht.pacing_shift": "of TCP small queues: a socket has up to 2^-N s of data below it",
     "nodes[].interfaces[].short_retry": OWN,
     "nodes[].interfaces[].long_retry": OWN,
     "nodes[].interfaces[].rx_threshold_mdbm": OWN,

@@ -49,6 +49,7 @@ struct radio {
 	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
 	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
 	struct driver *driver; /* of HT and later; NULL: there is none, or it is hwsim's */
+	u16 fixed; /* its mode of data frames; 0: there is none */
 	u64 random, handed_ns, due_ns; /* of the host's delays: the stream; the latest frame's time, and when it arrives */
 };
 
@@ -191,6 +192,8 @@ struct driver_traits {
 	u8 density; /* Minimum MPDU Start Spacing, as in HT capabilities */
 	bool aql, fairness;
 	bool protection; /* an RTS where the BSS's HT Protection asks for one */
+	u16 fifo; /* frames of a category in a queue of its own; 0: it prepares aggregates instead */
+	u8 pacing_shift; /* of TCP small queues */
 };
 
 /* driver.c */

@@ -251,7 +251,7 @@ static void driver_flush(struct ieee80211_hw *hw, struct ieee80211_vif *vif, u32
 
 static int driver_set_rts_threshold(struct ieee80211_hw *hw, u32 value)
 {
-	return 0; /* mac80211 sets it for each frame */
+	return 0; /* mac80211 compares each frame with it */
 }
 
 static int driver_sta_add(struct ieee80211_hw *hw, struct ieee80211_vif *vif, struct ieee80211_sta *sta)
@@ -374,14 +374,16 @@ static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif 
 {
 	const struct peer *peer = *(struct peer **)sta->drv_priv;
 	struct driver *d = driver_of(hw);
+	u16 fixed;
 
 	if (!peer)
 		return;
 	info->tx_retries = READ_ONCE(peer->retries);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
-	if (!mpdu_fixes(d, sta)) /* otherwise mac80211 shows the last choice of its rate control */
+	fixed = mpdu_fixed(d, sta);
+	if (!fixed) /* mac80211 shows the last choice of its rate control */
 		return;
-	modes_to_info(d->air->modes, d->fixed, &info->txrate);
+	modes_to_info(d->air->modes, fixed, &info->txrate);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_BITRATE);
 }
 
@@ -483,6 +485,7 @@ static void describe_radio(struct driver *d, const u8 *addr)
 	hw->queues = IEEE80211_NUM_ACS;
 	hw->max_rates = DCF_STAGES;
 	hw->max_rate_tries = 10;
+	hw->tx_sk_pacing_shift = d->traits.pacing_shift;
 	hw->max_rx_aggregation_subframes = d->traits.window ?: 1;
 	hw->max_tx_aggregation_subframes = d->traits.window ?: 1;
 	hw->sta_data_size = sizeof(struct peer *);
@@ -513,6 +516,7 @@ static int fix_mode(struct driver *d)
 	if (place < 0)
 		return -EINVAL;
 	d->fixed = place;
+	d->air->radio[d->station].fixed = place;
 	return 0;
 }
 
@@ -543,6 +547,7 @@ static void driver_detach(struct driver *d)
 
 	spin_lock_irqsave(&d->air->lock, flags);
 	d->air->radio[d->station].driver = NULL;
+	d->air->radio[d->station].fixed = 0;
 	spin_unlock_irqrestore(&d->air->lock, flags);
 	tasklet_kill(&d->work);
 	mpdu_close(d);

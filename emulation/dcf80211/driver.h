@@ -91,8 +91,11 @@ extern const struct dcf_ops mpdu_dcf_ops;
 void mpdu_init(struct driver *d);
 /* Drop the reports that the tasklet has not passed on. */
 void mpdu_close(struct driver *d);
-/* Is data for this station sent in the fixed mode? The station must support it. */
-bool mpdu_fixes(const struct driver *d, const struct ieee80211_sta *sta);
+/*
+ * The fixed mode of data for this station: the slower one of the two ends' modes.
+ * 0: rate control chooses, as the radio has none or the station does not support it.
+ */
+u16 mpdu_fixed(const struct driver *d, struct ieee80211_sta *sta);
 /* Send a frame that is in no queue. @later: at mpdu_release(). */
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later);
 void mpdu_release(struct driver *d);

@@ -181,3 +181,13 @@ void modes_to_reception(const struct modes *m, u16 place, struct ieee80211_rx_st
 	else if (v->guard_ns == 400)
 		status->enc_flags = RX_ENC_FLAG_SHORT_GI;
 }
+
+bool modes_fit(const struct modes *m, u16 place, const struct ieee80211_sta *sta)
+{
+	const struct dcf_txvector *v = &m->vector[place - DCF_RATES];
+
+	if ((20 << sta->deflink.bandwidth) < v->width_mhz || sta->deflink.rx_nss < v->streams)
+		return false;
+	return v->format == DCF_HE ? sta->deflink.he_cap.has_he :
+	       v->format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported;
+}

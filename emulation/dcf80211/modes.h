@@ -30,5 +30,7 @@ bool modes_is_beyond(const struct modes *modes, u16 place);
 /* For people; also of HE. */
 void modes_to_info(const struct modes *modes, u16 place, struct rate_info *rate);
 void modes_to_reception(const struct modes *modes, u16 place, struct ieee80211_rx_status *status);
+/* Can this station receive this mode, of HT or later? */
+bool modes_fit(const struct modes *modes, u16 place, const struct ieee80211_sta *sta);
 
 #endif

@@ -5,6 +5,8 @@
  *
  * A radio prepares a few aggregates of each category, each from one queue. It
  * takes the next one when the MPDUs of one have been sent for the first time.
+ * Or it has a queue of its own, first in, first out, as drivers had before
+ * mac80211 had theirs: it takes a frame from each queue in turn while it has room.
  * Retries are sent with later aggregates, because the core has them in its queue.
  */
 #include <linux/etherdevice.h>
@@ -54,9 +56,9 @@ void session_put(struct session *session)
 	kfree(session);
 }
 
-static void prepared_add(struct prepared *p, u16 mpdus)
+static void prepared_add(struct driver *d, struct prepared *p, u16 mpdus)
 {
-	if (p->count < DRIVER_DEPTH)
+	if (p->count < (d->traits.fifo ? 1 : DRIVER_DEPTH))
 		p->mpdus[p->count++] = mpdus;
 	else
 		p->mpdus[p->count - 1] += mpdus;
@@ -182,6 +184,12 @@ const struct dcf_ops mpdu_dcf_ops = {
 
 /* Reports to mac80211. */
 
+static void register_airtime(const struct driver *d, struct ieee80211_sta *sta, u8 tid, u32 sent_us, u32 received_us)
+{
+	if (d->traits.fairness)
+		ieee80211_sta_register_airtime(sta, tid, sent_us, received_us);
+}
+
 static void pass_sent(struct driver *d, const struct sent *s)
 {
 	struct ieee80211_sta *sta = READ_ONCE(s->session->peer->sta);
@@ -202,7 +210,7 @@ static void pass_sent(struct driver *d, const struct sent *s)
 		info.status.rates[0].idx = rate_to_hwsim(s->mode, d->hw->conf.chandef.chan->center_freq);
 	if (!modes_is_beyond(d->air->modes, s->mode)) /* rate controls do not know this mode */
 		ieee80211_tx_rate_update(d->hw, sta, &info);
-	ieee80211_sta_register_airtime(sta, s->session->tid, s->airtime_ns / 1000, 0);
+	register_airtime(d, sta, s->session->tid, s->airtime_ns / 1000, 0);
 }
 
 /* All attempts of a frame without a session. */
@@ -251,7 +259,7 @@ static void pass_done(struct driver *d, struct mpdu *m)
 		m->peer->retries += m->frame.tries - 1;
 	if (sta && !m->session) {
 		tid = ieee80211_is_data_qos(hdr->frame_control) ? ieee80211_get_tid(hdr) : 0;
-		ieee80211_sta_register_airtime(sta, tid, airtime_us(d, m), 0);
+		register_airtime(d, sta, tid, airtime_us(d, m), 0);
 	}
 	if (sta)
 		ieee80211_tx_status_ext(d->hw, &status);
@@ -271,7 +279,7 @@ static void pass_received(struct driver *d, struct sk_buff *skb)
 	if (ieee80211_is_data_qos(hdr->frame_control)) {
 		sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
 		if (sta)
-			ieee80211_sta_register_airtime(sta, ieee80211_get_tid(hdr), 0, us);
+			register_airtime(d, sta, ieee80211_get_tid(hdr), 0, us);
 	}
 	ieee80211_rx(d->hw, skb);
 }
@@ -319,26 +327,43 @@ static struct peer *peer_of(struct ieee80211_sta *sta)
 /* The attempts of a frame without a session in a fixed mode. */
 #define FIXED_TRIES 10
 
-bool mpdu_fixes(const struct driver *d, const struct ieee80211_sta *sta)
+static u32 data_ns(const struct driver *d, u16 place)
 {
-	u8 format = d->traits.format;
+	return mode_at_ns(modes_at(d->air->modes, place), 100000);
+}
 
-	return d->fixed && (20 << sta->deflink.bandwidth) >= d->traits.width_mhz && sta->deflink.rx_nss >= d->traits.streams &&
-	       (format == DCF_HE ? sta->deflink.he_cap.has_he :
-		format == DCF_VHT ? sta->deflink.vht_cap.vht_supported : sta->deflink.ht_cap.ht_supported);
+u16 mpdu_fixed(const struct driver *d, struct ieee80211_sta *sta)
+{
+	const struct peer *peer = peer_of(sta);
+	u16 place = d->fixed, other = 0;
+
+	if (!place || !peer)
+		return 0;
+	if (peer->station != DCF_NOBODY)
+		other = d->air->radio[peer->station].fixed;
+	if (other && data_ns(d, other) > data_ns(d, place))
+		place = other;
+	return modes_fit(d->air->modes, place, sta) ? place : 0;
 }
 
 /* Keys use rate control. */
-static bool is_fixed(const struct driver *d, const struct ieee80211_sta *sta, struct sk_buff *skb)
+static bool is_data(struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const void *)skb->data;
 
-	return ieee80211_is_data_qos(hdr->frame_control) && mpdu_fixes(d, sta) &&
+	return ieee80211_is_data_qos(hdr->frame_control) &&
 	       !(IEEE80211_SKB_CB(skb)->control.flags & IEEE80211_TX_CTRL_PORT_CTRL_PROTO);
 }
 
+/* mac80211 compares each frame with the RTS threshold. It leaves it to drivers to heed that for modes with an MCS. */
+static bool wants_rts(const struct ieee80211_tx_info *info, const struct ieee80211_tx_rate *rate)
+{
+	return rate->flags & IEEE80211_TX_RC_USE_RTS_CTS ||
+	       (info->control.use_rts && rate->flags & (IEEE80211_TX_RC_MCS | IEEE80211_TX_RC_VHT_MCS));
+}
+
 /* The stages of a frame by mac80211's rates. false: there is no such mode. */
-static bool set_stages(const struct driver *d, struct mpdu *m)
+static bool set_stages(const struct driver *d, const struct ieee80211_tx_info *info, struct mpdu *m)
 {
 	int i, mode = -1;
 
@@ -349,7 +374,7 @@ static bool set_stages(const struct driver *d, struct mpdu *m)
 		m->frame.stage[i] = (struct dcf_stage){
 			.mode = mode,
 			.count = m->rates[i].count ?: 1,
-			.rts = m->rates[i].flags & IEEE80211_TX_RC_USE_RTS_CTS,
+			.rts = wants_rts(info, &m->rates[i]),
 			.cts_to_self = m->rates[i].flags & IEEE80211_TX_RC_USE_CTS_PROTECT,
 			.short_preamble = m->rates[i].flags & IEEE80211_TX_RC_USE_SHORT_PREAMBLE,
 		};
@@ -358,13 +383,13 @@ static bool set_stages(const struct driver *d, struct mpdu *m)
 }
 
 /* Only the first stage, in the fixed mode, with the protection that the rate control wants. */
-static void fix_stage(const struct driver *d, struct mpdu *m)
+static void fix_stage(const struct driver *d, struct mpdu *m, u16 fixed)
 {
 	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
-	m->frame.stage[0].mode = d->fixed;
+	m->frame.stage[0].mode = fixed;
 	m->frame.stage[0].count = FIXED_TRIES;
-	if (!modes_is_beyond(d->air->modes, d->fixed))
-		modes_to_rate(d->air->modes, d->fixed, &m->rates[0]);
+	if (!modes_is_beyond(d->air->modes, fixed))
+		modes_to_rate(d->air->modes, fixed, &m->rates[0]);
 }
 
 /* Does the BSS ask for protection of PPDUs of this mode (HT Protection, IEEE 802.11-2020, 10.27.3)? */
@@ -389,6 +414,7 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 {
 	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
 	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+	u16 fixed;
 	int i;
 
 	if (!m || skb_linearize(skb))
@@ -398,12 +424,13 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 	else
 		memcpy(m->rates, info->control.rates, sizeof(m->rates));
 	m->frame.freq = d->hw->conf.chandef.chan->center_freq;
-	if (!set_stages(d, m)) {
+	if (!set_stages(d, info, m)) {
 		d->air->refused_frames++;
 		goto drop;
 	}
-	if (sta && is_fixed(d, sta, skb))
-		fix_stage(d, m);
+	fixed = sta && is_data(skb) ? mpdu_fixed(d, sta) : 0;
+	if (fixed)
+		fix_stage(d, m, fixed);
 	else
 		m->frame.alone = info->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
 	for (i = 0; i < DCF_STAGES && m->frame.stage[i].count; i++)
@@ -499,7 +526,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 		session = READ_ONCE(peer->session[txq->tid]);
 	if (session)
 		left = window_left(&session->core);
-	if (session && !left)
+	if (session && !left && !d->traits.fifo)
 		return false;
 	do {
 		skb = ieee80211_tx_dequeue(d->hw, txq);
@@ -513,7 +540,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU))
 			break;
 		m->session = session;
-		if (m->frame.alone)
+		if (m->frame.alone || d->traits.fifo)
 			break;
 		mode = modes_at(d->air->modes, m->frame.stage[0].mode);
 		ppdu = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
@@ -522,7 +549,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	if (!count)
 		return false;
 	spin_lock_irqsave(&d->air->lock, flags);
-	prepared_add(prepared, count);
+	prepared_add(d, prepared, count);
 	now = air_now();
 	list_for_each_entry_safe(m, next, &taken, list) {
 		m->prepared = !m->session;
@@ -534,15 +561,24 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	return true;
 }
 
+static bool has_room(const struct driver *d, u8 ac)
+{
+	const struct prepared *p = &d->prepared[ac];
+
+	if (d->traits.fifo)
+		return !READ_ONCE(p->count) || READ_ONCE(p->mpdus[0]) < d->traits.fifo;
+	return READ_ONCE(p->count) < d->traits.depth;
+}
+
 static void take_frames(struct driver *d, u8 ac)
 {
 	struct ieee80211_txq *txq;
 	bool any = true;
 
-	while (any && READ_ONCE(d->prepared[ac].count) < d->traits.depth) {
+	while (any && has_room(d, ac)) {
 		any = false;
 		ieee80211_txq_schedule_start(d->hw, ac);
-		while (READ_ONCE(d->prepared[ac].count) < d->traits.depth && (txq = ieee80211_next_txq(d->hw, ac))) {
+		while (has_room(d, ac) && (txq = ieee80211_next_txq(d->hw, ac))) {
 			any |= take_aggregate(d, txq);
 			ieee80211_return_txq(d->hw, txq, false);
 		}

@@ -129,6 +129,8 @@ enum {
 	A_FAIRNESS,
 	A_HOST_DELAY_NS,
 	A_PROTECTION,
+	A_FIFO,
+	A_PACING_SHIFT,
 	ATTRS
 };
 
@@ -201,6 +203,8 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_FAIRNESS] = { .type = NLA_U8 },
 	[A_HOST_DELAY_NS] = { .type = NLA_U32 },
 	[A_PROTECTION] = { .type = NLA_U8 },
+	[A_FIFO] = { .type = NLA_U16 },
+	[A_PACING_SHIFT] = { .type = NLA_U8 },
 };
 
 /* Attributes that each request must carry. */
@@ -240,7 +244,7 @@ static const int fading_needs[] __maybe_unused = {
 };
 static const int radio_needs[] __maybe_unused = {
 	A_RADIO, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ, A_GUARD_NS, A_MCS, A_DEPTH, A_TRIES, A_WINDOW,
-	A_MPDUS, A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL, A_FAIRNESS, A_PROTECTION, 0
+	A_MPDUS, A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL, A_FAIRNESS, A_PROTECTION, A_FIFO, A_PACING_SHIFT, 0
 };
 
 #endif

@@ -330,7 +330,8 @@ static bool traits_fit(const struct driver_traits *t)
 	if (he ? t->guard_ns != 800 && t->guard_ns != 1600 && t->guard_ns != 3200 : t->guard_ns != 400 && t->guard_ns != 800)
 		return false;
 	return t->streams && t->streams <= MODE_STREAMS && t->depth && t->depth <= DRIVER_DEPTH && t->tries &&
-	       t->window <= BLOCKACK_WINDOW && t->mpdus <= t->window && t->bytes && t->ppdu_ns && t->density < 8;
+	       t->window <= BLOCKACK_WINDOW && t->mpdus <= t->window && t->bytes && t->ppdu_ns && t->density < 8 &&
+	       t->pacing_shift < 32;
 }
 
 int do_radio(struct sk_buff *skb, struct genl_info *info)
@@ -359,6 +360,8 @@ int do_radio(struct sk_buff *skb, struct genl_info *info)
 		.aql = nla_get_u8(a[A_AQL]),
 		.fairness = nla_get_u8(a[A_FAIRNESS]),
 		.protection = nla_get_u8(a[A_PROTECTION]),
+		.fifo = nla_get_u16(a[A_FIFO]),
+		.pacing_shift = nla_get_u8(a[A_PACING_SHIFT]),
 	};
 	for (i = 0; i < air->stations; i++)
 		if (air->radio[i].named && !memcmp(air->radio[i].addr, nla_data(a[A_RADIO]), ETH_ALEN))

@@ -146,3 +146,5 @@ class Attribute:
     FAIRNESS = 93
     HOST_DELAY_NS = 94
     PROTECTION = 95
+    FIFO = 96
+    PACING_SHIFT = 97

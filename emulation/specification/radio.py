@@ -27,6 +27,7 @@ TOP = 54.0  # Mb/s: the highest legacy rate, of frames that are no data
 # Settings that only modes with MCS have, with what they are in others
 OF_MCS: Mapping[str, object] = {"width": 20, "streams": 1, "mcs": AUTO, "guard": 0.8, "aggregation": "ath9k"}
 OF_MODE = ("mode", *OF_MCS)  # they are settings of nodes, too
+OF_QUEUES: Mapping[str, object] = {"airtime_fairness": True, "aql": None, "driver_queue": None, "pacing_shift": 7}
 CHANNEL = "channel"  # a setting of access points and links
 OLDER_MODES = {"b": 11.0, "a": TOP, "g": TOP}  # what nodes may call them, with the highest rate of each
 
@@ -50,6 +51,17 @@ class Radio(Section):
     )
     aggregation: Literal["ath9k", "ath10k", "mt76", "none"] = Field(
         "ath9k", description="with mode: the driver whose rules for aggregates are used; none: no aggregation"
+    )
+    airtime_fairness: bool = Field(True, description="with mode: mac80211's airtime fairness")
+    aql: Literal["on", "off"] | None = Field(
+        None, description="with mode: airtime queue limits; by default as the driver has them"
+    )
+    driver_queue: int | None = Field(
+        None, ge=1, le=1000, description="with mode: frames in one drop-tail queue below mac80211, as drivers had "
+        "before 2016; by default a few aggregates"
+    )  # fmt: skip
+    pacing_shift: int = Field(
+        7, ge=0, le=31, description="with mode: TCP small queues let a socket have 2^-N s of data below it; wired: 10"
     )
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
     rate_control: Literal["fixed", "minstrel"] = Field(
@@ -97,7 +109,7 @@ class Radio(Section):
     @model_validator(mode="after")
     def _of_mode(self) -> Self:
         if self.mode == OLDER:
-            if given := [name for name, usual in OF_MCS.items() if getattr(self, name) != usual]:
+            if given := [name for name, usual in {**OF_MCS, **OF_QUEUES}.items() if getattr(self, name) != usual]:
                 raise ValueError(f"{given[0]}: give a mode, too: n, ac or ax")
             return self
         if self.mode == "ax" and self.mcs == AUTO:

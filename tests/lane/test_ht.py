@@ -226,6 +226,60 @@ def test_saturated_wlans_are_as_by_hand(  # type: ignore[no-untyped-def]
     assert delivered * 8 / 0.3e6 == pytest.approx(expected, rel=0.02)
 
 
+QUEUES = """
+import json
+from emulation.net import Net
+with Net(mode="n", mcs=7, streams=2, guard=0.4, **{options!r}) as net:
+    ap, host = net.addAccessPoint("ap1"), net.addHost("h1")
+    fast, slow = net.addStation("sta1"), net.addStation("sta2", streams=1, mcs=0)
+    net.addLink(ap, fast, slow, cls="infrastructure")
+    net.addLink(host, ap, cls="wired", bw=1000)
+    for station in (fast, slow):
+        net.addFlow(host, station, kind="udp", rate_kbps=60_000, datagram_bytes=1460)
+    net.start()
+    ran = net.run(0.5)
+    files = [ap.cmd("iw dev ap1-wlan0 station get " + each.MAC()) for each in (fast, slow)]
+    print(json.dumps([[flow["delivered_bytes"] * 8 / 0.5e6 for flow in ran["applications"]], files]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "fast", "slow"),
+    [
+        ({}, 60, 3.2),  # half of the airtime each
+        ({"aggregation": "none", "airtime_fairness": False}, 5.1, 5.1),  # a frame each
+        ({"driver_queue": 500, "airtime_fairness": False}, 6.1, 6.1),  # as many frames of each in the queue
+    ],
+    ids=["fairness", "no fairness", "a queue below"],
+)
+def test_a_slow_client_beside_a_fast_one(bench, options: dict[str, Any], fast: float, slow: float) -> None:  # type: ignore[no-untyped-def]
+    """The access point sends to each by the slower one of both ends' MCS."""
+    (line,) = bench.script(QUEUES.format(options=options))
+    delivered, dumps = json.loads(line)
+    assert delivered == pytest.approx([fast, slow], rel=0.1)
+    for rate, dump in zip(("144.4 MBit/s MCS 15", "7.2 MBit/s MCS 0"), dumps, strict=True):
+        assert f"tx bitrate:\t{rate}" in dump
+
+
+@pytest.mark.parametrize(
+    ("rts", "before"), [("full", {"tcp_data", "tcp_ack"}), ("partial", {"tcp_data"}), ("none", set())]
+)
+def test_rts_by_the_length_of_mpdus(bench, rts: str, before: set[str]) -> None:  # type: ignore[no-untyped-def]
+    """RTS/CTS before PPDUs of all frames, or of long ones: each end sends either data or ACKs."""
+    _, (sender, receiver), *_ = play(bench, {"mode": "n", "mcs": 7, "rts": rts}, BULK)
+    assert {kind for kind, of in (("tcp_data", sender), ("tcp_ack", receiver)) if of["tx"].get("rts", 0) > 50} == before
+
+
+def test_less_of_a_socket_waits_with_a_larger_pacing_shift(bench) -> None:  # type: ignore[no-untyped-def]
+    """TCP small queues: aggregates are shorter, as less data waits for them. Since 5.18 a short round-trip time lets
+    more wait, unless a sysctl forbids it."""
+    options, sizes = {"mode": "n", "mcs": 7, "sysctl": {"net.ipv4.tcp_tso_rtt_log": "0"}}, []
+    for shift in (7, 14):
+        _, (sender, receiver), *_ = play(bench, {**options, "pacing_shift": shift}, BULK, name=f"shift{shift}")
+        sizes.append(sender["tx"]["tcp_data"] / receiver["tx"]["ack"])
+    assert sizes[0] > 1.3 * sizes[1]
+
+
 AWAY = """
 import json
 from emulation.net import Net
@@ -263,6 +317,9 @@ def test_a_station_that_was_away_continues(bench) -> None:  # type: ignore[no-un
         ({"mode": "ax"}, "minstrel_ht does not support 802.11ax"),
         ({"mode": "ax", "mcs": 11, "guard": 0.4}, "the guard interval of 802.11ax is 0.8, 1.6 or 3.2 us"),
         ({"width": 40}, "width: give a mode, too"),
+        ({"airtime_fairness": False}, "airtime_fairness: give a mode, too"),
+        ({"driver_queue": 9}, "driver_queue: give a mode, too"),
+        ({"mode": "n", "driver_queue": 1001}, "driver_queue: must be at most 1000"),
         ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n always has EDCA"),
         ({"mode": "n", "reception": "sinr", "per": PER}, "wmediumd's tables have no MCS"),

@@ -119,9 +119,10 @@ class Interface(node.Interface):
     def make_ht(self, owner: Generic, mac: bytes) -> None:
         """Make a radio of 802.11n or later, which is the air's own."""
         ht = self.plan["ht"]
-        small = ("streams", "depth", "tries", "density", "aql", "fairness", "protection")
+        small = ("streams", "depth", "tries", "density", "aql", "fairness", "protection", "pacing_shift")
         byte_values = {name: struct.pack("=B", ht[name]) for name in small}
-        word_values = {name: struct.pack("=H", ht[name]) for name in ("width_mhz", "guard_ns", "window", "mpdus")}
+        larger = ("width_mhz", "guard_ns", "window", "mpdus", "fifo")
+        word_values = {name: struct.pack("=H", ht[name]) for name in larger}
         owner.command(FAMILY, Command.RADIO, [
             (A.RADIO, mac), (A.NAME, self.name.encode() + b"\0"),
             (A.FORMAT, struct.pack("=B", FORMATS.index(ht["format"]))),

@@ -271,6 +271,17 @@ def test_a_studys_module_parameter_wins_over_a_variants():
     assert made(tcp="vegas", module_parameters={"tcp_vegas.beta": "4"})["module_parameters"]["tcp_vegas.beta"] == "4"
 
 
+def test_variables_of_all_nodes_win_over_those_of_a_tcp():
+    chosen = made(tcp_like="ns2", sysctl="net.ipv4.tcp_sack=1,net.ipv4.tcp_tso_rtt_log=0")
+    assert {node["sysctl"]["net.ipv4.tcp_tso_rtt_log"] for node in chosen["nodes"]} == {"0"}
+    assert {node["sysctl"]["net.ipv4.tcp_sack"] for node in chosen["nodes"]} == {"1"}
+
+
+def test_buffers_that_linux_grows_have_no_size():
+    (flow,) = made(send_buffer="auto", receive_buffer="auto")["applications"]
+    assert flow["send_buffer"] is flow["receive_buffer"] is None
+
+
 def test_acks_are_thinned_where_flows_end():
     stations = parts_of(made(stations=3, flows=2, ackthin="daa,granularity_us=10000"))
     assert [station["qdisc"] for station in stations] == [

@@ -56,6 +56,8 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(specification.transport, by_name, network, tcp)
     received = reached(specification, aired, standing.power_mdbm)
+    for node in nodes:
+        node["sysctl"] |= kernel.sysctl
     found, ways = plan_routing(specification, network, links, nodes, received)
     owners = owners_of(nodes)
     air = plan_air(specification, links, standing.between_radios(owners), found)

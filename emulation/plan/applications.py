@@ -10,7 +10,7 @@ from typing import Any
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.specification import Specification
-from emulation.specification.transport import Flow, Transport
+from emulation.specification.transport import AUTO, Flow, Transport
 from topologies import Application, Network
 from traffic import applications, tcp
 from traffic.settings import setting
@@ -65,8 +65,8 @@ def _application(transport: Transport, number: int, application: Application) ->
         "port": flow.port or FIRST_PORT + number - 1,
         "congestion": tcp.find(flow.tcp).congestion if has_tcp else "",
         "mss": flow.mss,
-        "send_buffer": flow.send_buffer,
-        "receive_buffer": flow.receive_buffer,
+        "send_buffer": None if flow.send_buffer == AUTO else flow.send_buffer,
+        "receive_buffer": None if flow.receive_buffer == AUTO else flow.receive_buffer,
         "window_limit": flow.window_limit,
         "tos": flow.tos,
         "start_s": flow.start_s,

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from emulation.specification.words import Section, Words, pairs
 from topologies.files import named_by
+
+VARIABLE = re.compile(r"net(\.[\w-]+)+")
 
 
 class Kernel(Section):
@@ -20,6 +23,9 @@ class Kernel(Section):
     load: Words = Field((), description="more kernel modules to load")
     module_parameters: Annotated[dict[str, str], BeforeValidator(pairs)] = Field(
         {}, description="MODULE.PARAMETER=VALUE[,...], set before the network starts"
+    )
+    sysctl: Annotated[dict[str, str], BeforeValidator(pairs)] = Field(
+        {}, description="NAME=VALUE[,...] of each node's network: net.ipv4.tcp_tso_rtt_log=0"
     )
     plugins: Words = Field(
         (), description="folders of your own with links/, routing/, applications/ or recorders/ in them"
@@ -35,4 +41,6 @@ class Kernel(Section):
         for name in self.module_parameters:
             if not all(part.isidentifier() for part in name.split(".", 1)) or "." not in name:
                 raise ValueError(f"module_parameters: {name!r} is not of the form MODULE.PARAMETER")
+        if other := next((name for name in self.sysctl if not VARIABLE.fullmatch(name)), None):
+            raise ValueError(f"sysctl: {other!r} is not of a network, as net.ipv4.tcp_sack is")
         return self

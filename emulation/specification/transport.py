@@ -16,7 +16,8 @@ from traffic import tcp
 QDISC = re.compile(r"\w+:[\w-]{1,15}")
 Amount = Annotated[int, Field(ge=1, le=2**50)]
 SegmentSize = Annotated[int, Field(ge=536, le=1460)]
-Buffer = Annotated[int, Field(ge=4096, le=2**27)]
+AUTO = "auto"
+Buffer = Annotated[int, Field(ge=4096, le=2**27)] | Literal["auto"]
 Window = Annotated[int, Field(ge=1, le=1000)] | None
 Timer = Annotated[int, Field(ge=10, le=120_000)] | None  # from a tick of the lane's kernel to Linux's longest RTO
 Reordering = Annotated[int, Field(ge=3, le=300)] | None
@@ -91,8 +92,12 @@ class Transport(Section):
     )
     bytes: Amount | None = Field(None, description="bytes that each flow sends; by default unlimited")
     mss: SegmentSize = Field(1460, description="maximum segment size in bytes")
-    send_buffer: Buffer = Field(262_144, description="send buffer in bytes")
-    receive_buffer: Buffer = Field(1_048_576, description="receive buffer in bytes")
+    send_buffer: Buffer = Field(
+        262_144, description="send buffer in bytes, at most 212,992; auto: as Linux grows it, up to 4 MB"
+    )
+    receive_buffer: Buffer = Field(
+        1_048_576, description="receive buffer in bytes, at most 212,992; auto: as Linux grows it, up to 6 MB"
+    )
     window_limit: WindowLimit = Field(
         None,
         description="receive window in segments, 2 or more; the papers use 64 "
@@ -125,6 +130,8 @@ class Transport(Section):
     def _consistent(self) -> Self:
         if self.ackthin and self.qdisc:
             raise ValueError("ackthin is a root qdisc itself; leave out the qdisc")
+        if self.window_limit and self.receive_buffer == AUTO:
+            raise ValueError("window_limit needs a receive_buffer in bytes: Linux grows the window with an auto one")
         if self.thinned_flows is not None and not self.ackthin:
             raise ValueError("thinned_flows needs ackthin")
         if self.ackthin and self.ack != "plain":

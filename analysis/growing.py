@@ -59,6 +59,7 @@ class GrowingTrace:
         self.path, self.part, self.slot_ns, self.stations, self.routed = path, part, slot_ns, stations, routed
         self.same_slot = 0  # collisions of frames that began within one slot
         self.aggregates = np.zeros(4, np.int64)  # as in WholeTrace
+        self.airtime_ns = np.zeros(len(stations), np.int64)  # of PPDUs to each station
         self.writer = pcapng.Writer(stations, folder, most)
         self.parts: list[Records] = []
         self.ips, self.flights, self.hidden = ips_of(stations), Flights(stations), False
@@ -89,8 +90,15 @@ class GrowingTrace:
             *self.writer.finish(trace.start_ns, trace.stop_ns),
             self.flights.finish(trace.start_ns, trace.stop_ns), self.hidden,
             Legs.joined(self.legs) if self.routed else None, Control.joined(self.control) if self.routed else None,
-            self.same_slot, tuple(self.aggregates.tolist()),
+            self.same_slot, tuple(self.aggregates.tolist()), self._airtimes(),
         )  # fmt: skip
+
+    def _airtimes(self) -> dict[str, float]:
+        found = dict[str, float]()
+        for station, ns in zip(self.stations, self.airtime_ns.tolist(), strict=True):
+            if ns:
+                found[station["name"]] = found.get(station["name"], 0.0) + ns / 1e9
+        return found
 
     def _bytes(self) -> Array:
         with files.opened(self.path) as file:
@@ -137,6 +145,8 @@ class GrowingTrace:
         if tx.size:
             delivered &= (own & (tx["kind"] > Kind.ACK))[part.rx_tx]
         self.aggregates += _aggregates(part, settled)
+        first = tx[settled & (tx["mode"] != 0) & (tx["place"] == 0) & (tx["receiver"] < self.airtime_ns.size)]
+        np.add.at(self.airtime_ns, first["receiver"], first["duration_ns"])
         self.flights.add(sent, selected(rx, delivered), selected(end, one_of(end["reason"], GIVEN_UP)), packets)
         if self.routed:
             self.legs.append(Legs.of_trace(part, self.stations, settled))
@@ -155,6 +165,7 @@ class WholeTrace:
     control: Control | None  # control packets, if `routed`
     same_slot: int  # collisions within one slot
     aggregates: tuple[int, ...]  # counts: PPDUs of 802.11n and later, MPDUs in them, block ACKs, requests for them
+    airtime_s: dict[str, float]  # of such PPDUs, by the name of the receiver
 
 
 def _aggregates(part: Trace, which: Array) -> Array:

@@ -146,16 +146,23 @@ class Aggregates(Model):
     block_acks: Whole
     requests: Whole
     """block-ACK requests"""
+    airtime_s: dict[str, float] = {}
+    """of these PPDUs, by receiver"""
 
     @classmethod
-    def of(cls, counts: Iterable[int]) -> "Aggregates":
+    def of(cls, counts: Iterable[int], airtime_s: Mapping[str, float]) -> "Aggregates":
         """Make them of the counts in the order of the fields."""
-        return cls(**dict(zip(cls.model_fields, counts, strict=True)))
+        return cls(**dict(zip(cls.model_fields, (*counts, dict(airtime_s)), strict=True)))
 
     @property
     def size(self) -> float:
         """The mean number of MPDUs in a PPDU."""
         return self.mpdus / self.ppdus
+
+    @property
+    def airtime_share(self) -> dict[str, float]:
+        """Percent of the airtime of these PPDUs, by receiver."""
+        return {name: 100 * of / sum(self.airtime_s.values()) for name, of in self.airtime_s.items()}
 
 
 class Setting(Model):

@@ -127,7 +127,7 @@ class TraceConverter:
         (self.where / RAW).unlink()
         seen = SeenRouting(paths.paths(found.legs, self.plan), found.control) if found.legs else NOTHING
         flight = None if found.hidden else found.flight
-        aggregates = Aggregates.of(found.aggregates) if found.aggregates[0] else None
+        aggregates = Aggregates.of(found.aggregates, found.airtime_s) if found.aggregates[0] else None
         return ConvertedTrace(found.air_sha256, found.views_sha256, flight, seen, found.same_slot, aggregates)
 
     def _growing(self) -> GrowingTrace:

@@ -18,6 +18,7 @@ from rich.console import Console
 
 import experiments
 from analysis.results.result import (
+    Aggregates,
     Collisions,
     Counts,
     Failures,
@@ -29,7 +30,7 @@ from analysis.results.result import (
     StationResult,
     TcpSummary,
 )
-from analysis.results.summaries import RouteSummary
+from analysis.results.summaries import Datagrams, RouteSummary, Spread
 from analysis.tables.claims import judge
 from analysis.tables.findings import Findings
 from analysis.tables.table import study_tables
@@ -90,18 +91,32 @@ def made_up(task: Task) -> Run:
         found=1, changed=2, lost=3, without_s=4, length_mean=5, breaks=6, recovered=7, recovery_mean_s=8,
         recovery_max_s=9, packets_by_hops={1: 10}, rto_without_s=11,
     ) if task.specification.network.routing["kind"] not in ("static", "none") else None  # fmt: skip
-    network = task.specification.network.standing()
+    network, radio, measured = (
+        task.specification.network.standing(),
+        task.specification.radio,
+        task.specification.measurement,
+    )
     flows = network.applications
+    aggregates: Aggregates | None = Aggregates(
+        ppdus=2, mpdus=4, block_acks=2, requests=0, airtime_s=dict.fromkeys(network.nodes, 1.0)
+    )
+    if radio.mode == "abg" or not measured.trace:
+        aggregates = None
+    delays = Spread(mean=1, p50=1, p95=2, p99=3, max=4)
+    datagrams = Datagrams(sent=2, arrived=1, lost_percent=50, duplicates=0, reordered=0, hops_mean=1, delay_ms=delays,
+                          jitter_ms=1, late=None, r=90, mos=4)  # fmt: skip
     return Run(
         variant=task.variant, case=task.case, seed=task.seed, goodput_segments=100,
         goodput_kbps=10, col=Collisions(rtscts=1, data=2, ack=3, any=Counts(rtscts=4, data=5, ack=6), same_slot=1),
-        fail=Failures(rtscts=1, data=2, ack=3), in_flight=InFlight(data=1, ack=1, total=2), queue_drops=0, trace=None,
+        fail=Failures(rtscts=1, data=2, ack=3), aggregates=aggregates,
+        in_flight=InFlight(data=1, ack=1, total=2), queue_drops=0, trace=None,
         trace_sha256=None, air_s=1, wall_s=1, settings=[], lost_records=0, refused_frames=0, late_ns_max=0,
         stations=[StationResult(name=name, counters=counters) for name in network.nodes],
         flows=[
             FlowResult(name=f"flow{n}", source=flow.source, destination=flow.destination, congestion="reno",
                        delivered_bytes=1, goodput_segments=1, goodput_kbps=1, share=1 / len(flows), retransmits=0,
-                       finished_s=None, route=route, tcp=tcp if task.specification.measurement.tcp_trace else None)
+                       finished_s=None, route=route, tcp=tcp if measured.tcp_trace else None,
+                       datagrams=datagrams if flow.kind in ("udp", "voice") else None)
             for n, flow in enumerate(flows, 1)
         ],
     )  # fmt: skip

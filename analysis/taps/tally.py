@@ -138,8 +138,11 @@ class Tries:
             ppdu=ppdu,
             sequence=(header.SC or 0) >> 4,
         )
+        asked = tries[-1].queued if tries and tries[-1].rts else None  # an RTS says it for the frame that follows
         if not made.rts:
-            made.queued = self._handed_over(frame, made.queued)
+            made.queued = self._handed_over(frame, made.queued, asked)
+        elif made.queued is None:
+            made.queued = asked
         tries.append(made)
         self.last = [
             *(sent for sent in self.last if sent.end > begin),
@@ -155,14 +158,16 @@ class Tries:
             self.octets = {ppdu: int(octets[0])}
         return int(ppdu_ns(mode, octets)[0])
 
-    def _handed_over(self, frame: "Packet", queued: int | None) -> int | None:
-        """Return when a frame was handed over, which its first attempt says; None: before all else."""
+    def _handed_over(self, frame: "Packet", queued: int | None, asked: int | None) -> int | None:
+        """Return when a frame was handed over, which its first attempt says, or its RTS; None: before all else."""
         from scapy.layers.dot11 import Dot11, Dot11QoS
 
         header, qos = frame[Dot11], frame.getlayer(Dot11QoS)
         key = (header.addr2, header.addr1, header.subtype, None if qos is None else qos.TID, header.SC)
         if queued is not None:
             self.queued[key] = queued
+        elif asked is not None:
+            self.queued.setdefault(key, asked)
         return self.queued.get(key)
 
     def _answer(self, station: str, kind: Kind, begin: int, well: bool, octets: bytes) -> None:

@@ -44,22 +44,37 @@ SYMBOLS = "others.symvers"
 LANE, DEBUG, SMP = "uml", "debug", "smp"  # kernels that this program boots
 HIDDEN = DEBUG, SMP  # their compilers say nothing that those of the same kernels without instrumentation do not
 ERRORS = 3  # for one kernel; later errors and warnings are mostly consequences
-# The debug kernel's modules call ours at the start and end of their functions, except functions of the kernel's
-# headers.
+# The debug kernel's modules call `oracle` at the start and end of their functions, except functions of the kernel's
+# headers, and at each access to memory, which KASAN leaves to it. On several CPUs they call `stagger` at each access.
 CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
-SYMBOL = "0x00000000\t{}\t{}\t{}\t\n"  # its name, module and export, as modpost writes them
-BALANCE = "".join(SYMBOL.format(f"__cyg_profile_func_{at}", "balance", "EXPORT_SYMBOL") for at in ("enter", "exit"))
-# They register their operations with `oracle`, which checks each call, instead of the kernel.
-GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
-WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
-WATCHED |= dict.fromkeys(("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"), "EXPORT_SYMBOL")
-RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
-ORACLE = "".join(SYMBOL.format(f"oracle_{name}", "oracle", export) for name, export in WATCHED.items())
-# On several CPUs they call `stagger` before each access to memory.
+ORACLE_FOLDER = Path(__file__).parent / "oracle"
 ACCESSES = (
     *("-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"),
     "-fno-optimize-sibling-calls",
 )
+WITHOUT_KASAN = (
+    *("-D__SANITIZE_ADDRESS__", "-fprofile-update=atomic"),
+    "-fsanitize=object-size",  # KASAN watches no variables without its own code
+)
+SIZES = 1, 2, 4, 8, 16
+CALLED_BY_GCC = (
+    *("__cyg_profile_func_enter", "__cyg_profile_func_exit", "__tsan_init", "__tsan_atomic64_fetch_add"),
+    *(f"__tsan_{access}_range" for access in ("read", "write")),
+    *(f"__tsan_{how}{size}" for how in ("read", "write", "volatile_read", "volatile_write") for size in SIZES),
+    *(f"__tsan_unaligned_{how}{size}"
+      for how in ("read", "write", "volatile_read", "volatile_write") for size in SIZES if size > 1),
+)  # fmt: skip
+CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "race_per_cpu"
+# They register their operations with `oracle`, which checks each call, instead of the kernel.
+GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
+WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
+WATCHED |= dict.fromkeys(("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"), "EXPORT_SYMBOL")
+WATCHED["__kvmalloc_node_noprof"] = "EXPORT_SYMBOL"  # which the kernel traces without the caller
+RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
+EXPORTED = {f"oracle_{name}": export for name, export in WATCHED.items()}
+EXPORTED |= dict.fromkeys((*CALLED_BY_GCC, *CALLED_BY_WATCHED), "EXPORT_SYMBOL")
+# As modpost writes them: a name, its module, its export.
+ORACLE = "".join(f"0x00000000\t{name}\toracle\t{export}\t\n" for name, export in EXPORTED.items())
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
@@ -93,10 +108,13 @@ def lane_target(built: kernel.Kernel) -> Target:
 
 def debug_target(built: kernel.Kernel) -> Target:
     """Return the target of the debug kernel. The module has line numbers, and each function in one piece, for stacks
-    and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions call `balance`.
-    `oracle` comes between the kernel and the module's operations."""
-    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS, *RENAMED
-    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE + ORACLE)
+    and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions and accesses to memory
+    call `oracle`, which also comes between the kernel and the module's operations."""
+    debugging = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern"
+    read_first = "-include", shlex.quote(str(ORACLE_FOLDER / "watched.h"))
+    flags = *debugging, *CALLS, *ACCESSES, *WITHOUT_KASAN, *RENAMED, *read_first
+    arguments = "ARCH=um", "GCOV_PROFILE=y", "KASAN_SANITIZE=n"
+    return Target(DEBUG, built.folder, arguments, flags, sparse=False, symbols=ORACLE)
 
 
 def smp_target(headers: Path, stagger: Path) -> Target:

@@ -18,7 +18,7 @@ from typing import Any
 
 import topologies
 from emulation import files
-from emulation.features.check import Finding, Name, Report, Stage, coverage, splats
+from emulation.features.check import Finding, Name, Report, Stage, build, coverage, splats
 from emulation.features.check import inside as inner
 from emulation.features.check.inside.job import SAVED_COUNTERS
 from emulation.features.check.lines import Lines, explained
@@ -34,7 +34,6 @@ MEMORY_MB = 512
 WALL_LIMIT_S, IN_VM = 300.0, 3  # multiple of the limit in an emulated processor
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
-WATCHERS = tuple(Path(__file__).parent / name for name in ("balance", "oracle"))
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
 NO_REASON = re.compile(r"taints kernel|version magic:")  # messages that loading any module causes once
@@ -59,7 +58,7 @@ Place = Prepared | PreparedStock  # where modules are exercised: the debug kerne
 def debug_kernel() -> Prepared:
     """Return the debug kernel with our modules for it, and those that modules under test call; build what is missing.
     Raises Failure if that fails."""
-    return prepare(configuration=kernel.DEBUG, folders=WATCHERS)
+    return prepare(configuration=kernel.DEBUG, folders=(build.ORACLE_FOLDER,))
 
 
 def exercise(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from emulation.features.check import Finding, Name
+from emulation.features.check import Finding, Name, splats
 
 FRAME = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+) \[(?P<module>\w+)\]")
 NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # in code that was unloaded since
@@ -115,4 +115,8 @@ def explained(finding: Finding, lines: Lines) -> Finding:
         first = first or where
         if where and (re.search(rf"\b{re.escape(function)}[.+]", text) or EXACT.match(text)):
             place = place or where
-    return replace(finding, console=tuple(console), place=place or first)
+    text = finding.text
+    accesses = [line for line in finding.console[1:3] if splats.ACCESS.match(line)]
+    if both := dict.fromkeys(Path(where).name for where in map(lines.of, accesses) if where):
+        text += f" ({' and '.join(both)})"
+    return replace(finding, text=text, console=tuple(console), place=place or first)

@@ -21,15 +21,17 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: )?(.*)$")
+OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: |early free: )?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
 ALWAYS = re.compile(
-    r"^(dcflab: (wrong \w+|race):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) "
+    r"^(dcflab: (wrong \w+|race|early free):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:"
+    r"|Kernel panic - not syncing:) "
     r"| \(Tainted: [^)]*\)"
 )
+ACCESS = re.compile(r"^  \S+ \[\w+\] (reads|writes|frees) it in ")  # one of two, after a title of ours
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
 END = re.compile(r"^---\[ end trace")
 CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
@@ -39,12 +41,13 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"^dcflab: wrong window: ", Name.WRONG_WINDOW),
     (r"^dcflab: wrong count: ", Name.WRONG_COUNT),
     (r"^dcflab: race: ", Name.DATA_RACE),
+    (r"^dcflab: early free: ", Name.RCU_MISUSE),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),
     (r"BUG: KASAN:", Name.OUT_OF_BOUNDS),
     (r"UBSAN: division-overflow", Name.DIVISION_BY_ZERO),
-    (r"UBSAN: array-index-out-of-bounds", Name.OUT_OF_BOUNDS),
+    (r"UBSAN: (array-index-out-of-bounds|object-size-mismatch)", Name.OUT_OF_BOUNDS),
     (r"UBSAN:", Name.UNDEFINED_BEHAVIOUR),
     (r"detected (buffer overflow|field-spanning write)|memcpy: detected", Name.OUT_OF_BOUNDS),
     (r"WARNING: (possible circular locking|possible irq lock inversion|\S+-safe -> \S+-unsafe)", Name.LOCK_INVERSION),
@@ -80,6 +83,7 @@ GIVEN_BACK = re.compile(r" returned without ")
 TAKEN = re.compile(r"(already registered|duplicate filename|already exists|-EEXIST).*\(during second copy\b")
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's report
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
+KERNELS_LEAK = re.compile(r"\bsysfs_slab_add\+")  # if kmem_cache_create() fails late, it loses the cache's name
 KERNEL, MOST_NAMES = "the kernel", 3
 NAMELESS = re.compile(r"^0x[0-9a-f]+$")
 STACK = re.compile(r"^\s*\[<[^>]*>\] ")
@@ -146,7 +150,7 @@ class Now:
     def __init__(self) -> None:
         self.stage, self.phase, self.action = Stage.LOAD, "", ""
         self.parameters = ""  # those in force that differ from the first ones
-        self.left = ""  # the module's function that returned with a lock (emulation/features/check/balance)
+        self.left = ""  # the module's function that returned with a lock (oracle/balance.c)
 
     def hear(self, text: str) -> None:
         if ours := OURS.match(text):
@@ -202,7 +206,7 @@ def start_of_report(lines: Sequence[Line], at: int) -> int:
 def end_of_report(lines: Sequence[Line], start: int) -> int:
     """Return the end of the report that begins here: at its end mark, at a later time, or at the next title after its
     stack. Before the stack, another title may follow at once and mean the same."""
-    if OURS.match(lines[start].text):
+    if OURS.match(lines[start].text) and not any(ACCESS.match(line.text) for line in lines[start + 1 : start + 2]):
         return start + 1
     began, told = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):
@@ -254,6 +258,8 @@ def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = N
     """
     alike: dict[str, list[list[str]]] = {}
     for block in objects(report):
+        if any(map(KERNELS_LEAK.search, block)):
+            continue
         by = allocator(stack(block), module)
         alike.setdefault(by if f"[{module}]" in by else KERNEL, []).append(block)
     found = []

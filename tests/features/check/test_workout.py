@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fifteen modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
+"""Modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
 
 from __future__ import annotations
 
@@ -41,17 +41,20 @@ PLANTED = {
     "no_recovery": (Name.WRONG_WINDOW, ""),
     "lost_packet": (Name.WRONG_COUNT, "newest_enqueue [sch_newest]"),
     "spoilt_peek": (Name.WRONG_COUNT, "pocket_peek [sch_pocket]"),
+    "early_free": (Name.RCU_MISUSE, "guests_release [tcp_guests]"),
+    "unlocked": (Name.DATA_RACE, "roster_init [tcp_roster]"),
 }
 # Found in the first phases. Their workouts end there; those of the others show that nothing else is found.
-EARLY = {"beyond_private", "forgotten_unlock", "high_threshold", "no_recovery"}
+EARLY = {"beyond_private", "early_free", "forgotten_unlock", "high_threshold", "no_recovery", "unlocked"}
 SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
 # What follows from it, or is planted besides.
 BESIDES = {
     "atomic_sleep": {Name.LOCK_MISUSE},
-    "use_after_free": {Name.NULL_POINTER, Name.OOPS},
+    "use_after_free": {Name.DATA_RACE, Name.NULL_POINTER, Name.OOPS},
     "leak": {Name.NULL_POINTER},
     "zero_threshold": {Name.KERNEL_WARNING, Name.DIVISION_BY_ZERO, Name.STALLED_TRAFFIC},
     "high_threshold": {Name.KERNEL_WARNING},
+    "spoilt_peek": {Name.DATA_RACE},
 }
 SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
@@ -131,6 +134,8 @@ def test_a_planted_mistake_is_caught_and_named(seen, folder):
         ("division", "/ divisor"),
         ("beyond_private", "losses++]"),
         ("forgotten_unlock", "rcu_read_lock();"),
+        ("unlocked", "opened_broken++;"),
+        ("early_free", "kfree(connection->broken)"),
     ],
 )
 def test_a_finding_names_its_file_and_line(seen, folder, statement):
@@ -199,6 +204,26 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
     assert re.match(said, seen[folder].findings()[0].text)
 
 
+@pytest.mark.parametrize(
+    ("folder", "variable", "one", "other"),
+    [
+        ("unlocked", "writes broken,", "list_del(&roster->entry->broken)", "list_add(&roster->entry->broken"),
+        ("unlocked", "writes opened_broken,", "opened_broken++", ""),
+        ("spoilt_peek", "writes byte 12 of the qdisc's own state", "nla_get_u32(tb[POCKET_SMALLEST])", "->smallest ||"),
+    ],
+)
+def test_a_race_names_both_accesses(seen, folder, variable, one, other):
+    """With file and line; and no variable that has a lock, is atomic, or is one per CPU."""
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    places = [f"{source.name}:{number}" for text in (one, other) if text
+              for number, line in enumerate(lines, 1) if text in line]  # fmt: skip
+    races = [found.text for found in seen[folder].findings() if found.name is Name.DATA_RACE]
+    assert any(variable in race and race.endswith(f"({' and '.join(places)})") for race in races)
+    assert not any(re.search(r" (sound|opened|opened_here|opened_locked),|allocated by|byte (8|16) ", race)
+                   for race in races)  # fmt: skip
+
+
 def test_a_refused_unload_counts_the_references(seen):
     """The module takes one a qdisc and never gives it back; that no connection and no qdisc is left, is said."""
     (found,) = seen["refused_unload"].findings()
@@ -253,7 +278,8 @@ def test_the_same_seed_does_the_same(seen):
 @pytest.mark.parametrize(
     ("folder", "statement", "caller"),
     [("use_after_free", "->acked += acked", "tcp_cong_avoid"),
-     ("atomic_sleep", "kmalloc(sizeof(*entry), GFP_KERNEL)", "tcp_set_ca_state")],
+     ("atomic_sleep", "kmalloc(sizeof(*entry), GFP_KERNEL)", "tcp_set_ca_state"),
+     ("unlocked", "opened_broken++;", "tcp_init_congestion_control")],
     ids=lambda text: text,
 )  # fmt: skip
 def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement, caller):

@@ -21,7 +21,7 @@ class Stage(enum.StrEnum):
     LOAD = "load"
     """into the debug kernel: KASAN, kmemleak, lockdep, UBSAN, checks of RCU, of sleeping in atomic context, of objects
     and lists, of writes behind a congestion control's state (`ICSK_CA_PRIV_SIZE`), and of calls into unloaded code.
-    The numbers are checked after each call of the module"""
+    The numbers are checked after each call of the module, and the locks at each of its accesses to memory"""
     WORKOUT = "workout"
     """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
     timeouts, outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under

@@ -45,7 +45,7 @@ void *oracle_place(void *table, size_t size, const void *ops)
 }
 
 /* A debugger stops here (emulation/features/check/gdb.py). */
-static noinline void oracle_told(void)
+noinline void oracle_told(void)
 {
 	barrier();
 }
@@ -59,5 +59,5 @@ bool oracle_tells(struct watched *watched, enum rule rule)
 	return true;
 }
 
-MODULE_DESCRIPTION("Checks what a congestion control or a qdisc under test does");
+MODULE_DESCRIPTION("Checks what a module under test does");
 MODULE_LICENSE("GPL");

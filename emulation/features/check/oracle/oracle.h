@@ -5,6 +5,8 @@
 #include <linux/printk.h>
 #include <linux/types.h>
 
+struct Qdisc;
+
 /* A module's operations: where they are, and which of them are wrapped. The files add the operations themselves. */
 struct watched {
 	const void *ops;
@@ -23,6 +25,12 @@ enum rule {
 void *oracle_find(void *table, size_t size, const void *ops);
 void *oracle_place(void *table, size_t size, const void *ops);
 bool oracle_tells(struct watched *watched, enum rule rule);
+void oracle_told(void);
+
+/* Return whether a function is one of a qdisc in which nobody else has its memory. */
+bool oracle_is_alone(const void *function);
+
+void race_own_qdisc(struct Qdisc *sch, size_t size);
 
 extern bool oracle_policy;
 

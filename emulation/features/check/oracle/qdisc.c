@@ -197,6 +197,14 @@ static struct sk_buff *watch_peek(struct Qdisc *sch)
 	return skb;
 }
 
+static int watch_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	struct queue *queue = queue_of(sch);
+
+	race_own_qdisc(sch, sizeof(*sch) + queue->own.priv_size);
+	return queue->own.init(sch, options, extack);
+}
+
 static void watch_reset(struct Qdisc *sch)
 {
 	forget(sch);
@@ -207,6 +215,19 @@ static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlin
 {
 	forget(sch);
 	return queue_of(sch)->own.change(sch, options, extack);
+}
+
+bool oracle_is_alone(const void *function)
+{
+	int i;
+
+	for (i = 0; i < MOST_WATCHED; i++) {
+		const struct Qdisc_ops *own = &queues[i].own;
+
+		if (function == own->init || function == own->reset || function == own->destroy)
+			return true;
+	}
+	return false;
 }
 
 void oracle_qdisc_tree_reduce_backlog(struct Qdisc *sch, int packets, int bytes);
@@ -229,6 +250,7 @@ static void unwrap(struct Qdisc_ops *ops, struct queue *queue)
 	UNWRAP(ops, queue, enqueue);
 	UNWRAP(ops, queue, dequeue);
 	UNWRAP(ops, queue, peek);
+	UNWRAP(ops, queue, init);
 	UNWRAP(ops, queue, reset);
 	UNWRAP(ops, queue, change);
 	queue->watched.registered = false;
@@ -245,6 +267,7 @@ int oracle_register_qdisc(struct Qdisc_ops *ops)
 	WRAP(ops, enqueue);
 	WRAP(ops, dequeue);
 	WRAP(ops, peek);
+	WRAP(ops, init);
 	WRAP(ops, reset);
 	WRAP(ops, change);
 	error = register_qdisc(ops);

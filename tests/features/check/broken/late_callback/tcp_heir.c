@@ -11,13 +11,13 @@ struct heir {
 	u32 losses;
 };
 
-static unsigned long losses;
+static atomic_long_t losses;
 
 static void heir_bury(struct rcu_head *head)
 {
 	struct heir *heir = container_of(head, struct heir, rcu);
 
-	losses += heir->losses;
+	atomic_long_add(heir->losses, &losses);
 	kfree(heir);
 }
 

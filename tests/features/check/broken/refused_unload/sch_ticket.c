@@ -19,8 +19,7 @@ static void ticket_look(struct timer_list *timer)
 {
 	struct ticket *ticket = from_timer(ticket, timer, timer);
 
-	pr_debug("ticket: at most %u packets\n", ticket->longest);
-	ticket->longest = 0;
+	pr_debug("ticket: at most %u packets\n", READ_ONCE(ticket->longest));
 	mod_timer(timer, jiffies + HZ);
 }
 
@@ -49,7 +48,7 @@ static int ticket_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 
 	if (sch->q.qlen >= sch->limit)
 		return qdisc_drop(skb, sch, to_free);
-	ticket->longest = max(ticket->longest, sch->q.qlen + 1);
+	WRITE_ONCE(ticket->longest, max(ticket->longest, sch->q.qlen + 1));
 	return qdisc_enqueue_tail(skb, sch);
 }
 

@@ -8,22 +8,17 @@
  * call. The log names each function once. Some functions differ on purpose, such as the start and stop of a seq_file,
  * so it is a finding only together with a report of the kernel (emulation/features/check/splats.py).
  */
+#include <linux/export.h>
 #include <linux/lockdep.h>
-#include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+
+#include "calls.h"
 
 #define MOST_CALLS 64
 #define MOST_NAMED 16
-
-/* The outermost call in a task, or in an interrupt or softirq that interrupted it. The kernel has one CPU. */
-struct call {
-	struct task_struct *task;
-	unsigned int context;
-	unsigned int depth;	/* 0: not in use */
-	int locks;
-	int preempt;
-};
 
 static struct call calls[MOST_CALLS];
 static void *named[MOST_NAMED];
@@ -31,25 +26,35 @@ static void *named[MOST_NAMED];
 void __cyg_profile_func_enter(void *function, void *caller);
 void __cyg_profile_func_exit(void *function, void *caller);
 
-static struct call *find_call(bool begins)
+static struct call *find_call(void *begins)
 {
 	unsigned int context = preempt_count() & (SOFTIRQ_OFFSET | HARDIRQ_MASK);
+	static struct call *last = calls;
 	struct call *free = NULL;
+	static u64 serial;
 	int i;
 
+	if (last->depth && last->task == current && last->context == context)
+		return last;
 	for (i = 0; i < MOST_CALLS; i++) {
 		struct call *call = &calls[i];
 
 		if (!call->depth)
 			free = call;
 		else if (call->task == current && call->context == context)
-			return call;
+			return last = call;
 	}
 	if (!begins || !free)
 		return NULL;
-	*free = (struct call){ .task = current, .context = context,
-			       .locks = current->lockdep_depth, .preempt = preempt_count() };
-	return free;
+	*free = (struct call){ .task = current, .context = context, .function = begins, .serial = ++serial,
+			       .locks = current->lockdep_depth, .preempt = preempt_count(),
+			       .grace = get_state_synchronize_rcu() };
+	return last = free;
+}
+
+struct call *call_now(void)
+{
+	return find_call(NULL);
 }
 
 static bool is_new(void *function)
@@ -71,7 +76,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	struct call *call;
 
 	raw_local_irq_save(flags);
-	call = find_call(true);
+	call = find_call(function);
 	if (call)
 		call->depth++;
 	raw_local_irq_restore(flags);
@@ -85,7 +90,7 @@ void __cyg_profile_func_exit(void *function, void *caller)
 	struct call *call;
 
 	raw_local_irq_save(flags);
-	call = find_call(false);
+	call = find_call(NULL);
 	if (call && !--call->depth && debug_locks) {
 		locks = current->lockdep_depth - call->locks;
 		preempt = preempt_count() - call->preempt;
@@ -105,6 +110,3 @@ void __cyg_profile_func_exit(void *function, void *caller)
 	}
 }
 EXPORT_SYMBOL(__cyg_profile_func_exit);
-
-MODULE_DESCRIPTION("Names the functions of a module under test that return with a lock");
-MODULE_LICENSE("GPL");

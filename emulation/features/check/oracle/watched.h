@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The compiler reads this before each file of a module under test: what tells race.c of accesses in assembly, such as
+ * atomics, or in the kernel's functions for memory, and of accesses that are meant to be without a lock. Linux has these calls for KCSAN, but in KCSAN's kernel
+ * only.
+ */
+#include <linux/kcsan-checks.h>
+#include <linux/percpu-defs.h>
+#include <linux/string.h>
+
+void race_forgive(int more);
+void race_retried(int accesses);
+void race_checked(const volatile void *variable, unsigned long size, int type);
+void race_per_cpu(const volatile void *variable, unsigned long size);
+
+#define kcsan_disable_current() race_forgive(1)		/* data_race() */
+#define kcsan_enable_current_nowarn() race_forgive(-1)
+#define kcsan_atomic_next(accesses) race_retried(accesses)	/* readers of a seqlock */
+#define __kcsan_check_access(variable, size, type) race_checked(variable, size, type)
+
+#undef __verify_pcpu_ptr
+#define __verify_pcpu_ptr(ptr) do {					\
+	const void __percpu *__vpp_verify = (typeof((ptr) + 0))NULL;	\
+									\
+	(void)__vpp_verify;						\
+	race_per_cpu((const volatile void *)(ptr), sizeof(*(ptr)));	\
+} while (0)
+
+#define RACE_COPY(function, to, from, size) ({					\
+	void *to_ = (to);							\
+	const void *from_ = (from);						\
+	size_t size_ = (size);							\
+										\
+	race_checked(to_, size_, KCSAN_ACCESS_WRITE);				\
+	race_checked(from_, size_, 0);						\
+	function(to_, from_, size_);						\
+})
+#define memcpy(to, from, size) RACE_COPY(memcpy, to, from, size)
+#define memmove(to, from, size) RACE_COPY(memmove, to, from, size)
+#define memset(to, value, size) ({						\
+	void *to_ = (to);							\
+	size_t size_ = (size);							\
+										\
+	race_checked(to_, size_, KCSAN_ACCESS_WRITE);				\
+	memset(to_, value, size_);						\
+})

@@ -242,7 +242,7 @@ SHOWS = """
   said.under = lanes.frameAt(view.x(middle, element("lanes").clientWidth), lanes.barTop(run.from[chosen]) + 5);
   press("c");
   said.culprit = state.chosen;
-  said.spoilt = element("frame").innerText.includes("spoilt");
+  said.spoilt = element("frame").innerText.includes("corrupted");
   for (let i = 0; i < 60; i++) press("+");
   said.zoomed = state.view.span;
   said.inside = view.from >= run.start[said.culprit] - 1 && view.to <= run.stop(said.culprit) + 1;

@@ -69,32 +69,32 @@ function runs() {
     return tag("tr", {}, tag("th", { scope: "row" }, tag("code", {}, each.folder)), ...cells.filter((cell) => cell !== false).map((cell, n) =>
       tag("td", { class: n < several.case + several.variant ? null : "right" }, String(cell))), tag("td", {}, ...links));
   });
-  const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "what it left"].filter(Boolean);
+  const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "files"].filter(Boolean);
   const table = tag("table", {}, tag("thead", {}, tag("tr", {}, ...names.map((name) =>
     tag("th", { scope: "col", class: name.startsWith(">") ? "right" : null }, name.replace(/^>/, ""))))), tag("tbody", {}, ...body));
   element("runs").append(tag("div", { class: "wide" }, table));
   for (const [file, verb, what] of [["timeline.html", "view", "timeline, with its frames one by one,"], ["film.html", "film", "film"]]) {
     const without = run.runs.find((each) => each.trace && each.left.length && !each.left.includes(file));
-    if (without) element("runs").append(tag("p", { class: "quiet" }, `A run’s ${what} is made when it is asked for:`),
+    if (without) element("runs").append(tag("p", { class: "quiet" }, `A run’s ${what} is made by this command:`),
       command(`./dcflab ${verb} ${run.folder}/${without.folder}`));
   }
-  if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "Not all that happens in these runs is decided by the seed."));
+  if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "The seed does not determine everything in these runs."));
 }
 
 function settings() {
-  if (!run.settings.length) { element("settings").append(tag("p", { class: "quiet" }, "There is none.")); return; }
+  if (!run.settings.length) { element("settings").append(tag("p", { class: "quiet" }, "None.")); return; }
   const differ = run.settings.some((each) => each.runs);
-  element("settings").append(tag("p", { class: "quiet" }, "As they were read back after they were set."), plain(
+  element("settings").append(tag("p", { class: "quiet" }, "As read back after they were set."), plain(
     ["what", ">value", ">default", "where", ...(differ ? ["only in"] : [])],
     run.settings.map(({ what, value, default: usual, where, runs: only }) => [what, value, usual, where, ...(differ ? [only] : [])])));
 }
 
 function repeat() {
   const { host, made_of: made } = run;
-  element("repeat").append(command(run.command), tag("p", { class: "quiet" }, "The same again, compared to the byte:"), command(`./dcflab replay ${run.folder}`),
+  element("repeat").append(command(run.command), tag("p", { class: "quiet" }, "Run it again, and compare byte for byte:"), command(`./dcflab replay ${run.folder}`),
     tag("p", {}, `It ran in the lane “${host.lane}”, in ${host.clock} time` + (host.kernel ? `, on Linux ${host.kernel}` : "") + "."));
   element("repeat").append(tag("details", {}, tag("summary", {}, "The whole specification"), plain(["option", "value"], run.options)));
-  element("repeat").append(tag("details", {}, tag("summary", {}, "What the first run was made of, SHA-256"), plain(["what", "sum"], Object.entries(made))));
+  element("repeat").append(tag("details", {}, tag("summary", {}, "The inputs of the first run, SHA-256"), plain(["what", "sum"], Object.entries(made))));
 }
 
 function theme(name) {

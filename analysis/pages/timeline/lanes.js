@@ -275,7 +275,7 @@ class Lanes {
     }
   }
 
-  // Draws a line from each spoilt frame to the frame that caused it.
+  // Draws a line from each corrupted frame to the frame that caused it.
   blame(ink, width, low, high, chosen) {
     for (let i = low; i < high; i++) if (this.run.culpritOf(i) >= 0 && i !== chosen) this.line(ink, width, i, 1);
     if (chosen < 0) return;
@@ -362,7 +362,7 @@ class Lanes {
   }
 }
 
-// Returns the frames that a transmission spoilt.
+// Returns the frames that a transmission corrupted.
 function victimsOf(run, row) {
   const [low, high] = run.between(run.start[row], run.stop(row) + 40000), found = [];
   for (let i = low; i < high; i++) if (run.culpritOf(i) === row) found.push(i);

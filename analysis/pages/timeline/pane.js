@@ -57,7 +57,7 @@ function frameFields(run, row) {
   add("outcome", lost ? `<span class="lost">${outcome}</span>` : run.to[row] < run.stations.length ? outcome : "sent to a group");
   if (run.culpritOf(row) >= 0) add("by", frameLink(run, run.culpritOf(row)));
   const victims = victimsOf(run, row);
-  if (victims.length) add("spoilt", victims.slice(0, 8).map((each) => frameLink(run, each)).join("<br>"));
+  if (victims.length) add("corrupted", victims.slice(0, 8).map((each) => frameLink(run, each)).join("<br>"));
   if (run.isAnswer(row)) {
     const asked = run.beforeOf(row) < 0 ? -1 : run.lead(run.beforeOf(row));
     if (asked >= 0) add("answers", frameLink(run, asked));
@@ -100,7 +100,7 @@ function frameFields(run, row) {
 
 function showFrame(element, run, row) {
   if (row < 0) {
-    element.innerHTML = '<p class="quiet">Click a bar, or press n: all that is known of the frame is shown here.</p>';
+    element.innerHTML = '<p class="quiet">Click a bar, or press n, to see all that is known of a frame.</p>';
     return;
   }
   const fields = frameFields(run, row).map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("");
@@ -125,5 +125,5 @@ function showLegend(element, run) {
     ${key("lost", "collision")}${key("noise", "noise")}${key("quiet", "too weak, unheard")}${key("paper", "sent again", edge)}${key("paper", "given up after it", `border-right:3px solid ${colours.ink}`)}</div>
     <h2>below them, when zoomed in</h2><div class="keys">${key("well", "sensed, received")}${key("only", "sensed only")}${key("nav", "NAV")}
     ${key("ifs", "DIFS, EIFS")}${key("count", "backoff counts, queue")}${key("frozen", "backoff frozen")}</div>
-    <small>Frames, outcomes, culprits, attempts and queues are the air's own record. ${run.views ? "" : "Who received a frame is supposed of all within range, as views.gz is not there. "}Who sensed it follows from the plan's powers; NAV and backoff are derived from these as the standard has it${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move: propagation delays are left out."}</small>`;
+    <small>Frames, outcomes, culprits, attempts and queues are the air's own record. ${run.views ? "" : "All stations within range count as receivers, as views.gz is missing.  "}Who sensed it follows from the plan's powers; NAV and backoff are derived from these as the standard has it${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move: propagation delays are left out."}</small>`;
 }

@@ -73,7 +73,7 @@ function word(run, token) {
     if (what === "from") return (i) => run.from[i] === s;
     if (what === "to") return (i) => run.to[i] === s;
     if (what === "by") return (i) => { const by = run.culpritOf(i); return by >= 0 && run.from[by] === s; };
-    throw new QueryError(`“${what}:” is none of from:, to:, by:`);
+    throw new QueryError(`“${what}:” is not from:, to: or by:`);
   }
   if (s >= 0) return (i) => run.from[i] === s || run.to[i] === s;
   const flow = run.flows.findIndex((each) => each.name.toLowerCase() === token);
@@ -87,6 +87,6 @@ function word(run, token) {
     collision: (i) => run.outcome[i] === COLLISION || run.outcome[i] === OWN_TX, noise: (i) => run.outcome[i] === NOISE,
     weak: (i) => run.outcome[i] === WEAK, lost: (i) => run.outcome[i] !== OK, ok: (i) => run.outcome[i] === OK,
   }[token];
-  if (!said) throw new QueryError(`“${token}” is no word, station or flow; ? has the words`);
+  if (!said) throw new QueryError(`“${token}” is not a word, station or flow; press ? for the words`);
   return said;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of the network, and of what of it is to be shown at a moment. Nothing here draws or asks.
+// The state of the network, and what of it to show at a moment. Nothing here draws or sends requests.
 //
-// What is shown trails what is known by about TRAIL_S of the viewer's time: so it moves smoothly from one report to the
+// The display trails the reports by about TRAIL_S of the viewer's time: so it moves smoothly from one report to the
 // next, also where these are single slots apart, and each frame is on the air from its own start to its own end.
 "use strict";
 
 const TRAIL_S = 0.1;       // of the viewer's time
 const STEP_S = 0.04;       // the same, of a step while it stands
-const FADE_S = 0.3;        // for how long a frame that is over is still seen, of the viewer's time
+const FADE_S = 0.3;        // for how long a finished frame stays visible, of the viewer's time
 const PAUSED_NS = 20_000;  // the same, of the network's, while it stands
 const SLOW = 0.02;         // of the wall clock's pace: below it single frames can be followed
 const LONGEST_NS = 50e6;   // of a frame
@@ -23,15 +23,15 @@ class Air {
     this.frames = [];   // nearly in the order of their starts
     this.unsaid = new Map();  // those whose outcome is not known, by start and sender
     this.now = 0;       // the moment shown, ns
-    this.speed = 0;     // the network's seconds a second of the viewer's, as it was of late
-    this.looked = 0;    // frames looked at so far: what drawing costs
+    this.speed = 0;     // the network's seconds per second of the viewer's, recently
+    this.looked = 0;    // frames examined so far: the cost of drawing
   }
 
   get latest() { return this.states[this.states.length - 1]; }
   get running() { return Boolean(this.latest?.running && !this.latest.ended); }
   get slow() { return !this.running || this.speed < SLOW; }
 
-  // A report of the network. True: it is of before what was shown.
+  // Takes a report of the network. Returns whether it is earlier than what was shown.
   tell(state) {
     const last = this.latest, back = Boolean(last && state.t_ns < last.t_ns);
     if (back) {
@@ -59,7 +59,7 @@ class Air {
     this.unsaid.clear();
   }
 
-  // The viewer's clock went on by so many seconds.
+  // The viewer's clock advanced by this many seconds.
   advance(seconds) {
     if (!this.latest) return;
     const gap = this.latest.t_ns - this.now, before = this.now, [trail, near] = this.running ? [TRAIL_S, 100] : [STEP_S, 1000];
@@ -68,7 +68,7 @@ class Air {
     if (seconds > 0) this.speed += ((this.now - before) / 1e9 / seconds - this.speed) * (1 - Math.exp(-seconds / 0.3));
   }
 
-  // Stations as they are shown, by their numbers: where they are, and what was told of them.
+  // Stations as shown, by number: their positions and reported states.
   positions() {
     const [here, next] = this.states, lasts = next ? next.t_ns - here.t_ns : 0;
     const part = lasts > 0 ? Math.min(Math.max((this.now - here.t_ns) / lasts, 0), 1) : 0;
@@ -78,7 +78,7 @@ class Air {
     });
   }
 
-  // Whether a station is shown at rest at this place, to the millimetre in which reports tell it.
+  // Whether a station is shown at rest at this place, to the millimetre of reports.
   rests(n, [x, y]) {
     return this.states.every(({ nodes }) => {
       const [east, north] = nodes[this.names[n]]?.position ?? [];
@@ -88,13 +88,13 @@ class Air {
 
   node(n) { return this.states[0]?.nodes[this.names[n]] ?? {}; }
 
-  // Slots of backoff left: those of the report, less those that have gone by since.
+  // Slots of backoff left: those of the report, less those that have passed since.
   slots(n) {
     const { backoff = null, doing } = this.node(n), gone = (this.now - this.states[0]?.t_ns) / (this.network.slot_ns || 20_000);
     return backoff === null ? null : doing === "backoff" ? Math.max(0, backoff - Math.floor(gone)) : backoff;
   }
 
-  // For how long a frame that is over is still seen, ns of the network's time.
+  // For how long a finished frame stays visible, ns of the network's time.
   get window() { return this.running ? FADE_S * Math.max(this.speed, 1e-9) * 1e9 : PAUSED_NS; }
 
   // The frames to be shown, oldest first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the last minute brought, as curves: goodput, windows, losses, time on the air.
+// The last minute as curves: goodput, windows, losses, time on the air.
 "use strict";
 
 const LOST = [["COL_RTS/CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "TCP ACK", "TCP ACK"], ["COL_UDP", "UDP", "UDP"], ["COL_OTHER", "other data", "OTHER"],
@@ -18,7 +18,7 @@ class Curves {
     for (const chart of this.charts) chart.destroy();
   }
 
-  // A report, of which something is kept if the network's time went on.
+  // Takes a report; keeps parts of it if the network's time has advanced.
   tell(state, back) {
     if (back) while (this.times.length && this.times[this.times.length - 1] >= state.t_ns) { this.times.pop(); this.rows.pop(); }
     if (this.times.length && state.t_ns - this.times[this.times.length - 1] < APART_NS * Math.max(1, this.air.speed) && !back) return;
@@ -29,7 +29,7 @@ class Curves {
     this.stale = true;
   }
 
-  // Each curve's title, names, colours, and what it is of a report.
+  // Each curve's title, names, colours, and its value in a report.
   asked() {
     const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColour(n)]);
     const lost = LOST.filter(([of]) => this.air.latest?.counters[of]);
@@ -46,7 +46,7 @@ class Curves {
   // How much of the network's time is shown at most, s: a minute of it; or about one of the viewer's, if it is faster.
   get lasts() { return 60 * 10 ** Math.ceil(Math.log10(Math.max(1, this.air.speed)) - 0.05); }
 
-  // Drawn anew only when there is something new; the charts are made anew when there are other flows, or colours.
+  // Draws only if there is new data; makes new charts if flows or colours change.
   draw() {
     if (!this.stale || this.place.hidden) return;
     this.stale = false;

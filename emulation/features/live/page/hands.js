@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the viewer does: mouse and touch on the map, keys, and the pace.
+// The viewer's input: mouse and touch on the map, keys, and the pace.
 "use strict";
 
 const SLOWEST = -5;  // decades of pace
@@ -78,7 +78,7 @@ function keys(live) {
   });
 }
 
-// The pace's slider: its decades, with marks; a mark is near enough when it is nearly met.
+// The pace's slider: its decades, with marks; near a mark it snaps to it.
 class Pace {
   constructor(live, most) {
     Object.assign(this, { live, most: Math.log10(most), slider: element("pace") });
@@ -86,7 +86,7 @@ class Pace {
     this.slider.max = this.most;
     this.decades = Array.from({ length: Math.floor(this.most) - SLOWEST + 1 }, (_, n) => SLOWEST + n);
     element("marks").replaceChildren(...this.decades.map((decade) => this.mark(decade, decade < 0 ? `1/${whole(10 ** -decade)}` : decade ? `${whole(10 ** decade)} ×` : "real time")));
-    if (this.most - this.decades[this.decades.length - 1] > 0.6) element("marks").append(this.mark(this.most, "as fast as it goes"));
+    if (this.most - this.decades[this.decades.length - 1] > 0.6) element("marks").append(this.mark(this.most, "as fast as possible"));
     this.slider.oninput = () => this.ask(Number(this.slider.value));
     this.slider.onchange = () => { this.holds = false; };
   }
@@ -105,12 +105,12 @@ class Pace {
     this.live.server.askLast("pace", "pace", { pace: to >= this.most - 0.005 ? this.live.air.network.pace_most : Number((10 ** to).toPrecision(3)) });
   }
 
-  // As the network has it, and what that is for a slot.
+  // The network's pace, and how long a slot then takes.
   tell(pace) {
     if (!this.live.server.waiting.has("pace")) { this.slider.value = Math.log10(pace); this.asked = Math.log10(pace); }
     const { slot_ns: slot = 20_000 } = this.live.air.network, fastest = Math.log10(pace) >= this.most - 0.01;
     const many = pace < 1 ? `1/${whole(Number((1 / pace).toPrecision(3)), 1 / pace < 10 ? 1 : 0)}` : `${whole(pace, pace < 10 ? 1 : 0)} ×`;
-    const said = fastest ? "as fast as it goes" : pace === 1 ? "real time" : many;
+    const said = fastest ? "as fast as possible" : pace === 1 ? "real time" : many;
     const rest = pace < SLOW ? `a slot takes ${lasting(slot / pace)}` : this.live.air.running ? `now ${whole(this.live.air.speed, this.live.air.speed < 10 ? 1 : 0)} ×` : "";
     text(element("paced"), rest ? `${said}; ${rest}` : said);
     this.slider.setAttribute("aria-valuetext", said);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of a live network: what the server tells is shown, what the viewer does is asked of it. All is drawn once per
+// The page of a live network: shows what the server reports, and sends it the viewer's requests. All is drawn once per
 // animation frame at most, and not at all while nothing changes.
 "use strict";
 
@@ -9,7 +9,7 @@ const MOST_HELD = 30;  // reports for which a station stays where it was left
 
 const live = {
   air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, busy: null, moving: null, asked: null, picking: false, first: -1,
-  counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames told
+  counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames received
   stale: false, read: 0, last: 0,
 
   network(told) {
@@ -58,7 +58,7 @@ const live = {
     this.touch();
   },
 
-  // Said until something is done, or it is closed.
+  // Shown until the viewer acts, or closes it.
   said(error) { this.trouble(error); },
   lost(why) {
     if (why === this.away) return;
@@ -104,7 +104,7 @@ const live = {
     this.curves.draw();
   },
 
-  // Below the map: what was asked for, else what goes with the pace.
+  // Below the map: what the viewer chose, else what suits the pace.
   show(which) {
     for (const button of document.querySelectorAll("[data-below]")) {
       const { below } = button.dataset;
@@ -139,7 +139,7 @@ const live = {
     const asked = this.server.askLast("move", "move", { node: this.air.names[n], position: metres });
     this.moving ??= asked.then((done) => { this.moving = null; return done; });
   },
-  // It stays where it was left until it is shown there, or cannot be.
+  // It stays where it was dropped until reports have it there, or refuse it.
   async drop() {
     const { dragged, at } = this.stage;
     if (this.asked !== at) this.move(dragged, at);
@@ -190,7 +190,7 @@ const live = {
   back() {
     const moments = (this.air.latest?.moments ?? []).filter((each) => each.t_ns > 0);
     if (moments.length) this.server.ask("back", { moment: moments[moments.length - 1].name });
-    else this.hint("No moment was kept yet: s keeps this one.");
+    else this.hint("No moment is saved yet: press s to save this one.");
   },
   zoom(factor, place) { this.stage.map = zoomed(this.stage.map, factor, place); this.touch(); },
   wholeMap() { this.stage.whole(); this.touch(); },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The map: stations where they are, who hears whom, where flows go, and what is on the air.
+// The map: stations, links, flows, and frames on the air.
 "use strict";
 
-// How kinds of frames are called in the themes, and for people.
+// Names of kinds of frames, in the themes and for people.
 const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", udp: "UDP", encrypted: "ENCRYPTED", other: "OTHER" };
 const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
 const kindSaid = (frame) => ["rts", "cts", "data", "ack"].includes(frame.kind) ? frame.kind.toUpperCase() : frame.kind === "tcpack" ? "TCP ACK" : frame.kind;
@@ -11,7 +11,7 @@ const RADIUS = 7, RING = 13, GRAB = 16;  // px
 const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
 const MOST_SCALE = 12;  // px a metre, when all is in view
 const BELOW = 56;  // px
-const NEAR = 95;  // px: where stations are nearer to each other, what they are about is not written, nor ticks drawn
+const NEAR = 95;  // px: if stations are nearer to each other, states are not written and ticks not drawn
 const CIRCLES = { range: [], sense: [5, 5] };  // dashes
 
 class Stage {
@@ -35,14 +35,14 @@ class Stage {
     if (this.map === this.fitted && this.dragged < 0 && this.air.positions().some((at) => out(onMap(this.map, at)))) this.whole();
   }
 
-  // Where stations are shown: one that is dragged is where it is held.
+  // Positions as shown: a dragged station is at the pointer.
   positions() {
     const found = this.air.positions();
     if (this.dragged >= 0 && this.at) found[this.dragged] = [...this.at, found[this.dragged][2] ?? 0];
     return found;
   }
 
-  // Places on the canvas. Nodes without a radio often stand where another does: such are drawn below it.
+  // Places on the canvas. A node without a radio often has the position of another: it is drawn below that.
   places(metres) {
     const at = metres.map((each) => onMap(this.map, each));
     this.air.network.nodes.forEach((node, n) => {
@@ -52,7 +52,7 @@ class Stage {
     return at;
   }
 
-  // The station at a place of the canvas; -1: none.
+  // Returns the station at a point of the canvas; -1: none.
   stationAt(place) {
     let found = -1, nearest = GRAB;
     this.places(this.positions()).forEach(([x, y], n) => {
@@ -118,7 +118,7 @@ class Stage {
     pen.globalAlpha = 1;
   }
 
-  // Each flow's way, hop by hop, at the right of the line between two stations; of several the one beside the other.
+  // Draws each flow's path, hop by hop, right of the line between two stations; several side by side.
   routes(pen, at) {
     const { latest, number } = this.air, taken = new Map();
     Object.entries(latest?.flows ?? {}).forEach(([name, flow], n) => {
@@ -153,7 +153,7 @@ class Stage {
     }
   }
 
-  // Where frames were lost, and by whose doing.
+  // Draws where frames were lost, and which station caused it.
   losses(pen, at, frames) {
     const { now, window: fade, slow } = this.air;
     for (const frame of frames) {
@@ -168,7 +168,7 @@ class Stage {
     pen.globalAlpha = 1;
   }
 
-  // Of a frame on its way: how far it is received, how much of it was sent, what it is.
+  // Draws a frame on the air: its range, how much of it was sent, and its kind.
   sending(pen, from, frame, style, part) {
     const range = this.air.node(frame.from).range_m;
     if (range) {
@@ -200,7 +200,7 @@ class Stage {
     pen.globalAlpha = 1;
   }
 
-  // How full its queue is: a bar, with the number.
+  // Draws the queue: a bar, with the number.
   queue(pen, x, y, frames) {
     const high = 24, part = Math.min(1, frames / (this.air.network.queue ?? QUEUE)), level = Math.max(2, high * part);
     pen.fillStyle = colours.only;
@@ -212,7 +212,7 @@ class Stage {
     pen.textAlign = "left";
   }
 
-  // NAV as an arc that runs down, slots of backoff as ticks that go, and what the station is about.
+  // Draws NAV as a shrinking arc, slots of backoff as ticks, and the station's state.
   clocks(pen, x, y, n, told) {
     const { now } = this.air, slots = this.air.slots(n), counts = told.doing === "backoff";
     let says = counts && slots ? many(slots, "slot") : SAYS[told.doing] ?? told.doing ?? "";

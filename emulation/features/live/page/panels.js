@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands beside the map: settings, flows, moments, counters. What was made stays; only letters in it change.
+// Beside the map: settings, flows, moments, counters. Elements are made once; only their text changes.
 "use strict";
 
 const COUNTED = { sent: "frames sent", "COL_RTS/CTS": "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_UDP: "collided: UDP", COL_OTHER: "collided: other data",
@@ -11,7 +11,7 @@ const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLo
 
 function text(of, said) { if (of.textContent !== said) of.textContent = said; }
 
-// A control has what was last told, unless it is just being used; what was refused is taken back.
+// A control shows the last reported value, unless it is in use; a refused value is reverted.
 function shown(control, value) {
   const now = value === null || value === undefined ? "" : String(value);
   if (control.told === now) return;
@@ -51,7 +51,7 @@ class Panels {
     this.wire();
   }
 
-  // A control that asks for something when it is changed.
+  // A control that sends a request when it changes.
   asks(control, verb, about) {
     control.onchange = async () => {
       const value = control.value;
@@ -149,7 +149,7 @@ class Panels {
     const key = JSON.stringify(moments);
     if (key === this.key) return;
     this.key = key;
-    element("moments").replaceChildren(...(moments.length ? [] : [tag("span", { class: "quiet" }, "None is kept yet.")]), ...moments.map(({ name, t_ns }) => {
+    element("moments").replaceChildren(...(moments.length ? [] : [tag("span", { class: "quiet" }, "None is saved yet.")]), ...moments.map(({ name, t_ns }) => {
       const button = tag("button", { type: "button", "data-acts": true }, `back to ${name}: ${moment(t_ns, 1e6)} s`);
       button.onclick = () => this.server.ask("back", { moment: name });
       return button;

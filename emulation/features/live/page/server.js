@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked of dcflab, and what it tells. Of the same thing (a station dragged, the pace) only the last is asked.
+// Requests to dcflab, and its events. Of repeated requests (a dragged station, the pace) only the last is sent.
 "use strict";
 
-const APART_MS = 60;  // of what is asked again and again
+const APART_MS = 60;  // of repeated requests
 
 class Server {
-  // `on` has what is called: network, state, frames; `said` with an error for people, or null when there is none;
+  // `on` has callbacks: network, state, frames; `said` with an error for people, or null without one;
   // `lost` with whether the connection is lost.
   constructor(on) {
     this.on = on;
-    this.waiting = new Map();  // what is asked next, by what it is about
+    this.waiting = new Map();  // the next request, by its subject
     this.before = Promise.resolve();
     this.events = new EventSource("events");
     this.events.onmessage = (message) => {
@@ -22,7 +22,7 @@ class Server {
       : "The connection is lost. Trying again …");
   }
 
-  // Whether it was done. One thing after the other, in the order in which they are asked.
+  // Returns whether it was done. Requests are sent one after the other, in order.
   ask(verb, about = {}) {
     const done = this.before.then(() => this.post(verb, about));
     this.before = done;
@@ -36,12 +36,12 @@ class Server {
       const told = await answer.json().catch(() => ({}));
       this.on.said(told.error ?? `It was refused (${answer.status}).`);
     } catch {
-      this.on.said("That was not done: dcflab does not answer.");
+      this.on.said("Not done: dcflab does not answer.");
     }
     return false;
   }
 
-  // The same of what may be asked many times a second; whether the last was done.
+  // The same for frequent requests; returns whether the last was done.
   async askLast(key, verb, about) {
     const busy = this.waiting.has(key);
     let done = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The last moments in slow motion, a lane for each station: its frames, as the timeline of a run has them; below them
-// NAV, and when it counted slots, deferred or waited. What is to the right of the line is yet to come.
+// NAV, and when it counted slots, deferred or waited. To the right of the line is the future.
 "use strict";
 
-const LEAST_NS = 10e6, MOST_NS = 100e6, LASTS_S = 6;  // that are shown: so many seconds of the viewer's, within these
+const LEAST_NS = 10e6, MOST_NS = 100e6, LASTS_S = 6;  // shown: this many seconds of the viewer's, within these limits
 const STANDS_NS = 20e6;  // at most, while time stands
-const AHEAD = 0.18;  // of the width, for what is yet to come
+const AHEAD = 0.18;  // of the width, for the future
 const NAMES_PX = 52;
 const TICKS_NS = Array.from({ length: 15 }, (_, n) => [1, 2, 5][n % 3] * 10 ** (3 + Math.floor(n / 3)));
 const SMALL = "9px system-ui, sans-serif";
@@ -19,7 +19,7 @@ class Strip {
   }
 
   forget() {
-    this.did = this.air.names.map(() => []);   // what each did, from when to when
+    this.did = this.air.names.map(() => []);   // what each did, with start and end
     this.navs = this.air.names.map(() => []);
   }
 
@@ -75,7 +75,7 @@ class Strip {
     if (high >= 10 && to - from > 8 * said.length + 4) { pen.font = LETTERS; pen.fillStyle = "#101214"; pen.fillText(said, from + 3, top + high / 2 + (lost ? 1 : 4)); }
   }
 
-  // Some moments, so that one sees how long things take.
+  // Draws some times, as a scale.
   times(pen, x, edge, width, height) {
     const step = TICKS_NS.find((ns) => x(this.air.now + ns) - edge > 90) ?? MOST_NS, first = Math.ceil((this.air.now - this.span) / step) * step;
     pen.font = SMALL;

@@ -4,8 +4,8 @@
     ./dcflab python tests/prose.py PAGE.md …    what is wrong with these pages
     ./dcflab python tests/prose.py --texts      the same of help texts and messages
 
-It reads Markdown without its code, help texts as `--help` prints them, and messages in the source, where `X0`, `X1` …
-stand for what is filled in. A sentence has at most 40 words; the aim is 25.
+It reads Markdown without its code, help texts as `--help` prints them, pages for the browser, and messages in the
+source, where `X0`, `X1` … stand for what is filled in. A sentence has at most 40 words; the aim is 25.
 """
 
 from __future__ import annotations
@@ -238,6 +238,15 @@ def messages() -> Iterator[tuple[str, str]]:
                             yield f"{path.relative_to(ROOT)}:{argument.lineno}", text
 
 
+def shown() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each element of pages for the browser, and of titles and labels in them."""
+    for folder in ("analysis", "emulation"):
+        for path in sorted((ROOT / folder).rglob("*.html")):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                said = [*re.findall(r">([^<>]+)(?=<)", line), *re.findall(r'(?:title|aria-label)="([^"]+)"', line)]
+                yield from ((f"{path.relative_to(ROOT)}:{number}", text) for text in said if " " in text.strip())
+
+
 def helps() -> Iterator[tuple[str, str]]:
     """Yield all help texts, of commands and of their options, each once."""
     from emulation.cli.main import cli
@@ -262,8 +271,8 @@ def helps() -> Iterator[tuple[str, str]]:
 
 
 def texts() -> list[Problem]:
-    """Return the problems of help texts and messages."""
-    said = [*helps(), *messages()]
+    """Return the problems of help texts, of pages for the browser, and of messages."""
+    said = [*helps(), *shown(), *messages()]
     return check((where, part) for where, text in said for part in paragraphs(text))
 
 

@@ -77,6 +77,10 @@ def test_a_message_is_found_in_the_source() -> None:
     assert len(said) > 500
 
 
+def test_a_pages_labels_are_found() -> None:
+    assert "stations that hear each other (l)" in {text for _, text in prose.shown()}
+
+
 def test_help_texts_and_messages_are_plain() -> None:
     assert [str(problem) for problem in prose.texts()] == []
 

@@ -189,7 +189,8 @@ class Routing(routing.Routing):
 
     def start(self, net: Network) -> None:
         self.interfaces: dict[str, Interface] = {}
-        for number_, node in enumerate(net.nodes.values()):
+        routers = routing.routers(net)
+        for number_, node in enumerate(routers):
             radio = node.radio
             chosen = node.plan["routing"]
             listens = net.plan["air"]["promiscuous"] or net.link_of(radio).type == "ocb"  # for unknown stations
@@ -200,7 +201,7 @@ class Routing(routing.Routing):
             for name, value in chosen["parameters"].items():
                 made.control.set(name, value)
                 node.note(f"{chosen['protocol']} {name}", value, None)
-        for node in net.nodes.values():
+        for node in routers:
             self.interfaces[node.name].start(node.radio.plan["ip"], node.plan["routing"]["tcp"])
             if node.radio.plan["qdisc"]:
                 node.route.delete_qdisc(node.radio.index)

@@ -60,13 +60,19 @@ def plan_routing(
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
         raise Misuse(f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}")
     bridged = sorted({other for other in kinds.values() if not _of_peers(other)})
-    if bridged and not getattr(found, "ANY_LINK", False):
+    alone = bool(bridged) and not getattr(found, "ANY_LINK", False)  # it routes over radios only, beside the wires
+    if alone and (bridged != ["wired"] or len(bridged) == len(set(kinds.values()))):
         raise Misuse(f"routing {kind} is for stations that find each other, not for links of kind {bridged[0]}")
     for one in network.applications:
         for end in (one.source, one.destination):
             if nodes[index[end]]["bridge"]:
                 raise Misuse(f"flow {one.source} -> {one.destination}: {end} is a bridge, and has no address")
     direct = on_one_link(nodes, kinds, reached)
+    if alone:
+        direct = [
+            {to: hop for to, hop in near.items() if node["interfaces"][hop.at]["kind"] == "radio"}
+            for node, near in zip(nodes, direct, strict=True)
+        ]
     hops = [{} if node["bridge"] else _neighbours(i, nodes, direct) for i, node in enumerate(nodes)]
     reach = [sorted(near) for near in hops]
     for i, node in enumerate(nodes):

@@ -76,7 +76,7 @@ class Lab(Net):
 
     def join(self) -> None:
         """Make the links: one for each cell, mesh and channel, one for access points, and the wires."""
-        cells: dict[tuple[str, str, int], list[Intf]] = {}
+        cells: dict[tuple[str, str, int, int], list[Intf]] = {}
         served, idle = list[Intf](), list[Intf]()
         radios = self.mininet.medium.radios()
         masters = any(intf.role == MASTER for intf in radios)
@@ -85,10 +85,13 @@ class Lab(Net):
                 raise Misuse(f"{intf.name}: ssid={intf.ssid!r}: a name has {LONGEST_SSID} bytes at most")
             if intf.role in ("adhoc", "mesh", "ocb"):
                 freq = freq_of(intf.name, intf.mode, intf.channel)
-                cells.setdefault((intf.role, intf.ssid, freq), []).append(intf)
+                cell, turn = (intf.role, intf.ssid, freq), 0
+                while any(each.node is intf.node for each in cells.get((*cell, turn), ())):
+                    turn += 1  # a further radio of a node in the same cell is on a link of its own
+                cells.setdefault((*cell, turn), []).append(intf)
             else:
                 (served if masters else idle).append(intf)
-        for (role, ssid, freq), members in cells.items():
+        for (role, ssid, freq, _), members in cells.items():
             wide = {"width": max(intf.width for intf in members)} if self.mininet.medium.is_later() else {}
             self.put(members, role, freq=freq, **wide, **({"ssid": ssid} if ssid else {}))
         if served:

@@ -95,6 +95,11 @@ class Routing:
         """Clean up what does not disappear with the nodes, even after a partial start."""
 
 
+def routers(net: Network) -> list[Node]:
+    """Return the nodes with a radio: a routing of radios ignores wires, and hosts that have only these."""
+    return [node for node in net.nodes.values() if node.on_air]
+
+
 def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:
     """Return (at, to) -> metrics, for routes that have any."""
     found: dict[tuple[int, int], Metrics] = {}

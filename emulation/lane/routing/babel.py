@@ -59,10 +59,10 @@ class Routing(routing.Routing):
 
     def start(self, net: Network) -> None:
         program = find(PROGRAM)
-        self.nodes = {node.IP(): node for node in net.nodes.values()}
-        running = {node.name: start_babeld(program, node) for node in net.nodes.values()}
+        self.nodes = {node.IP(): node for node in routing.routers(net)}
+        running = {node.name: start_babeld(program, node) for node in routing.routers(net)}
         deadline = time.monotonic() + CONVERGENCE_S
-        for node in net.nodes.values():
+        for node in routing.routers(net):
             while missing := [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]:
                 running[node.name].check()
                 if time.monotonic() > deadline:

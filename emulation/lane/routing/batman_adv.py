@@ -73,18 +73,19 @@ class Routing(routing.Routing):
     def start(self, net: Network) -> None:
         self.netlink_sockets: list[Generic] = []
         self.at_ns, self.tables = 0, dict[str, dict[bytes, bytes]]()
-        self.nodes = {hardware_address(node.MAC()): node for node in net.nodes.values()}
-        for node in net.nodes.values():
+        routers = routing.routers(net)
+        self.nodes = {hardware_address(node.MAC()): node for node in routers}
+        for node in routers:
             self.join(node)
-        self.socket_of = dict(zip(net.nodes, self.netlink_sockets, strict=True))
-        macs = {node.IP(): address(node.MAC()) for node in net.nodes.values()}
-        for node in net.nodes.values():
+        self.socket_of = {node.name: made for node, made in zip(routers, self.netlink_sockets, strict=True)}
+        macs = {node.IP(): address(node.MAC()) for node in routers}
+        for node in routers:
             index = node.route.index(NAME)
             for ip in node.plan["routing"]["wanted"]:
                 node.route.add_neighbour(index, ip, macs[ip])
             routing.add_metrics(node, index, node.plan["routing"]["tcp"])
         deadline = time.monotonic() + CONVERGENCE_S
-        for node, netlink in zip(net.nodes.values(), self.netlink_sockets, strict=True):
+        for node, netlink in zip(routers, self.netlink_sockets, strict=True):
             while missing := [
                 ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known_addresses(netlink, node)
             ]:

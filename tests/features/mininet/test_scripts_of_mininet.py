@@ -134,7 +134,8 @@ def test_programs_that_wake_in_one_instant(stage):
 
 
 def test_a_routing_protocol(stage):
-    assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
+    lines = stage.play("routing")
+    assert after(lines, "lost") == ["0", "0 over sta4"] and after(lines, "wire") == ["0% packet loss"]
 
 
 ENTERPRISE = """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A routing protocol in an ad hoc string: the ends reach each other, and again when the middle has changed."""
+"""A routing protocol in an ad hoc string: the ends reach each other, and again when the middle has changed. A host on a
+wire has no part in it."""
 
 from time import sleep
 
@@ -14,7 +15,10 @@ net.setPropagationModel(model="logDistance", exp=4)
 net.configureNodes()
 for sta in net.stations:
     net.addLink(sta, cls=adhoc, ssid="adhocNet", mode="g", channel=5, proto="olsrd")
+h1 = net.addHost("h1", ip="192.168.0.1/24")
+net.addLink(h1, stas[0], params2={"ip": "192.168.0.2/24"})
 net.build()
+print("wire", h1.cmd("ping -c 1 192.168.0.2 | grep -o '[0-9]*% packet loss'").strip())
 sleep(20)
 print("lost", round(net.ping([stas[0], stas[2]])))
 stas[1].setPosition("160,500,0")

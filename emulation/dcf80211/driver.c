@@ -337,6 +337,7 @@ static int session_start(struct driver *d, struct ieee80211_sta *sta, u16 tid, u
 	session->core = (struct dcf_session){
 		.window = min(window ?: t->window, t->window),
 		.tries = t->tries,
+		.mode = READ_ONCE(peer->mode),
 		.limits = {
 			.bytes = longest_ampdu(t, sta),
 			.ppdu_ns = t->ppdu_ns,
@@ -374,16 +375,16 @@ static void driver_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif 
 {
 	const struct peer *peer = *(struct peer **)sta->drv_priv;
 	struct driver *d = driver_of(hw);
-	u16 fixed;
+	u16 mode;
 
 	if (!peer)
 		return;
 	info->tx_retries = READ_ONCE(peer->retries);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_RETRIES);
-	fixed = mpdu_fixed(d, sta);
-	if (!fixed) /* mac80211 shows the last choice of its rate control */
+	mode = mpdu_mode(d, sta);
+	if (!mode) /* mac80211 shows the last choice of its rate control */
 		return;
-	modes_to_info(d->air->modes, fixed, &info->txrate);
+	modes_to_info(d->air->modes, mode, &info->txrate);
 	info->filled |= BIT_ULL(NL80211_STA_INFO_TX_BITRATE);
 }
 

@@ -19,6 +19,7 @@
 #include <net/mac80211.h>
 
 #include "air.h"
+#include "core/ladder.h"
 #include "modes.h"
 
 /* Another station, as a radio knows it. It exists longer than mac80211's sta, while frames refer to it. */
@@ -26,6 +27,8 @@ struct peer {
 	struct ieee80211_sta *sta; /* NULL: it is gone */
 	u32 uses;
 	u32 retries; /* of MPDUs to it */
+	u16 mode; /* of HE data, if a rate control chooses it; 0: mac80211's does */
+	struct ladder ladder;
 	u16 station; /* of the core */
 	struct session *session[IEEE80211_NUM_TIDS];
 	struct {
@@ -91,11 +94,8 @@ extern const struct dcf_ops mpdu_dcf_ops;
 void mpdu_init(struct driver *d);
 /* Drop the reports that the tasklet has not passed on. */
 void mpdu_close(struct driver *d);
-/*
- * The fixed mode of data for this station: the slower one of the two ends' modes.
- * 0: rate control chooses, as the radio has none or the station does not support it.
- */
-u16 mpdu_fixed(const struct driver *d, struct ieee80211_sta *sta);
+/* The mode of data for this station: the fixed one, if it supports that, or the rate control's for HE. 0: mac80211 chooses. */
+u16 mpdu_mode(const struct driver *d, struct ieee80211_sta *sta);
 /* Send a frame that is in no queue. @later: at mpdu_release(). */
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later);
 void mpdu_release(struct driver *d);

@@ -128,6 +128,19 @@ void modes_to_rate(const struct modes *m, u16 place, struct ieee80211_tx_rate *r
 	}
 }
 
+u16 modes_with_mcs(const struct modes *m, u16 place, u8 mcs)
+{
+	const struct dcf_txvector *v = &m->vector[place - DCF_RATES];
+	int found = modes_find(m, v->format, mcs, v->streams, v->width_mhz, v->guard_ns);
+
+	return found < 0 ? place : found;
+}
+
+u8 modes_mcs(const struct modes *m, u16 place)
+{
+	return m->vector[place - DCF_RATES].mcs;
+}
+
 bool modes_is_beyond(const struct modes *m, u16 place)
 {
 	const struct dcf_mode *mode = modes_at(m, place);

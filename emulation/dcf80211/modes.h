@@ -25,6 +25,9 @@ int modes_find(const struct modes *modes, u8 format, u8 mcs, u8 streams, u16 wid
 int modes_of_rate(const struct modes *modes, const struct ieee80211_tx_rate *rate, u16 freq);
 /* Name a mode as mac80211 does for a sent frame (HT and VHT only), and for a received one. */
 void modes_to_rate(const struct modes *modes, u16 place, struct ieee80211_tx_rate *rate);
+/* The same mode with another MCS. */
+u16 modes_with_mcs(const struct modes *modes, u16 place, u8 mcs);
+u8 modes_mcs(const struct modes *modes, u16 place);
 /* Does minstrel_ht not know this mode? HE and 160 MHz. */
 bool modes_is_beyond(const struct modes *modes, u16 place);
 /* For people; also of HE. */

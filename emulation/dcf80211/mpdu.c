@@ -130,6 +130,21 @@ static void mpdu_free(struct mpdu *m)
 	kfree(m);
 }
 
+/* A PPDU to this station was sent in @mode. With air->lock held. */
+static void choose_mode(const struct driver *d, struct peer *peer, u16 mode, u16 mpdus, u16 acked)
+{
+	u16 next, tid;
+
+	if (!peer->mode || !modes_is_beyond(d->air->modes, mode))
+		return;
+	ladder_sent(&peer->ladder, modes_mcs(d->air->modes, mode), mpdus, acked);
+	next = modes_with_mcs(d->air->modes, peer->mode, peer->ladder.mcs);
+	WRITE_ONCE(peer->mode, next);
+	for (tid = 0; tid < IEEE80211_NUM_TIDS; tid++)
+		if (peer->session[tid])
+			peer->session[tid]->core.mode = next;
+}
+
 static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
 {
 	struct mpdu *m = container_of(f, struct mpdu, frame);
@@ -146,6 +161,8 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		prepared_take(&d->prepared[f->category], 1);
 	if (m->session && why != DCF_ACKED)
 		m->session->lost = m;
+	if (m->peer && !m->session && f->tries)
+		choose_mode(d, m->peer, f->stage[0].mode, f->tries, why == DCF_ACKED);
 	list_add_tail(&m->list, &d->done);
 	tasklet_schedule(&d->work);
 }
@@ -160,6 +177,7 @@ static void mpdu_sent(void *edge, u16 station, const struct dcf_sent *told)
 	if (!d)
 		return;
 	prepared_take(&d->prepared[told->category], told->fresh);
+	choose_mode(d, session->peer, told->mode, told->mpdus, told->acked);
 	tasklet_schedule(&d->work);
 	s = kmalloc(sizeof(*s), GFP_ATOMIC);
 	if (!s)
@@ -232,10 +250,13 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
 	struct ieee80211_hdr *hdr = (void *)m->skb->data;
 	struct ieee80211_rate_status beyond = { .try_count = m->frame.used[0] };
+	u16 mode = m->frame.stage[0].mode;
 	int i, tid;
 
-	if (modes_is_beyond(d->air->modes, m->frame.stage[0].mode)) {
-		modes_to_info(d->air->modes, m->frame.stage[0].mode, &beyond.rate_idx);
+	if (m->session && m->session->core.mode)
+		mode = READ_ONCE(m->session->core.mode);
+	if (modes_is_beyond(d->air->modes, mode)) {
+		modes_to_info(d->air->modes, mode, &beyond.rate_idx);
 		status.rates = &beyond;
 		status.n_rates = 1;
 	}
@@ -332,13 +353,11 @@ static u32 data_ns(const struct driver *d, u16 place)
 	return mode_at_ns(modes_at(d->air->modes, place), 100000);
 }
 
-u16 mpdu_fixed(const struct driver *d, struct ieee80211_sta *sta)
+/* The slower one of the two ends' fixed modes. */
+static u16 fixed_mode(const struct driver *d, const struct ieee80211_sta *sta, const struct peer *peer)
 {
-	const struct peer *peer = peer_of(sta);
 	u16 place = d->fixed, other = 0;
 
-	if (!place || !peer)
-		return 0;
 	if (peer->station != DCF_NOBODY)
 		other = d->air->radio[peer->station].fixed;
 	if (other && data_ns(d, other) > data_ns(d, place))
@@ -346,7 +365,37 @@ u16 mpdu_fixed(const struct driver *d, struct ieee80211_sta *sta)
 	return modes_fit(d->air->modes, place, sta) ? place : 0;
 }
 
-/* Keys use rate control. */
+/* The lowest MCS with all streams and the width that both have. */
+static u16 lowest_he(const struct driver *d, const struct ieee80211_sta *sta)
+{
+	const struct driver_traits *t = &d->traits;
+	int mode = modes_find(d->air->modes, DCF_HE, 0, min(sta->deflink.rx_nss, t->streams),
+			      min_t(u16, 20 << sta->deflink.bandwidth, t->width_mhz), t->guard_ns);
+
+	return max(mode, 0);
+}
+
+u16 mpdu_mode(const struct driver *d, struct ieee80211_sta *sta)
+{
+	struct peer *peer = peer_of(sta);
+	unsigned long flags;
+
+	if (!peer)
+		return 0;
+	if (d->fixed)
+		return fixed_mode(d, sta, peer);
+	if (d->traits.format != DCF_HE || !sta->deflink.he_cap.has_he)
+		return 0;
+	if (!READ_ONCE(peer->mode)) {
+		spin_lock_irqsave(&d->air->lock, flags);
+		ladder_begin(&peer->ladder);
+		WRITE_ONCE(peer->mode, lowest_he(d, sta));
+		spin_unlock_irqrestore(&d->air->lock, flags);
+	}
+	return READ_ONCE(peer->mode);
+}
+
+/* Keys use mac80211's rate control. */
 static bool is_data(struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const void *)skb->data;
@@ -383,13 +432,13 @@ static bool set_stages(const struct driver *d, const struct ieee80211_tx_info *i
 }
 
 /* Only the first stage, in the fixed mode, with the protection that the rate control wants. */
-static void fix_stage(const struct driver *d, struct mpdu *m, u16 fixed)
+static void fix_stage(const struct driver *d, struct mpdu *m, u16 mode)
 {
 	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
-	m->frame.stage[0].mode = fixed;
+	m->frame.stage[0].mode = mode;
 	m->frame.stage[0].count = FIXED_TRIES;
-	if (!modes_is_beyond(d->air->modes, fixed))
-		modes_to_rate(d->air->modes, fixed, &m->rates[0]);
+	if (!modes_is_beyond(d->air->modes, mode))
+		modes_to_rate(d->air->modes, mode, &m->rates[0]);
 }
 
 /* Does the BSS ask for protection of PPDUs of this mode (HT Protection, IEEE 802.11-2020, 10.27.3)? */
@@ -414,7 +463,7 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 {
 	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
 	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
-	u16 fixed;
+	u16 mode;
 	int i;
 
 	if (!m || skb_linearize(skb))
@@ -428,9 +477,9 @@ static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct
 		d->air->refused_frames++;
 		goto drop;
 	}
-	fixed = sta && is_data(skb) ? mpdu_fixed(d, sta) : 0;
-	if (fixed)
-		fix_stage(d, m, fixed);
+	mode = sta && is_data(skb) ? mpdu_mode(d, sta) : 0;
+	if (mode)
+		fix_stage(d, m, mode);
 	else
 		m->frame.alone = info->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
 	for (i = 0; i < DCF_STAGES && m->frame.stage[i].count; i++)

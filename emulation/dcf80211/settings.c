@@ -322,9 +322,8 @@ static bool traits_fit(const struct driver_traits *t)
 {
 	bool he = t->format == DCF_HE;
 
-	/* No rate control knows HE, or 160 MHz. */
-	if (t->format < DCF_OFDM || t->format > DCF_HE || ((he || t->width_mhz == 160) && t->mcs == DRIVER_AUTO))
-		return false;
+	if (t->format < DCF_OFDM || t->format > DCF_HE || (!he && t->width_mhz == 160 && t->mcs == DRIVER_AUTO))
+		return false; /* minstrel_ht does not know 160 MHz */
 	if (t->width_mhz != 20 && t->width_mhz != 40 && ((t->width_mhz != 80 && t->width_mhz != 160) || t->format == DCF_HT))
 		return false;
 	if (he ? t->guard_ns != 800 && t->guard_ns != 1600 && t->guard_ns != 3200 : t->guard_ns != 400 && t->guard_ns != 800)

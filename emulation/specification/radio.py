@@ -112,9 +112,7 @@ class Radio(Section):
             if given := [name for name, usual in {**OF_MCS, **OF_QUEUES}.items() if getattr(self, name) != usual]:
                 raise ValueError(f"{given[0]}: give a mode, too: n, ac or ax")
             return self
-        if self.mode == "ax" and self.mcs == AUTO:
-            raise ValueError("mcs: minstrel_ht does not support 802.11ax: give one, 0 to 11")
-        if self.width == 160 and self.mcs == AUTO:
+        if self.mode == "ac" and self.width == 160 and self.mcs == AUTO:
             raise ValueError("mcs: minstrel_ht does not support 160 MHz: give one, 0 to 9")
         if why := refuse_mode(
             self.mode, self.mcs if isinstance(self.mcs, int) else 0, self.streams, self.width, round(self.guard * 1000),

@@ -55,6 +55,15 @@ static void done(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reas
 	free(frame);
 }
 
+/* As a rate control does; VHT and HE carry what HT does. */
+static void sent(void *edge, u16 station, const struct dcf_sent *ppdu)
+{
+	(void)edge, (void)station;
+	assert(ppdu->acked <= ppdu->mpdus && ppdu->fresh <= ppdu->mpdus);
+	if (ppdu->mode >= DCF_RATES)
+		ppdu->session->mode = PICK(u16, 0, DCF_RATES + 1, DCF_RATES + 2);
+}
+
 static void record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len)
 {
 	(void)edge;
@@ -328,7 +337,7 @@ static void make_modes(void)
 static void play(unsigned long operations)
 {
 	u16 stations = 2 + draw(MOST - 1), i, j;
-	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
+	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record, .sent = sent };
 	u32 slot = PICK(u32, 1000, 9000, 20000);
 	bool edca = draw(2);
 	u8 reception = draw(DCF_RECEPTIONS);

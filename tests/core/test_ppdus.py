@@ -241,6 +241,21 @@ def test_what_the_edge_is_told_of_a_ppdu() -> None:
     assert air.sent == [(0, FIRST, 1, 0, fresh, round(ppdu(1) * US)) for fresh in (1, 0)]
 
 
+def test_an_agreement_changes_the_mode_of_frames_that_wait() -> None:
+    """MPDUs of MCS 7 go at MCS 5 from the next PPDU on; frames without an agreement as before."""
+    air = made([[0, NEAR], [0, 0]], modes=(HT, mode(mcs=5)))
+    session = air.agree(0, 1, tries=3)
+    send(air, 2)
+    air.run(round((1000 + ppdu(2) + TIMEOUT + 1) * US))
+    session.mode = FIRST + 1
+    air.send(0, 1, bytes(100), at=10_000 * US, rate=60, freq=FREQ)
+    air.run(100_000 * US)
+    assert [(mode, mpdus) for _, mode, mpdus, *_ in air.sent] == [(FIRST, 2), (FIRST + 1, 2), (FIRST + 1, 2)]
+    data = [t for t in air.tx if t.station == 0]
+    durations = [t.end - t.start for t in data]
+    assert durations[0] < durations[1] == durations[2] and data[3].rate == 60
+
+
 def test_no_block_ack() -> None:
     """All have failed when the timeout strikes; CW doubles, and they are sent again until they have been given up."""
     air = made([[0, NEAR], [0, 0]])

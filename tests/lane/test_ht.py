@@ -117,6 +117,28 @@ def test_minstrel_ht_climbs(bench) -> None:  # type: ignore[no-untyped-def]
     assert flow["delivered_bytes"] * 8 / 2e6 > 200
 
 
+CHOSEN = """
+import json
+from emulation.net import Net
+with Net(mode="ax", width=80, streams=2, reception="sinr", noise_dbm={noise!r}) as net:
+    ap, host, station = net.addAccessPoint("ap1"), net.addHost("h1"), net.addStation("sta1", position=(20, 0, 0))
+    net.addLink(ap, station, cls="infrastructure")
+    net.addLink(host, ap, cls="wired", delay="1ms")
+    net.addFlow(host, station, kind="udp", rate_kbps={kbps}, datagram_bytes=1460)
+    net.start()
+    net.run(0.2)
+    ran = net.run(0.2)
+    print(json.dumps([ran["applications"][0]["delivered_bytes"], ap.cmd("iw dev ap1-wlan0 station dump")]))
+"""
+
+
+@pytest.mark.parametrize(("noise", "mcs", "mbps"), [(-120.0, 11, 600), (-58.0, 7, 450)])
+def test_the_drivers_rate_control_finds_the_best_mcs(bench, noise: float, mcs: int, mbps: float) -> None:  # type: ignore[no-untyped-def]
+    (line,) = bench.script(CHOSEN.format(noise=noise, kbps=700_000))
+    delivered, dump = json.loads(line)
+    assert f"HE-MCS {mcs} HE-NSS 2" in dump and delivered * 8 / 0.2e6 > mbps
+
+
 def test_one_seed_is_one_run(bench) -> None:  # type: ignore[no-untyped-def]
     one, again, other = (
         play(bench, {"mode": "n", "streams": 2}, BULK, seed, name)
@@ -314,7 +336,6 @@ def test_a_station_that_was_away_continues(bench) -> None:  # type: ignore[no-un
         ({"mode": "ac", "width": 160, "mcs": 9}, "need radar detection"),
         ({"mode": "n", "freq": 5825, "width": 40}, "channel 165 is in no block of 40 MHz"),
         ({"mode": "ac", "width": 160, "freq": 5745}, "minstrel_ht does not support 160 MHz"),
-        ({"mode": "ax"}, "minstrel_ht does not support 802.11ax"),
         ({"mode": "ax", "mcs": 11, "guard": 0.4}, "the guard interval of 802.11ax is 0.8, 1.6 or 3.2 us"),
         ({"width": 40}, "width: give a mode, too"),
         ({"airtime_fairness": False}, "airtime_fairness: give a mode, too"),

@@ -7,16 +7,11 @@
  */
 #include "state.h"
 
-static const struct dcf_mode *mode_of_frame(const struct dcf *dcf, const struct dcf_frame *f)
-{
-	return mode_of(dcf, f->stage[f->at_stage].mode);
-}
-
 struct ampdu aggregate_alone(const struct dcf *dcf, const struct dcf_frame *f)
 {
 	const struct ampdu none = { 0 };
 
-	return ampdu_with(&none, mode_of_frame(dcf, f), 0, f->len + FCS_LEN);
+	return ampdu_with(&none, mode_of(dcf, frame_mode(f)), 0, f->len + FCS_LEN);
 }
 
 /*
@@ -31,7 +26,7 @@ static bool goes_with(const struct dcf_frame *first, const struct dcf_frame *f)
 
 struct ampdu aggregate_next(const struct dcf *dcf, struct dcf_frame *first, u64 most_ns)
 {
-	const struct dcf_mode *mode = mode_of_frame(dcf, first);
+	const struct dcf_mode *mode = mode_of(dcf, frame_mode(first));
 	u32 silence = dcf_silence_ns(&dcf->config.phy, mode), most = MODE_MAX_NS;
 	struct ampdu ppdu = aggregate_alone(dcf, first), more;
 	const struct dcf_limits *limits;
@@ -93,7 +88,7 @@ void aggregate_load(struct dcf *dcf, struct dcf_station *s, struct transmission 
 	tx->len = a->head->len;
 	tx->kind = a->head->kind;
 	tx->receiver = a->head->receiver;
-	tx->mode = a->head->stage[a->head->at_stage].mode;
+	tx->mode = frame_mode(a->head);
 	tx->short_preamble = a->head->stage[a->head->at_stage].short_preamble;
 	tx->n = a->plan.n;
 	tx->psdu_len = ampdu_psdu_len(&a->plan, mode_of(dcf, tx->mode));
@@ -154,11 +149,11 @@ void aggregate_tell(struct dcf *dcf, struct dcf_station *s, const struct transmi
 		return;
 	sent = (struct dcf_sent){
 		.session = f->session,
-		.mode = f->stage[f->at_stage].mode,
+		.mode = frame_mode(f),
 		.mpdus = a->plan.n,
 		.category = f->category,
-		.airtime_ns = exchange_airtime(dcf, f->stage[f->at_stage].mode,
-					       ampdu_psdu_len(&a->plan, mode_of_frame(dcf, f)), false),
+		.airtime_ns = exchange_airtime(dcf, frame_mode(f),
+					       ampdu_psdu_len(&a->plan, mode_of(dcf, frame_mode(f))), false),
 	};
 	for (left = a->plan.n; left; f = f->next) {
 		if (!f->planned)

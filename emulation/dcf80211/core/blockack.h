@@ -28,6 +28,7 @@ struct dcf_session {
 	u16 start; /* WinStartO: the oldest MPDU that has not ended */
 	u16 next; /* the number after that of the newest MPDU from the caller */
 	u8 tries; /* transmissions of an MPDU before it is given up */
+	u16 mode; /* of all PPDUs, whenever they are sent; 0: each frame has its own */
 };
 
 /* Bytes of a block ACK for a window of this size, with its FCS (9.3.1.8). */

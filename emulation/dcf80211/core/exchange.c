@@ -25,7 +25,7 @@ u16 exchange_response(const struct dcf *dcf, u16 mode)
 /* The duration of a PPDU that begins with @f. */
 static u64 ppdu_airtime(const struct dcf *dcf, const struct dcf_frame *f, const struct ampdu *ppdu)
 {
-	u16 mode = stage_of(f)->mode;
+	u16 mode = frame_mode(f);
 
 	return exchange_airtime(dcf, mode, ampdu_psdu_len(ppdu, mode_of(dcf, mode)), stage_of(f)->short_preamble);
 }
@@ -42,18 +42,18 @@ static u64 answer_airtime(const struct dcf *dcf, const struct dcf_frame *f, u16 
 {
 	u32 len = frame_wants_block(f, mpdus) ? block_ack_len(f->session ? f->session->window : 0) : ACK_LEN;
 
-	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), len, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, exchange_response(dcf, frame_mode(f)), len, stage_of(f)->short_preamble);
 }
 
 /* The duration of a CTS; an ACK lasts as long. */
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return exchange_airtime(dcf, exchange_response(dcf, stage_of(f)->mode), CTS_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, exchange_response(dcf, frame_mode(f)), CTS_LEN, stage_of(f)->short_preamble);
 }
 
 static u16 protecting_mode(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return dcf_protecting(&dcf->config.phy, mode_of(dcf, stage_of(f)->mode), f->freq);
+	return dcf_protecting(&dcf->config.phy, mode_of(dcf, frame_mode(f)), f->freq);
 }
 
 void exchange_count_failure(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *f, bool is_long)
@@ -108,7 +108,7 @@ u64 exchange_besides(const struct dcf *dcf, const struct dcf_frame *f, u16 mpdus
 {
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
-	u16 mode = exchange_response(dcf, stage->mode), to_self = protecting_mode(dcf, f);
+	u16 mode = exchange_response(dcf, frame_mode(f)), to_self = protecting_mode(dcf, f);
 	u64 all = 0;
 
 	if (!frame_wants_ack(f))
@@ -237,7 +237,7 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 	const struct dcf_stage *stage = stage_of(f);
 	bool cleared = s->phase == BURST && is_cleared(s, f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
-	u16 mode = exchange_response(dcf, stage->mode);
+	u16 mode = exchange_response(dcf, frame_mode(f));
 	const u8 *ta = f->bytes + 10;
 
 	if (f->used[f->at_stage] < 255)
@@ -382,7 +382,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 	}
 	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
 	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.7, 10.3.2.9) */
-	mode = exchange_response(dcf, stage_of(f)->mode);
+	mode = exchange_response(dcf, frame_mode(f));
 	timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now + phy->sifs_ns + (dcf_rule(dcf, DCF_FIXED_TIMEOUTS) ?
 		     response_airtime(dcf, f) + 2 * NS2_DELAY_NS :
 		     phy->slot_ns + mode_preamble_ns(mode_of(dcf, mode), stage_of(f)->short_preamble)));

@@ -528,6 +528,12 @@ enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place);
 enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n);
 bool mpdus_any_lost(const struct dcf_station *s, u16 n);
 
+/* In which @f is sent next. Frames that ask for a block ACK keep to their own. */
+static inline u16 frame_mode(const struct dcf_frame *f)
+{
+	return f->session && f->session->mode && !f->request ? f->session->mode : f->stage[f->at_stage].mode;
+}
+
 static inline bool frame_wants_ack(const struct dcf_frame *f)
 {
 	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));

@@ -157,7 +157,7 @@ class Medium:
             first = self.latest()
             freq = freq_of(first.name, first.mode, first.channel)
             radio = settings_of(first.mode, first.width)
-        fixed = radio.get("mode") == "ax"  # its MCS is fixed, and too high for most distances
+        fixed = "mcs" in radio  # and too high for most distances
         return {
             **radio, "reception": "capture" if fixed else "sinr", "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),

@@ -16,7 +16,7 @@ from emulation.lane.errors import Misuse
 from emulation.specification import modes
 from emulation.specification.radio import CHANNELS, OLDER, OLDER_MODES
 
-STREAMS, SHORT, HE_GUARD, HE_MCS = 2, 0.4, 0.8, 11
+STREAMS, SHORT, HE_GUARD, WIDEST, VHT_MCS = 2, 0.4, 0.8, 160, 9
 WIDTH = ("band", "ht_cap", "vht_cap", "ht_capab", "vht_capab")  # keywords that say how wide a channel is
 WIDER = re.compile(r"(?<!\d)(40|80|160)(?!\d)")
 
@@ -125,10 +125,10 @@ def settings_of(mode: str, width: int) -> dict[str, Any]:
     name = MODES[mode].name
     if name == OLDER:
         return {"mode": mode}
-    if name == "ax":
-        note(f"mode={mode!r}: data goes at HE MCS {HE_MCS}, as the kernel's minstrel_ht does not choose among HE's")
-        return {"mode": name, "width": width, "streams": STREAMS, "guard": HE_GUARD, "mcs": HE_MCS}
-    return {"mode": name, "width": width, "streams": STREAMS, "guard": SHORT}
+    if name == "ac" and width == WIDEST:
+        note(f"mode={mode!r}: data goes at VHT MCS {VHT_MCS}, as the kernel's minstrel_ht does not know {WIDEST} MHz")
+        return {"mode": name, "width": width, "streams": STREAMS, "guard": SHORT, "mcs": VHT_MCS}
+    return {"mode": name, "width": width, "streams": STREAMS, "guard": HE_GUARD if name == "ax" else SHORT}
 
 
 def rate_of(mode: str) -> float:

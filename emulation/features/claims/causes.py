@@ -104,7 +104,7 @@ def _alone(name: str, pairs: list[tuple[Unit, Unit]]) -> Change:
 
 
 def _whole(column: Column) -> str:
-    return f"all that is {column.value}" if column is Column.PUBLISHED else f"all as it is {column.value}"
+    return f"all options of the column '{column.value}'"
 
 
 def _with(study: Study, options: Options) -> Study:

@@ -47,7 +47,7 @@ JUDGED = (Column.PUBLISHED, Column.TODAY)
 WIDTH = 120
 COUNTED = 1000  # needed seeds beyond this are only said to be more
 UNTESTED = "not tested"
-NO_CAUSE = "it does not come out, and no experiment shows why"
+NO_CAUSE = "it does not hold, and no experiment shows why"
 MOST = 12  # contrasts of a claim that are shown one by one
 SAID = {Decision.CONFIRMED: "yes", Decision.OPEN: "open", Decision.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
@@ -63,15 +63,15 @@ ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi
 This page is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write` makes
 both, and `./dcflab claims --report FILE.html` the same as one file."""
 VERDICTS = {
-    Verdict.REPRODUCED: "the findings come out, and the numbers",
-    Verdict.IN_KIND: "the findings come out, the numbers do not",
-    Verdict.NOT: "a finding does not come out; beside it stands with what it does, or that there is no effect",
-    Verdict.OPEN: "not decided, not run yet, or nothing is known with which it comes out",
+    Verdict.REPRODUCED: "the findings hold, and the numbers agree",
+    Verdict.IN_KIND: "the findings hold, the numbers do not agree",
+    Verdict.NOT: "a finding does not hold; the row says with which change it does, or that there is no effect",
+    Verdict.OPEN: "not decided, not run yet, or no change is known with which it holds",
 }
 HOW = f"""What each verdict of [claims.md](claims.md) is from.
 A row is a contrast ([studies](studies.md#the-claims-of-the-papers)):
-its ratio over all cases with an interval of {PERCENT}, and whether the finding comes out (yes, no, open).
-If the paper has a range, it is beside it, and so is whether the number comes out."""
+its ratio over all cases with an interval of {PERCENT}, and whether the finding holds (yes, no, open).
+If the paper has a range, it is beside it, with whether the number agrees."""
 
 
 def standing_of(claims: Claims, name: str) -> Standing:
@@ -86,7 +86,7 @@ def standing_of(claims: Claims, name: str) -> Standing:
 
 def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None:
     """Return a claim's verdict under a column; None if it has no study. A claim that is not reproduced is open until an
-    experiment shows its cause, unless what does not come out are effects that are not there."""
+    experiment shows its cause, unless its missing effects are shown not to exist."""
     tested = [claims.tested(*unit) for unit in claims.of(name, column)]
     if not tested:
         return None
@@ -120,7 +120,7 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
 
 
 def no_effect(outcomes: Sequence[Outcome]) -> float | None:
-    """Return the largest margin below which all effects are that do not come out; None if one does not otherwise."""
+    """Return the margin below which all missing effects are; None if one fails for another reason."""
     refuted = [one.below for outcome in outcomes for one in outcome.found if one.finding is Decision.REFUTED]
     known = [below for below in refuted if below]
     return round(max(known), 4) if known and len(known) == len(refuted) else None
@@ -276,7 +276,7 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
     if one is None:
         return UNTESTED if said.untested else "-"
     if one.cause:
-        return f"{one.verdict}; comes out with {one.change}"
+        return f"{one.verdict}; holds with {one.change}"
     if one.below:
         return f"{one.verdict}: the effect is below {100 * one.below:.2g} %"
     if one.verdict != Verdict.OPEN.value:
@@ -284,9 +284,9 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
     if one.noise:
         return f"{one.verdict}: the paper's own runs leave ±{100 * one.noise:.0f} %"
     if one.why.startswith(NO_CAUSE):
-        return f"{one.verdict}: does not come out, cause not shown"
+        return f"{one.verdict}: does not hold, cause not shown"
     if one.why:
-        return f"{one.verdict}: not all is run"
+        return f"{one.verdict}: some runs are missing"
     if not one.needs:
         return f"{one.verdict}: undecided"
     seeds = f"some {one.needs}" if one.needs <= COUNTED else f"over {COUNTED:,}"

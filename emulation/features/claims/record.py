@@ -95,7 +95,7 @@ class ClaimVerdict(Model):
     contrast; `change` the change that makes it hold, in words, and `cause` the verdict with it; `tried` other changes,
     with the evidence against them; `why` what is missing; `noise` the relative error of the paper's means, if its runs
     could not decide either; `needs` how many seeds may decide an open finding, by their spread; `below` the margin, if
-    all findings that do not come out are of effects below it.
+    all findings that do not hold are of effects below it.
     """
 
     verdict: str

@@ -30,7 +30,7 @@ class Rank(Enum):
 
     VERDICT = 0  # a claim that is open
     UNLIKELY = 1  # the same, where a part will stay open, or a cause is sought that is not named
-    NUMBER = 2  # numbers of a claim whose findings come out, or a simpler cause of what does not
+    NUMBER = 2  # numbers of a claim whose findings hold, or a simpler cause of those that do not
     CONTROL = 3
 
 

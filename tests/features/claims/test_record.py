@@ -167,7 +167,7 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     found = filled(range(1, 4), queue_drops=2)
     known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("open", "")
-    assert known.why == "it does not come out, and no experiment shows why"
+    assert known.why == "it does not hold, and no experiment shows why"
     cause = Cause(Column.TODAY, {"queue": 1000}, "a longer queue")
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
     assert page.standing_of(found, "C4").columns[TODAY].verdict == "open", "it has not been run"
@@ -226,7 +226,7 @@ def test_one_option_between_the_columns_is_the_cause_and_is_not_run_again() -> N
     found = columns(like="ns2")
     known = page.standing_of(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
-    assert page.short_verdict(known, NUMBERED["C4"]) == "not reproduced; comes out with ns-2's MAC rules (`--like ns2`)"
+    assert page.short_verdict(known, NUMBERED["C4"]) == "not reproduced; holds with ns-2's MAC rules (`--like ns2`)"
     units = Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])
     assert [study.name for study, _ in units] == ["rts-cts", "rts-cts, as published"]
 
@@ -235,14 +235,14 @@ def test_one_option_between_the_columns_is_the_cause_and_is_not_run_again() -> N
     ("drops", "played", "cause"),
     [({"like ns2": 0}, ["like ns2"], "ns-2's MAC rules (`--like ns2`)"),
      ({"like ns2": 2, "tcp_like ns2": 0}, ["like ns2", "tcp_like ns2"], "a transport like ns-2's (`--tcp-like ns2`)"),
-     ({"like ns2": 2, "tcp_like ns2": 2}, ["like ns2", "tcp_like ns2"], "all that is as published")],
+     ({"like ns2": 2, "tcp_like ns2": 2}, ["like ns2", "tcp_like ns2"], "all options of the column 'as published'")],
 )  # fmt: skip
 def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int], played: list[str], cause: str) -> None:
     """In a fixed order, up to the first that makes the claim hold; then all together."""
     found = columns(tcp_like="ns2", like="ns2")
     schedule = Schedule(found, "now", lambda study, cells, seeds: [])
     for name in played:
-        assert page.standing_of(found, "C4").columns[TODAY].change == "all that is as published"
+        assert page.standing_of(found, "C4").columns[TODAY].change == "all options of the column 'as published'"
         *_, (study, _) = schedule.units(["C4"])
         assert study.name == f"rts-cts, {name}"
         for seed in range(1, 4):
@@ -272,7 +272,8 @@ def test_the_way_back_takes_options_away() -> None:
     ]
     tried = causes.changes(found, "C4", Column.PUBLISHED)
     assert [change.text for change in tried] == [
-        "the standard's MAC rules (`--like standard`)", "rto_min_ms (`no --rto-min-ms`)", "all as it is today",
+        "the standard's MAC rules (`--like standard`)", "rto_min_ms (`no --rto-min-ms`)",
+        "all options of the column 'today'",
     ]  # fmt: skip
     [(standard, _)], [(usual, _)], [(today, _)] = (change.units for change in tried)
     assert standard.options == {**STUDY.options, "rto_min_ms": 1000, "like": "standard"}
@@ -311,7 +312,7 @@ def test_how_many_seeds_may_decide_is_reported() -> None:
 
 @pytest.mark.parametrize(
     ("segments", "said"),
-    [(1001, "not reproduced: the effect is below 1 %"), (900, "open: does not come out, cause not shown")],
+    [(1001, "not reproduced: the effect is below 1 %"), (900, "open: does not hold, cause not shown")],
 )
 def test_an_effect_that_is_not_there_needs_no_cause(segments: int, said: str) -> None:
     """The opposite of what the paper says does."""
@@ -368,7 +369,7 @@ def test_other_options_count_no_more(other: Study) -> None:
         STUDY, claims=[Claim("C1", "much more", [Check(Of("none", GOODPUT), ">>", Of("full", GOODPUT))])]
     )
     known = page.standing_of(claims(stricter, filled(range(1, 4)).record), "C1").columns[TODAY]
-    assert known.why == "it does not come out, and no experiment shows why"
+    assert known.why == "it does not hold, and no experiment shows why"
 
 
 def test_the_file_says_all(tmp_path: Path) -> None:
@@ -415,7 +416,7 @@ def test_what_is_missing_for_a_claim() -> None:
 
 
 def test_what_costs_least_comes_first() -> None:
-    """Of a claim that can come out before one of which a part stays open, and of which nothing is decided yet."""
+    """Of a claim that can be confirmed before one of which a part stays open, and of which nothing is decided yet."""
     dear = replace(STUDY, name="dear", options={**STUDY.options, "seconds": 500}, claims=[STUDY.claims[0]])
     cheap = replace(
         dear, name="cheap", options={**STUDY.options, "seconds": 1}, claims=[replace(STUDY.claims[0], name="C5")]
@@ -438,7 +439,7 @@ def test_what_costs_least_comes_first() -> None:
 
 
 def test_a_cause_is_sought_first_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What comes out under the other column has one; a simpler one is sought last."""
+    """A claim that holds under the other column has one; a simpler one is sought last."""
     found = columns(like="ns2", tcp_like="ns2")
     rank, units = Schedule(found, "now", lambda study, cells, seeds: []).wanted("C4", Column.TODAY)
     assert (rank, [study.name for study, _ in units]) == (Rank.NUMBER, ["rts-cts, like ns2"])

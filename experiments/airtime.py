@@ -74,6 +74,6 @@ MANY = replace(
     quantities={GOODPUT: "goodput, kb/s", "aggregates.airtime_share.sta30": "airtime to the slow client, %",
                 SIZE: "MPDUs in a PPDU"},
     published={"": {"fifo": {GOODPUT: 3_300}, "fairness": {GOODPUT: 17_700}}},
-    core_s=6.0,
+    core_s=1.6,
     claims=[Claim("30, order", "goodput: fairness > FIFO", order(GOODPUT, "fairness", "fifo"))],
 )  # fmt: skip

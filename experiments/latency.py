@@ -43,7 +43,7 @@ STUDY = Study(
         MOS.format(VOICE): "MOS of its voice",
     },
     published={"": {"fifo": {MOS.format(VOICE): 1.0}, "fairness": {MOS.format(VOICE): 4.4}}},
-    core_s=3.0,
+    core_s=1.0,
     claims=[
         Claim("delay", "FIFO has ten times the delay of fairness", [
             Check(Of("fifo", MEDIAN.format(n)), ">", Of("fairness", MEDIAN.format(n)), 10) for n in (FAST, SLOW)]),

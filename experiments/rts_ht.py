@@ -42,7 +42,7 @@ STUDY = Study(
     | {f"single {hops}": f"HT20, no aggregation {hops}" for hops in HOPS}
     | {f"slow {hops}": f"VHT80, MCS 0 {hops}" for hops in HOPS},
     quantities={GOODPUT: "goodput, kb/s", DATA: "COL_DATA", ACK: "COL_ACK"},
-    core_s=1.0,
+    core_s=0.3,
     claims=[
         Claim(f"short, {mode}", "short PPDUs: No > Partial > Full, as at 2 Mb/s",
               order(GOODPUT, "none", "partial", "full", cases=cases(mode)))

@@ -32,6 +32,7 @@ ALWAYS = re.compile(
     r"| \(Tainted: [^)]*\)"
 )
 ACCESS = re.compile(r"^  \S+ \[\w+\] (reads|writes|frees) it in ")  # one of two, after a title of ours
+RACED = re.compile(r" (?:reads|writes) (?:byte \d+ of )?([^,:]+)(?:, and|: no) ")
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
 END = re.compile(r"^---\[ end trace")
 CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
@@ -247,7 +248,13 @@ def merge(found: Iterable[Finding]) -> list[Finding]:
 
 
 def same(one: Finding, other: Finding) -> bool:
-    return one.name == other.name and (one.where == other.where or not one.where)
+    return one.name == other.name and (one.where == other.where or not one.where) and raced(one) == raced(other)
+
+
+def raced(finding: Finding) -> str:
+    """Return the variable of a data race; of memory, who allocated it."""
+    match = RACED.search(finding.text) if finding.name is Name.DATA_RACE else None
+    return match[1] if match else ""
 
 
 def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = None) -> list[Finding]:

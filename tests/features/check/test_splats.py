@@ -246,6 +246,13 @@ def test_the_same_is_said_once():
     assert [one.name for one in splats.find(log)] == [Name.USE_AFTER_FREE, Name.DIVISION_BY_ZERO]
 
 
+def test_races_of_several_variables_are_several():
+    """Though the function is the same; each variable is reported once."""
+    said = [RACE, RACE.replace("total", "largest"), RACE.replace("0x41/", "0x47/")]
+    found = splats.find(line for at, text in enumerate(said) for line in stamped(text, 30.0 + at))
+    assert [" writes largest, " in one.text for one in found] == [False, True]
+
+
 def test_a_second_copy_may_find_its_names_taken():
     warned = stamped(WARNED.format("fs/proc/generic.c:399 proc_register+0x1/0x2", "'net/foo' already registered"), 1.0)
     said = ["phase second copy", "load tcp_foz"], ["phase unload in use"]

@@ -43,7 +43,7 @@
 #define SHOWN_LOCKS 3
 #define MOST_WRITES 3		/* that are remembered of each granule */
 #define MOST_RANGES 64
-#define MOST_TOLD 8
+#define MOST_TOLD 16
 #define MOST_OBJECTS 4096
 #define OBJECT_BUCKETS 2048
 #define MOST_PAGES 16		/* of an object */
@@ -85,7 +85,7 @@ struct slot {
 	u64 number;			/* the object's; 0: not in use */
 	u64 first, last;		/* calls that came first and last; first is 0 when it is shared */
 	u64 suspected;			/* the call in which an access collided */
-	bool told;
+	u8 told;			/* bytes of which a collision was reported, or that are per CPU */
 	struct access writes[MOST_WRITES];
 };
 
@@ -327,6 +327,7 @@ static void tell(const struct object *object, unsigned long address, const struc
 	const struct access *one = later->strict && !earlier->strict ? earlier : later;
 	const struct access *other = one == later ? earlier : later;
 	char what[KSYM_SYMBOL_LEN];
+	const char *outcome;
 
 	if (!is_new(one->pc, other->pc))
 		return;
@@ -340,10 +341,14 @@ static void tell(const struct object *object, unsigned long address, const struc
 		sprint_symbol_no_offset(what, address);
 		what[strcspn(what, ". ")] = 0;	/* without the compiler's number, and the module */
 	}
-	pr_info("dcflab: race: %pS %s %s, and %pS may %s it at the same time on another CPU: no lock prevents it%s\n",
-		(void *)one->pc, one->write ? "writes" : "reads", what, (void *)other->pc,
-		other->write ? "write" : "read",
-		pointer ? "; it is a pointer" : one->updates && other->updates ? "; updates may be lost" : "");
+	outcome = pointer ? "; it is a pointer" : one->updates && other->updates ? "; updates may be lost" : "";
+	if (one->pc == other->pc)
+		pr_info("dcflab: race: %pS can run on two CPUs at the same time, and writes %s: no lock prevents it%s\n",
+			(void *)one->pc, what, outcome);
+	else
+		pr_info("dcflab: race: %pS %s %s, and %pS may %s it at the same time on another CPU: no lock prevents it%s\n",
+			(void *)one->pc, one->write ? "writes" : "reads", what, (void *)other->pc,
+			other->write ? "write" : "read", outcome);
 	tell_accesses(one, other);
 }
 
@@ -440,7 +445,7 @@ static void check(const struct object *object, u64 number, unsigned long address
 	bool pointer;
 	int i;
 
-	if (!slot || slot->told)
+	if (!slot || !(access->mask & ~slot->told))
 		return;
 	if (!slot->last && access->initial)
 		slot->first = access->serial;
@@ -456,11 +461,11 @@ static void check(const struct object *object, u64 number, unsigned long address
 		if (!slot->writes[i].serial || !collides(&slot->writes[i], access, &pointer))
 			continue;
 		if (!object && is_per_cpu(address)) {
-			slot->told = true;
+			slot->told = 0xff;
 			return;
 		}
 		if ((!object && access->write) || (slot->suspected && slot->suspected != access->serial)) {
-			slot->told = true;
+			slot->told |= access->mask;
 			tell(object, address + __ffs(slot->writes[i].mask & access->mask), &slot->writes[i], access,
 			     pointer);
 			break;
@@ -517,6 +522,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 {
 	static unsigned long last_read;
 	static u64 last_serial;
+	static bool last_marked;
 	static bool busy;
 	const struct known_module *module = NULL;
 	struct object **found, *object = NULL;
@@ -536,11 +542,14 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	if (alone(call, pc) == ALONE || (object && alone(call, pc) == ALONE_WITH_MEMORY))
 		goto out;
 	access = (struct access){ .pc = pc, .function = call->function, .serial = call->serial, .write = write,
-				  .marked = marked || call->retried, .updates = write && last_read == ~address &&
-				  last_serial == call->serial, .initial = call->alone == ALONE_WITH_MEMORY };
+				  .marked = marked || call->retried, .initial = call->alone == ALONE_WITH_MEMORY };
 	if (!write) {
 		last_read = ~address;
 		last_serial = call->serial;
+		last_marked = access.marked;
+	} else if (last_read == ~address && last_serial == call->serial) {
+		access.updates = true;
+		access.marked &= last_marked;	/* WRITE_ONCE(x, x + 1) */
 	}
 	if (in_task() && current->flags & PF_KTHREAD)
 		access.thread = current;

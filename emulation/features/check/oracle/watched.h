@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The compiler reads this before each file of a module under test: what tells race.c of accesses in assembly, such as
- * atomics, or in the kernel's functions for memory, and of accesses that are meant to be without a lock. Linux has these calls for KCSAN, but in KCSAN's kernel
- * only.
+ * The compiler reads this before each file of a module under test. It tells race.c which accesses are in assembly, such
+ * as atomics, or in the kernel's functions for memory, and which are meant to be without a lock. Linux has these calls
+ * for KCSAN, but in KCSAN's kernel only.
  */
 #include <linux/kcsan-checks.h>
-#include <linux/percpu-defs.h>
-#include <linux/string.h>
 
 void race_forgive(int more);
 void race_retried(int accesses);
@@ -18,6 +16,8 @@ void race_per_cpu(const volatile void *variable, unsigned long size);
 #define kcsan_atomic_next(accesses) race_retried(accesses)	/* readers of a seqlock */
 #define __kcsan_check_access(variable, size, type) race_checked(variable, size, type)
 
+/* Other headers come after these definitions: they have functions that use them. */
+#include <linux/percpu-defs.h>
 #undef __verify_pcpu_ptr
 #define __verify_pcpu_ptr(ptr) do {					\
 	const void __percpu *__vpp_verify = (typeof((ptr) + 0))NULL;	\
@@ -26,6 +26,7 @@ void race_per_cpu(const volatile void *variable, unsigned long size);
 	race_per_cpu((const volatile void *)(ptr), sizeof(*(ptr)));	\
 } while (0)
 
+#include <linux/string.h>
 #define RACE_COPY(function, to, from, size) ({					\
 	void *to_ = (to);							\
 	const void *from_ = (from);						\

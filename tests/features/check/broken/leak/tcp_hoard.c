@@ -13,13 +13,13 @@ struct hoard {
 	u32 *histogram;
 };
 
-static u32 *connections;
+static atomic_t *connections;
 
 static void hoard_init(struct sock *sk)
 {
 	struct hoard *hoard = inet_csk_ca(sk);
 
-	WRITE_ONCE(*connections, *connections + 1);
+	atomic_inc(connections);
 	hoard->histogram = kcalloc(BUCKETS, sizeof(u32), GFP_ATOMIC);
 }
 
@@ -56,7 +56,7 @@ static int __init hoard_load(void)
 
 	BUILD_BUG_ON(sizeof(struct hoard) > ICSK_CA_PRIV_SIZE);
 	connections = kmalloc(sizeof(*connections), GFP_KERNEL);
-	*connections = 0; /* Planted: what if it is NULL? */
+	atomic_set(connections, 0); /* Planted: what if it is NULL? */
 	err = tcp_register_congestion_control(&hoard_ops);
 	if (err)
 		kfree(connections);

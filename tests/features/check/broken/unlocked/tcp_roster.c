@@ -26,6 +26,7 @@ static atomic_t opened = ATOMIC_INIT(0);
 static DEFINE_PER_CPU(u32, opened_here);
 static u32 opened_locked;
 static u32 opened_broken;
+static u32 opened_marked;
 
 static void roster_init(struct sock *sk)
 {
@@ -34,6 +35,7 @@ static void roster_init(struct sock *sk)
 	atomic_inc(&opened);
 	this_cpu_inc(opened_here);
 	opened_broken++; /* Planted: on another CPU another connection is opened. */
+	WRITE_ONCE(opened_marked, opened_marked + 1); /* Planted: this loses increments, too. */
 	roster->entry = kzalloc(sizeof(*roster->entry), GFP_ATOMIC);
 	if (!roster->entry)
 		return;
@@ -85,7 +87,7 @@ static int __init roster_load(void)
 static void __exit roster_unload(void)
 {
 	tcp_unregister_congestion_control(&roster_ops);
-	pr_info("roster: %u, %u of %d connections\n", opened_locked, opened_broken, atomic_read(&opened));
+	pr_info("roster: %u, %u, %u of %d connections\n", opened_locked, opened_broken, opened_marked, atomic_read(&opened));
 }
 
 module_init(roster_load);

@@ -11,7 +11,8 @@
 #include "driver.h"
 
 #define TU_US 1024
-#define MOST_INTERFACES 16 /* of a radio */
+#define MOST_INTERFACES 32 /* of a radio */
+#define REST_US 1000 /* after which an idle radio rests: it may owe an ACK */
 
 /* What an interface has of ours. */
 struct interface {
@@ -85,18 +86,43 @@ static void driver_stop(struct ieee80211_hw *hw, bool suspend)
 {
 }
 
+void driver_rest_later(struct driver *d)
+{
+	hrtimer_start(&d->rest, ns_to_ktime(REST_US * NSEC_PER_USEC), HRTIMER_MODE_REL_SOFT);
+}
+
+static enum hrtimer_restart driver_rest(struct hrtimer *timer)
+{
+	struct driver *d = container_of(timer, struct driver, rest);
+	unsigned long flags;
+
+	spin_lock_irqsave(&d->air->lock, flags);
+	if (d->hw->conf.flags & IEEE80211_CONF_IDLE && !d->held) {
+		dcf_run(d->air->dcf, air_now());
+		dcf_switch(d->air->dcf, d->station, false);
+		air_arm(d->air);
+	}
+	spin_unlock_irqrestore(&d->air->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
 /* A scan, or a stay on another channel, may send nothing there. */
 static int driver_config(struct ieee80211_hw *hw, u32 changed)
 {
 	struct driver *d = driver_of(hw);
 
-	if (!(changed & IEEE80211_CONF_CHANGE_CHANNEL))
+	if (!(changed & (IEEE80211_CONF_CHANGE_CHANNEL | IEEE80211_CONF_CHANGE_IDLE)))
 		return 0;
 	spin_lock_irq(&d->air->lock);
 	dcf_run(d->air->dcf, air_now());
-	dcf_tune(d->air->dcf, d->station, hw->conf.chandef.chan->center_freq);
+	if (!(hw->conf.flags & IEEE80211_CONF_IDLE))
+		dcf_switch(d->air->dcf, d->station, true);
+	if (changed & IEEE80211_CONF_CHANGE_CHANNEL)
+		dcf_tune(d->air->dcf, d->station, hw->conf.chandef.chan->center_freq);
 	air_arm(d->air);
 	spin_unlock_irq(&d->air->lock);
+	if (hw->conf.flags & IEEE80211_CONF_IDLE)
+		driver_rest_later(d);
 	return 0;
 }
 
@@ -142,6 +168,14 @@ static void driver_remove_interface(struct ieee80211_hw *hw, struct ieee80211_vi
 
 	beacons_stop(d, vif);
 	set_address(d, vif->addr, false);
+}
+
+/* With it an interface that is up can change its type. */
+static int driver_change_interface(struct ieee80211_hw *hw, struct ieee80211_vif *vif, enum nl80211_iftype type,
+				   bool p2p)
+{
+	beacons_stop(driver_of(hw), vif);
+	return 0;
 }
 
 static void beacon_send(struct driver *d, struct sk_buff *skb)
@@ -424,6 +458,7 @@ static const struct ieee80211_ops driver_ops = {
 	.config = driver_config,
 	.configure_filter = driver_configure_filter,
 	.add_interface = driver_add_interface,
+	.change_interface = driver_change_interface,
 	.remove_interface = driver_remove_interface,
 	.vif_cfg_changed = driver_vif_cfg_changed,
 	.link_info_changed = driver_link_info_changed,
@@ -570,6 +605,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 	};
 	mpdu_init(d);
 	hrtimer_setup(&d->wake, driver_wake, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&d->rest, driver_rest, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&d->beacon, driver_beacon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	radio_perm_addr(addr, air->radio[station].addr);
 	describe_radio(d, addr);
@@ -596,6 +632,7 @@ static void driver_destroy(struct driver *d)
 	hrtimer_cancel(&d->beacon);
 	hrtimer_cancel(&d->wake);
 	driver_detach(d);
+	hrtimer_cancel(&d->rest); /* the tasklet may have set it */
 	driver_free(d);
 }
 

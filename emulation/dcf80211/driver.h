@@ -67,9 +67,11 @@ struct driver {
 	struct list_head done, sent;
 	struct prepared prepared[IEEE80211_NUM_ACS];
 	struct list_head waiting; /* frames for the core, after the host's delay */
+	u32 held; /* frames that the core has, or that wait for it */
 	u64 last_ppdu; /* the core's number of the last frame received */
 
 	struct hrtimer wake; /* after the host's delay */
+	struct hrtimer rest; /* of a radio that mac80211 does not use */
 	struct hrtimer beacon;
 	u32 beacons; /* interfaces that have beacons, all with this interval */
 	u32 interval_us;
@@ -84,6 +86,9 @@ static inline bool driver_aggregates(const struct driver *d)
 {
 	return d->traits.window;
 }
+
+/* driver.c: an idle radio will hear nothing, when it has sent what it has */
+void driver_rest_later(struct driver *d);
 
 /* caps.c: fill the bands in; a new radio has its traits */
 int caps_set(struct driver *d);

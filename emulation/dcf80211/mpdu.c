@@ -157,6 +157,7 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		return;
 	}
 	m->why = why;
+	d->held--;
 	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() has reported the others */
 		prepared_take(&d->prepared[f->category], 1);
 	if (m->session && why != DCF_ACKED)
@@ -294,8 +295,6 @@ static void pass_received(struct driver *d, struct sk_buff *skb)
 	u32 us = DIV_ROUND_CLOSEST(skb->mark, 1000);
 	struct ieee80211_sta *sta;
 
-	if (d->hw->conf.flags & IEEE80211_CONF_IDLE) /* otherwise it finds BSSs without a scan */
-		return kfree_skb(skb);
 	skb->mark = 0;
 	if (ieee80211_is_data_qos(hdr->frame_control)) {
 		sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
@@ -505,6 +504,7 @@ static void mpdu_hold(struct driver *d, struct mpdu *m)
 		m->session->uses++;
 		m->frame.session = &m->session->core;
 	}
+	d->held++;
 }
 
 /* The same. */
@@ -656,6 +656,8 @@ static void mpdu_work(struct tasklet_struct *work)
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
 		take_frames(d, ac);
 	rcu_read_unlock();
+	if (d->hw->conf.flags & IEEE80211_CONF_IDLE)
+		driver_rest_later(d);
 }
 
 void mpdu_init(struct driver *d)

@@ -157,6 +157,11 @@ void dcf_tune(struct dcf *dcf, u16 station, u16 freq)
 	tuning_retune(dcf, &dcf->station[station], freq);
 }
 
+void dcf_switch(struct dcf *dcf, u16 station, bool on)
+{
+	tuning_switch(dcf, &dcf->station[station], on);
+}
+
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
 {
 	if (station >= dcf->config.stations || !dcf_check_thresholds(dcf, rx_aw, cs_aw))

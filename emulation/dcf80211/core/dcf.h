@@ -315,6 +315,8 @@ bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 lo
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
 /* Listen on this channel, until a frame needs another one. */
 void dcf_tune(struct dcf *dcf, u16 station, u16 freq);
+/* Hear nothing, until it is switched on or sends; frames that it has are refused. */
+void dcf_switch(struct dcf *dcf, u16 station, bool on);
 /*
  * The parameters of one category, in place of the DCF's. Without EDCA, those of BE apply to the
  * station, and only the window may differ.

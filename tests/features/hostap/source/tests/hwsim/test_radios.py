@@ -66,3 +66,9 @@ def test_needs_more(dev):
 
 def test_is_wrong(dev):
     raise Exception("two is not three")
+
+
+def test_changes_type(dev):
+    """An interface that is up becomes one of an ad hoc network, and back."""
+    for kind in ("ibss", "managed"):
+        subprocess.check_call(["iw", "dev", "wlan1", "set", "type", kind])

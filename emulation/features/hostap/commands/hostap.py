@@ -27,7 +27,7 @@ DEFAULTS = {"mode": "ac", "width": 80, "streams": 2}
               help="the root of hostap's sources")  # fmt: skip
 @click.option("--medium", type=click.Choice([str(each) for each in Medium]), default=str(Medium.AIR), show_default=True,
               help="what carries frames: our air, hwsim itself, or wmediumd")  # fmt: skip
-@click.option("--mode", type=click.Choice(["a", "b", "g", "n", "ac", "ax"]),
+@click.option("--mode", type=click.Choice(["abg", "n", "ac", "ax"]),
               help="of the radios on our air  [default: ac, 80 MHz, 2 streams]")  # fmt: skip
 @click.option("--wmediumd", metavar="PATH", help="the program of --medium wmediumd")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="seed of random numbers")

@@ -36,18 +36,19 @@ WIPHY_NAME = 2  # enum nl80211_attrs
 BEACONS_US = 102_400  # hostapd's default beacon interval
 GROUP = "adm"  # may use the daemons' sockets
 ALONE = ("wlan5", "wlan6", "wlan7")  # wpa_supplicants without an interface
-GLOBAL, OF_STATION = "/var/run/hostapd-global", "/tmp/wpas-{}"
+TMP = "/tmp"  # where the tests expect sockets
+GLOBAL, OF_STATION = "/var/run/hostapd-global", f"{TMP}/wpas-{{}}"
 START_S, POLL_S = 30.0, 0.01  # for daemons to answer
 DEBUG = "-ddKt"
 
 
 def make_tmp_writable() -> None:
     """Mount an empty /tmp, in which links lead to what was there."""
-    os.makedirs(f"{PLACE}/tmp")
-    syscalls.mount("", f"{PLACE}/tmp", "/tmp", syscalls.MS_BIND | syscalls.MS_REC)
-    syscalls.mount("tmpfs", "/tmp")
-    for name in os.listdir(f"{PLACE}/tmp"):
-        os.symlink(f"{PLACE}/tmp/{name}", f"/tmp/{name}")
+    os.makedirs(hidden := PLACE + TMP)
+    syscalls.mount("", hidden, TMP, syscalls.MS_BIND | syscalls.MS_REC)
+    syscalls.mount("tmpfs", TMP)
+    for name in os.listdir(hidden):
+        os.symlink(f"{hidden}/{name}", f"{TMP}/{name}")
 
 
 def make_tree(found: dict[str, str]) -> None:
@@ -125,7 +126,7 @@ def daemons(found: dict[str, str]) -> tuple[list[list[str]], list[str]]:
 
 def answers(path: str) -> bool:
     """Return whether a daemon answers at its socket."""
-    own = f"/tmp/ping-{os.getpid()}"
+    own = f"{TMP}/ping-{os.getpid()}"
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asking:
         asking.bind(own)
         try:

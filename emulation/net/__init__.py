@@ -285,10 +285,11 @@ class Net(lane.Net):
             raise Misuse(
                 f"run: {name!r} is not a valid name for a run: letters, digits, and . + - between them, at most 40"
             )
-        while numbered and f"{name}{count}" in NAMES:
-            count += 1
+        ending = f"-{spec.measurement.seed}"
+        while numbered and (f"{name}{count}" in NAMES or Path(self.folder, f"{name}{count}{ending}").exists()):
+            count += 1  # another process of the script may have made the folder
         name = f"{name}{count}" if numbered else name
-        where = Path(self.folder) / f"{name}-{spec.measurement.seed}"
+        where = Path(self.folder, f"{name}{ending}")
         if where.exists():
             raise Misuse(f"run: a run {where.name} exists: give this one another name, or its net a seed")
 

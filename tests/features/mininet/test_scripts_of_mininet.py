@@ -368,6 +368,30 @@ def test_a_link_of_a_station_delays(stage):
     assert 20 <= int(after(lines, "rtt")[0]) < 45
 
 
+CHILDREN = """
+from multiprocessing import Process
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+def scenario(number):
+    net = Mininet_wifi()
+    for i in range(number):
+        net.addLink(net.addStation(f"sta{i}"), cls=adhoc)
+    net.build()
+    print(number, "lost", net.ping())
+    net.stop()
+for number in (2, 3):
+    child = Process(target=scenario, args=(number,))
+    child.start()
+    child.join()
+"""
+
+
+def test_each_process_of_a_script_may_have_a_network(stage):
+    lines = stage.play(CHILDREN, kept=True)
+    assert after(lines, "2 lost") == after(lines, "3 lost") == ["0.0"]
+    assert (stage.folder / "session1-1").is_dir() and (stage.folder / "session2-1").is_dir()
+
+
 def test_stations_of_a_new_cell_know_each_other(stage):
     lines = stage.play(
         BEGIN + "sta2, sta3 = net.addStation('sta2', position='9,0,0'), net.addStation('sta3', position='5,5,0')\n"

@@ -14,7 +14,8 @@ import pytest
 from analysis.growing import GrowingTrace
 from analysis.results import shapes
 from analysis.taps import compare, tally
-from analysis.taps.phy import radios
+from analysis.taps.phy import Medium, radios
+from analysis.taps.transmissions import transmissions
 from analysis.traces import capture, trace
 from analysis.traces.dissect import BLOCK_ACK
 from analysis.traces.modes import HE, HT, VHT, Modes
@@ -34,21 +35,21 @@ RUNS = {
 }
 
 
-def played(bench, name: str) -> Path:  # type: ignore[no-untyped-def]
-    """Run one of RUNS, and convert its trace in parts, as a run does."""
+def played(bench, name: str) -> tuple[Path, dict[str, float]]:  # type: ignore[no-untyped-def]
+    """Run one of RUNS, and convert its trace in parts, as a run does. Return its folder, and the airtime of PPDUs with
+    an MCS by receiver."""
     topology, options, _ = RUNS[name]
     plan = bench.plan(topology, seconds=0.1, tcp_trace=False, **options)
     bench.run("plan")
     with GrowingTrace(bench.folder / "air.trace", radios(plan), bench.folder, part=1 << 17) as growing:
         while growing.begin < (bench.folder / "air.trace").stat().st_size - growing.part:
             growing.convert_new()
-        growing.finish()
-    return Path(bench.folder)
+        return Path(bench.folder), growing.finish().airtime_s
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_taps_scapy_and_the_air_count_the_same(bench, name: str) -> None:  # type: ignore[no-untyped-def]
-    folder = played(bench, name)
+    folder, airtime_s = played(bench, name)
     plan = shapes.read_plan(folder)
     lane = shapes.read_lane(folder, plan)
     module = [station["counters"] for station in lane["air"]["stations"]]
@@ -58,6 +59,10 @@ def test_taps_scapy_and_the_air_count_the_same(bench, name: str) -> None:  # typ
     assert scapy == {key: known[key] for key in scapy}
 
     shown = capture.read_file(folder / "air.pcapng.gz")
+    sent = transmissions(shown, Medium.of_plan(plan, shown.start_ns))
+    for station, said in enumerate(radios(plan)):
+        to = sent.leads & (shown.mode[sent.row] > 0) & (sent.receiver == station)
+        assert airtime_s.get(said["name"], 0) == pytest.approx(sent.airtime[to].sum() / 1e9)
     modern = shown.mode > 0
     assert set((shown.mode[modern] & 7).tolist()) == {RUNS[name][2]}
     assert np.unique(shown.ppdu[modern]).size < modern.sum() / 2, "there is aggregation"
@@ -73,7 +78,7 @@ def test_tshark_shows_them(bench) -> None:  # type: ignore[no-untyped-def]
     """Aggregates, block ACKs and what they acknowledge, requests, modes; nothing is malformed."""
     if not shutil.which("tshark"):
         pytest.skip("tshark is not installed")
-    file = played(bench, "hidden") / "air.pcapng.gz"
+    file = played(bench, "hidden")[0] / "air.pcapng.gz"
     names = ("_ws.malformed", "radiotap.ampdu.reference", "radiotap.ampdu.flags.last", "wlan.fc.type_subtype",
              "wlan.ba.bm", "wlan.fixed.ssc.sequence", "wlan_radio.phy", "wlan_radio.data_rate",
              "wlan_radio.11n.mcs_index", "frame.packet_id", "wlan_radio.a_mpdu_aggregate_id")  # fmt: skip
@@ -101,7 +106,7 @@ def test_tshark_shows_them(bench) -> None:  # type: ignore[no-untyped-def]
 
 def test_an_aggregate_is_one_record(bench) -> None:  # type: ignore[no-untyped-def]
     """So is each of its arrivals; and its MPDUs have successive numbers."""
-    folder = played(bench, "hidden")
+    folder, _ = played(bench, "hidden")
     raw = np.fromfile(folder / "air.trace", np.uint8)
     read = trace.read(folder / "air.trace")
     offsets, _ = trace.native.follow(raw)
@@ -120,7 +125,7 @@ def test_timeline_and_film_show_aggregates(bench) -> None:  # type: ignore[no-un
     from emulation.features.film import frames
     from emulation.play.view import timeline_of
 
-    folder = played(bench, "hidden")
+    folder, _ = played(bench, "hidden")
     of = timeline_of(folder).frames
     ppdu = np.arange(of.place.size) - of.place
     assert (np.bincount(ppdu, of.part_took, ppdu.size)[of.place == 0] == of.took[of.place == 0]).all()

@@ -199,7 +199,7 @@ def test_what_was_left_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words", "status", "said"),
     [
-        ({"result.json": None}, (), 2, "a whole run folder can be exported, which has a result.json$"),
+        ({"result.json": None}, (), 2, "only a whole run folder can be exported, with a result.json$"),
         ({"result.json": None, "full-1/plan.json": ""}, (), 1, "its runs are not finished"),
         ({"result.json": "{"}, (), 1, "result.json: Expecting"),
         ({"result.json": '{"version": 2}'}, (), 1, "result.json: it has version 2; this program reads version 3"),
@@ -210,7 +210,7 @@ def test_what_was_left_is_reported(tmp_path: Path) -> None:
         ({"full-1/plan.json": json.dumps(sample_runs.NOBODY["plan.json"]), "full-1/lane.json": "{}",
           "full-1/air.pcapng.gz": ""},
          ("--table", "tcp"), 1, "full-1/lane.json: air_s: Field required"),
-        ({}, ("--to", "flent", "--table", "runs"), 2, "--table is for tables"),
+        ({}, ("--to", "flent", "--table", "runs"), 2, "--table works only with tables"),
         ({"file": ""}, ("--out", "file"), 2, "file is not a folder"),
     ],
 )  # fmt: skip

@@ -9,8 +9,9 @@
  *
  * Watched are the module's variables, the memory that its own code allocates, and its qdiscs. Sockets and packets are
  * the kernel's, and have its locks. Not reported are
- * - marked accesses (READ_ONCE, WRITE_ONCE, atomics, data_race(), seqlocks, per-CPU variables) beside each other; a
- *   marked read beside a plain write, as in KCSAN's default; and a plain read beside a marked write, except of pointers;
+ * - marked accesses (READ_ONCE, WRITE_ONCE, atomics, data_race(), seqlocks, per-CPU variables) beside each other,
+ *   except two calls like WRITE_ONCE(x, x + 1), which lose updates;
+ * - a marked read beside a plain write, as in KCSAN's default; a plain read beside a marked write, except of pointers;
  * - numbers that a task reads without a spinlock, as dump functions do for statistics, or that it sets to 0 or to the
  *   largest value, as they are reset;
  * - writes that change nothing;
@@ -68,7 +69,7 @@ struct access {
 	unsigned long locks[MOST_LOCKS];	/* the last bit is set if it is shared */
 	const char *names[SHOWN_LOCKS];
 	u8 count, shown, context, mask;
-	bool write, marked, updates, strict, initial, frees, settled;
+	bool write, marked, updates, loses, strict, initial, frees, settled;
 };
 
 /* Memory that is watched. Its number is never used again. */
@@ -382,7 +383,7 @@ static bool collides(const struct access *write, const struct access *access, bo
 	u64 bytes = bytes_of(write->mask), value = write->after;
 
 	if (!(write->mask & access->mask) || write->serial == access->serial || share_lock(write, access) ||
-	    (write->marked && access->marked) || !((write->before ^ value) & bytes))
+	    (write->marked && access->marked && !(write->loses && access->loses)) || !((write->before ^ value) & bytes))
 		return false;
 	if (write->thread && write->thread == access->thread)
 		return false;
@@ -549,7 +550,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 		last_marked = access.marked;
 	} else if (last_read == ~address && last_serial == call->serial) {
 		access.updates = true;
-		access.marked &= last_marked;	/* WRITE_ONCE(x, x + 1) */
+		access.loses = !last_marked;	/* as does WRITE_ONCE(x, x + 1) */
 	}
 	if (in_task() && current->flags & PF_KTHREAD)
 		access.thread = current;

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rooms import needs
 
-from benchmarks import aodv, manet, wlan
+from benchmarks import aodv, ht, manet, wlan
 from benchmarks.compare import HERE, build_core, build_peer, build_without, output, preload
 from benchmarks.manet import Light, light_in_ns2
 from emulation.plan import plan
@@ -41,6 +41,13 @@ def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scenario", wlan.SCENARIOS, ids=str)
 def test_scenarios_of_a_wlan_can_be_planned(scenario: wlan.Scenario) -> None:
     assert plan(wlan.specification(scenario, 1, "sinr"))
+
+
+def test_scenarios_of_newer_wlans_can_be_planned() -> None:
+    for scenario in ht.scenarios():
+        planned = plan(ht.specification(scenario, 1))
+        offered = sum(flow["rate_kbps"] for flow in planned["applications"]) / 1000
+        assert offered == pytest.approx(scenario.offered, rel=0.01)
 
 
 @pytest.mark.parametrize("traffic", manet.TRAFFIC)
@@ -147,3 +154,18 @@ def test_what_each_station_of_a_wlan_carries_is_found(tmp_path: Path) -> None:
     [outcome] = play_with_progress(provide(), [Task(asked)], tmp_path)
     found = wlan.here(scenario, outcome.run)
     assert found["each up"] > 0 and found["each down"] > 0 and found["all"] == found["each up"] + found["each down"]
+
+
+@pytest.mark.lane
+def test_goodput_of_a_newer_wlan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """28 MPDUs in 5.484 ms at 65 Mb/s; so many come with each access, by hand."""
+    monkeypatch.setattr(ht, "LOADED_S", 0.1)
+    scenario = ht.Scenario("ht", 7, 20, 1, "up", 65, 0.2)
+    assert ht.here(provide(), scenario, 1)["mbps"] == pytest.approx(59.8, rel=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
+def test_the_ns3_peer_carries_the_same(tmp_path: Path) -> None:
+    scenario = ht.Scenario("ht", 7, 20, 1, "up", 65, 0.5)
+    assert ht.there(build_peer(tmp_path, "ht"), scenario, 1)["mbps"] == pytest.approx(59.8, rel=0.03)

@@ -25,6 +25,7 @@ struct mpdu {
 	struct session *session; /* or NULL */
 	struct ieee80211_tx_rate rates[DCF_STAGES];
 	enum dcf_reason why;
+	bool fixed; /* mac80211's rate control did not choose its mode */
 	bool prepared; /* it is an aggregate by itself, until it ends */
 };
 
@@ -250,15 +251,15 @@ static void pass_done(struct driver *d, struct mpdu *m)
 	struct ieee80211_sta *sta = m->peer ? READ_ONCE(m->peer->sta) : NULL;
 	struct ieee80211_tx_status status = { .sta = sta, .info = info, .skb = m->skb };
 	struct ieee80211_hdr *hdr = (void *)m->skb->data;
-	struct ieee80211_rate_status beyond = { .try_count = m->frame.used[0] };
+	struct ieee80211_rate_status used = { .try_count = m->frame.used[0] };
 	u16 mode = m->frame.stage[0].mode;
 	int i, tid;
 
 	if (m->session && m->session->core.mode)
 		mode = READ_ONCE(m->session->core.mode);
-	if (modes_is_beyond(d->air->modes, mode)) {
-		modes_to_info(d->air->modes, mode, &beyond.rate_idx);
-		status.rates = &beyond;
+	if (m->fixed) { /* AQL estimates airtime by it */
+		modes_to_info(d->air->modes, mode, &used.rate_idx);
+		status.rates = &used;
 		status.n_rates = 1;
 	}
 
@@ -436,6 +437,7 @@ static void fix_stage(const struct driver *d, struct mpdu *m, u16 mode)
 	memset(&m->frame.stage[1], 0, sizeof(m->frame.stage) - sizeof(m->frame.stage[0]));
 	m->frame.stage[0].mode = mode;
 	m->frame.stage[0].count = FIXED_TRIES;
+	m->fixed = true;
 	if (!modes_is_beyond(d->air->modes, mode))
 		modes_to_rate(d->air->modes, mode, &m->rates[0]);
 }

@@ -302,6 +302,37 @@ def test_less_of_a_socket_waits_with_a_larger_pacing_shift(bench) -> None:  # ty
     assert sizes[0] > 1.3 * sizes[1]
 
 
+COLLIDING = """
+import glob, json
+from emulation.net import Net
+with Net(mode="ac", width=80, mcs=9, aggregation="ath10k", trace=False) as net:
+    ap, host = net.addAccessPoint("ap1"), net.addHost("h1")
+    stations = [net.addStation(f"sta{i}", position=(20, 5 * i, 0)) for i in range(4)]
+    net.addLink(ap, *stations, cls="infrastructure")
+    net.addLink(host, ap, cls="wired", bw=10000)
+    for station in stations:
+        net.addFlow(station, host, kind="udp", rate_kbps=200_000, datagram_bytes=1460, burst=40)
+    net.start()
+    pending = []
+    def look():
+        for file in glob.glob("/sys/kernel/debug/ieee80211/sta*/aql_pending"):
+            pending.extend(int(line.split()[1]) for line in open(file) if line.startswith("BE"))
+    for tick in range(1, 30):
+        net.at(0.01 * tick, look)
+    ran = net.run(0.3)
+    print(json.dumps([pending, [each["counters"]["end"]["udp"] for each in ran["air"]["stations"][1:]]]))
+"""
+
+
+def test_aql_knows_the_fixed_mcs(bench) -> None:  # type: ignore[no-untyped-def]
+    """It estimates airtime by the mode of data frames, and not by what minstrel_ht chooses after collisions."""
+    (line,) = bench.script(COLLIDING)
+    pending, ends = json.loads(line)
+    longest_us = 70 * (MPDU + 38) * 8 / 390  # a window of MPDUs, and some overhead
+    assert max(pending) < longest_us < 12_000  # AQL's limit
+    assert sum(each["ACKED"] for each in ends) * PAYLOAD * 8 / 0.3e6 > 250
+
+
 AWAY = """
 import json
 from emulation.net import Net

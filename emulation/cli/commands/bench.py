@@ -21,6 +21,7 @@ BENCHMARKS = {
     "aodv": "benchmarks.aodv",
     "wlan": "benchmarks.wlan",
     "aggregates": "benchmarks.aggregates",
+    "ht": "benchmarks.ht",
     "scale": "benchmarks.scale",
     "mutants": "benchmarks.mutants",
 }
@@ -41,6 +42,7 @@ def callback(arguments: Sequence[str]) -> None:
     tcp-like  goodput under --tcp-like ns2
     wlan      shares of a WLAN
     aggregates  saturated 802.11n, ac and ax in the core
+    ht        WLANs of 802.11n, ac and ax: throughput and time
     mutants   mistakes that `module check` finds; --count N, --minutes M, --seed S, --out FOLDER
 
     --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.

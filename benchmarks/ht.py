@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench ht`: throughput and speed of WLANs with 802.11n, ac and ax, beside ns-3.
+
+1, 5 and 20 stations are saturated with UDP at three MCS of each format, up to their access point; with 5 stations also
+down from it. Both have the same rules: one stream, guard intervals of 0.8 us, A-MPDUs of 64 MPDUs and 5.484 ms at most,
+best effort, no RTS, no losses but collisions. Datagrams have 1460 bytes, and two flows of a station fill its sockets.
+
+CPU time is that of ns-3's process and of a lane, from its boot on, without a trace. The runs take turns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analysis.results import flow_series
+from analysis.tables import statistics
+from benchmarks import asked, tell
+from benchmarks.aggregates import MODES
+from benchmarks.compare import build_peer, output, timed
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.lab import Lab
+from emulation.play.run import Task, name_of
+from emulation.play.session import play_with_progress, provide
+from emulation.specification import Specification, specify
+from topologies import Application, wlan
+
+PEER, OURS = "ns-3", "dcflab"
+DATAGRAM_BYTES, FLOWS, LEAST_S = 1460, 2, 2.0
+LOADED_S = 1.0  # not counted
+BURST_S, MOST = 0.005, 16  # datagrams of this time are sent at once, so many at most
+MODE = {"ht": "n", "vht": "ac", "he": "ax"}
+RATES = {"ht": (6.5, 26, 65), "vht": (29.3, 175.5, 390), "he": (36, 288.2, 600.5)}  # of MODES, Mb/s
+PPDUS = {1: 400, 5: 1000, 20: 1000}  # in a run, about, by stations
+OPTIONS: dict[str, Any] = {"aggregation": "ath10k", "trace": False, "tcp_trace": False, "beacon_tu": 100,
+                           "routing": "static", "views": "no"}  # fmt: skip
+
+
+class Scenario(NamedTuple):
+    """The arguments of the peer."""
+
+    format: str
+    mcs: int
+    width: int
+    stations: int
+    direction: str
+    offered: float  # Mb/s of all flows
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.format.upper()}{self.width} MCS {self.mcs}, {self.stations} {self.direction}"
+
+
+def scenarios() -> list[Scenario]:
+    """Return all. Several stations offer three times the rate, as each must have a queue after some luck."""
+    rates = [rate for form in RATES.values() for rate in form]
+    return [
+        Scenario(
+            form,
+            mcs,
+            width,
+            stations,
+            direction,
+            rate * (1 if direction == "down" else min(stations, 3)),
+            max(PPDUS[stations] * ms / 1000, LEAST_S),
+        )
+        for stations, direction in ((1, "up"), (5, "up"), (20, "up"), (5, "down"))
+        for (form, mcs, width, ms), rate in zip(MODES, rates, strict=True)
+    ]
+
+
+def specification(scenario: Scenario, seed: int) -> Specification:
+    """Return the WLAN; the host behind the access point has a wire that is no limit."""
+    network = wlan.layout(
+        wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0, bw=10_000)
+    )  # fmt: skip
+    kbps = scenario.offered * 1000 / scenario.stations / FLOWS
+    burst = max(1, min(MOST, int(BURST_S * kbps * 1000 / 8 / DATAGRAM_BYTES)))
+    flows = tuple(
+        Application(source=flow.source, destination=flow.destination, kind="udp", settings={
+            "datagram_bytes": DATAGRAM_BYTES, "rate_kbps": kbps * (1 + 0.0137 * number / scenario.stations),
+            "start_s": 0.0037 * number, "burst": burst,
+        })
+        for number, flow in enumerate(network.applications) for _ in range(FLOWS)
+    )  # fmt: skip
+    own = {"mode": MODE[scenario.format], "mcs": scenario.mcs, "width": scenario.width}
+    own |= {"seconds": LOADED_S + scenario.seconds, "sample_s": LOADED_S}
+    return specify(network.model_copy(update={"applications": flows}), {**OPTIONS, **own, "seed": seed})
+
+
+def goodput(scenario: Scenario, folder: Path) -> float:
+    """Return Mb/s of payload, after the first sample."""
+    flows = flow_series.read(folder / flow_series.FILE).values()
+    delivered = sum(of["delivered_bytes"][-1] - of["delivered_bytes"][0] for of in flows)
+    return float(delivered) * 8 / scenario.seconds / 1e6
+
+
+def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
+    words = {**scenario._asdict(), "seed": seed, "bytes": DATAGRAM_BYTES}
+    said: list[str] = []
+    took = timed(lambda: said.append(output(program, *(f"--{name}={value}" for name, value in words.items()))))
+    return {"mbps": float(said[0]), **took._asdict()}
+
+
+def here(lab: Lab, scenario: Scenario, seed: int) -> dict[str, float]:
+    with scratch("bench") as runs:
+        task = Task(specification(scenario, seed))
+        took = timed(lambda: play_with_progress(lab, [task], Path(runs)))
+        return {"mbps": goodput(scenario, Path(runs) / name_of(task)), **took._asdict()}
+
+
+def measure(chosen: Sequence[Scenario], seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
+    """Return goodput, wall time and CPU time of each seed, by scenario and program."""
+    lab = provide()
+    found: dict[str, dict[str, list[dict[str, float]]]] = {}
+    with scratch("bench") as name:
+        peer = build_peer(Path(name), "ht")
+        for scenario in chosen:
+            of = found[str(scenario)] = {PEER: [], OURS: []}
+            for seed in range(1, seeds + 1):
+                of[PEER].append(there(peer, scenario, seed))
+                of[OURS].append(here(lab, scenario, seed))
+    return found
+
+
+def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("mode, stations", "Mb/s, ns-3", "dcflab", "", "CPU s, ns-3", "dcflab", "ratio",
+                  title="Saturated WLANs of 802.11n, ac and ax", title_justify="left")  # fmt: skip
+    for scenario, of in found.items():
+        theirs, ours = (statistics.mean([row["mbps"] for row in of[name]]) for name in (PEER, OURS))
+        cpu = [sum(row["cpu"] for row in of[name]) / len(of[name]) for name in (PEER, OURS)]
+        table.add_row(
+            scenario, *(f"{each.mean:,.1f} ± {each.half_width:,.1f}" for each in (theirs, ours)),
+            f"{100 * (ours.mean / theirs.mean - 1):+.1f} %", *(f"{each:.2f}" for each in cpu), f"{cpu[0] / cpu[1]:.1f}",
+        )  # fmt: skip
+    Console().print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
+    return tell(measure(scenarios(), repeats), as_json, show)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

@@ -38,10 +38,11 @@ def family(name: str) -> int:
     return int(re.findall(r"^version: (\d+)$", specification.read_text(), re.MULTILINE)[0])
 
 
-@needs("check", "claims", "labs")
+@needs("check", "claims", "hostap", "labs")
 def test_the_page_has_the_version_of_each_format() -> None:
     from emulation.features.check import report
     from emulation.features.claims.record import Record
+    from emulation.features.hostap import play
     from emulation.features.labs.marks import Marks
 
     models = {
@@ -51,6 +52,7 @@ def test_the_page_has_the_version_of_each_format() -> None:
     versions = {name: model.model_fields["version"].default for name, model in models.items()} | {
         "plan.json": result.PLAN_VERSION, "lane.json": result.LANE_VERSION, "report.json": report.VERSION,
         "dcflab.json": prebuilt.VERSION, "dcf80211": family("dcf80211"), "manet": family("manet"),
+        "hostap.json": play.VERSION,
     }  # fmt: skip
     rows = re.findall(r"^\|[^|`]*`([\w.]+)`[^|]*\| (\d+) \|", section("Versions of formats"), re.MULTILINE)
     assert {name: int(version) for name, version in rows} == versions

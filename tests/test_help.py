@@ -140,7 +140,14 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that examples name."""
     where = tmp_path_factory.mktemp("examples")
-    for folder in ("runs/rts-cts-…/full-1", "runs/string-…", "runs/mobile-…", "hidden-terminal-ada", "sheets"):
+    for folder in (
+        "runs/rts-cts-…/full-1",
+        "runs/string-…",
+        "runs/mobile-…",
+        "hidden-terminal-ada",
+        "sheets",
+        "hostap",
+    ):
         (where / folder).mkdir(parents=True)
     for file in ("my_study.py", "my_script.py"):
         (where / file).touch()

@@ -25,6 +25,7 @@ from emulation.play.lab import Lab
 from emulation.play.processes import Parent, run_all
 from emulation.specification import specify
 
+VERSION = 1  # of hostap.json
 PROGRAM = Path(inside.__file__)
 RADIOS, APART_M = 7, 2.0
 HOST_DELAY_US = 100.0  # a daemon that logs; without it, two access points answer in the same nanosecond
@@ -162,4 +163,10 @@ def reason(log: Path) -> str:
 def as_dict(tests: Sequence[Test], medium: Medium, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results as JSON."""
     count = {result: sum(test.result == result for test in tests) for result in ENDED.values()}
-    return {"version": 1, "medium": str(medium), "options": dict(options), **count, "tests": [*map(asdict, tests)]}
+    return {
+        "version": VERSION,
+        "medium": str(medium),
+        "options": dict(options),
+        **count,
+        "tests": [*map(asdict, tests)],
+    }

@@ -110,18 +110,18 @@ def test_a_new_module_passes_its_check(here: Path) -> None:
 def test_what_a_check_finds_comes_again(here: Path) -> None:
     """By the command that it tells, also in the file for a CI."""
     broken = str(ROOT / "tests/features/check/broken/use_after_free")
-    options = "--seeds", "2,3", "--json", "--out", "run", "--junit", "report.xml"
+    options = "--seeds", "2,3", "--skip", "smp", "--json", "--out", "run", "--junit", "report.xml"
     done = dcflab(here, "module", "check", broken, *options, limit_s=300)
     assert done.returncode == 1
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["stages"]}
     assert (stages["build"]["findings"], stages["compare"]["seconds"]) == ([], None)
-    finding = stages["workout"]["findings"][0]
-    assert (finding["name"], finding["seed"]) == ("use after free", 2)
+    finding = next(each for each in stages["workout"]["findings"] if each["name"] == "use after free")
+    assert finding["seed"] == 2
     assert f"again: {finding['again']}" in (here / "report.xml").read_text()
     words = shlex.split(finding["again"])
     assert words[:3] == ["./dcflab", "module", "check"]
     again = dcflab(here, *words[1:], "--json", limit_s=300)
     assert again.returncode == 1
     (workout,) = json.loads(again.stdout)["stages"]
-    assert workout["findings"][0]["text"] == finding["text"]
+    assert finding["text"] in [each["text"] for each in workout["findings"]]
     assert_nothing_left(here)

@@ -154,7 +154,7 @@ def write_job(
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (built_against(prepared) / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
+           "classful": module.classful, "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
            "built": str(module.path.parent.resolve())}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 

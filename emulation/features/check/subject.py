@@ -21,6 +21,7 @@ from emulation.lane.errors import Misuse
 from emulation.setup import modules, packages
 
 # Names of functions, as object files have them; a name's end is shared with longer ones.
+CLASSES = b"qdisc_class_hash_init\0"
 REGISTER = {b"tcp_register_congestion_control": "congestion control", b"register_qdisc": "qdisc"}
 INFO = re.compile(rb"(?<![ -~])(name|depends|alias|description|parm|parmtype)=([^\0]*)(?=\0)")
 QDISC_ID = re.compile(r"struct\s+Qdisc_ops\s+\w+[^=]*=\s*\{[^}]*?\.id\s*=\s*\"(\w+)\"")
@@ -60,13 +61,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class Module:
-    """A built module: its name in the kernel, its file, its kind, and the modules that must be loaded before it."""
+    """A built module: its name in the kernel, its file, its kind, and the modules that must be loaded before it.
+    A qdisc has a name, and may have classes, which its user makes."""
 
     name: str
     path: Path
     kind: Kind
     needs: tuple[str, ...] = ()
     qdisc: str | None = None
+    classful: bool = False
 
 
 def find(path: Path, module: str | None = None) -> Subject:
@@ -124,7 +127,7 @@ def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
     kind = next((Kind(kind) for call, kind in REGISTER.items() if call + b"\0" in content), Kind.OTHER)
     needs = tuple(filter(None, info.get("depends", [""])[0].split(",")))
     qdisc = qdisc_name(name, info.get("alias", []), sources) if kind is Kind.QDISC else None
-    return Module(name, path, kind, needs, qdisc)
+    return Module(name, path, kind, needs, qdisc, CLASSES in content)
 
 
 def qdisc_name(module: str, aliases: Iterable[str], sources: Iterable[Path]) -> str:

@@ -42,6 +42,13 @@ def folder(at: Path, **files: str) -> Path:
     return at
 
 
+def test_a_qdisc_that_needs_classes_is_known(tmp_path: Path) -> None:
+    plain, classful = tmp_path / "sch_plain.ko", tmp_path / "sch_many.ko"
+    plain.write_bytes(b"\0name=sch_plain\0register_qdisc\0")
+    classful.write_bytes(b"\0name=sch_many\0register_qdisc\0qdisc_class_hash_init\0")
+    assert [examine(path).classful for path in (plain, classful)] == [False, True]
+
+
 def test_a_folder_builds_what_make_says_it_builds(tmp_path: Path) -> None:
     """Also where a Makefile serves both a person and the kernel, and where there are folders below."""
     text = "ifneq ($(KERNELRELEASE),)\nobj-m := one.o sub/\nobj-m += two-too.o\nelse\nall:\n\tmake -C /nowhere\nendif\n"

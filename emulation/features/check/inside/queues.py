@@ -8,6 +8,7 @@ options may have is used to change it later.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 
@@ -49,8 +50,12 @@ class Queues:
             for node in self.playground.nodes if self.kind else ():
                 put(node, self.kind or "")
         except NetlinkError as error:
-            self.job.note(f"{error.strerror}; so it was loaded, but not used")
-            self.kind = None
+            self.give_up(str(error.strerror))
+
+    def give_up(self, why: str) -> None:
+        self.remove_everywhere()
+        self.job.note(f"{why}; so it was loaded, but not used")
+        self.kind = None
 
     def remove_everywhere(self) -> None:
         for node in self.playground.nodes if self.kind else ():
@@ -135,10 +140,12 @@ def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT,
 
 
 def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None, handle: int = 0) -> None:
-    """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at."""
+    """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at. The root
+    may be the default qdisc, which cannot be removed."""
     rate = RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
     parameters = rate + bytes(RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
-    remove(node)
+    with contextlib.suppress(NetlinkError):
+        remove(node)
     put(node, "tbf", build([(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, 4000)]), handle=OWN_HANDLE)
     put(node, kind, options, CHILD, handle)
 

@@ -88,6 +88,9 @@ class Workout:
         """Check that traffic moves with the module, if it does without."""
         moved = {name: self.playground.deliver_alone(name) for name in self.playground.controls}
         self.job.results["alone"] = {"without": baseline_bytes, **moved}
+        if baseline_bytes and self.job.settings["classful"] and not any(moved.values()):
+            self.queues.give_up("no packet passes it without a class")
+            return
         for name, delivered in moved.items():
             if baseline_bytes and not delivered:
                 text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, "

@@ -60,10 +60,10 @@ def test_a_distributions_kernel_carries_tcp_and_does_it_again(
 
 @pytest.mark.skipif(not [name for name in KERNELS if name.startswith(HT_LINUX)], reason=f"no Linux {HT_LINUX}")
 def test_it_carries_aggregates(tmp_path: Path) -> None:
-    asked = specify("string", {"stations": 2, "spacing": 20, "seconds": 0.1, "mode": "n", "streams": 2})
+    asked = specify("string", {"stations": 2, "spacing": 20, "seconds": 0.3, "mode": "n", "streams": 2})
     lab = provide(lane=lanes.with_settings(lanes.find("vm"), {"stock": HT_LINUX}))
     (run,) = (outcome.run for outcome in play_all(lab, [Task(asked, "once")], tmp_path))
-    assert run.aggregates and run.aggregates.mpdus > 5 * run.aggregates.block_acks > 0 and run.refused_frames == 0
+    assert run.aggregates and run.aggregates.mpdus > 10 * run.aggregates.block_acks > 0 and run.refused_frames == 0
 
 
 def test_a_kernel_that_is_not_there_is_named_with_those_that_are() -> None:

@@ -45,10 +45,7 @@ PLANTED = {
     "unlocked": (Name.DATA_RACE, "roster_init [tcp_roster]"),
 }
 # Found in the first phases. Their workouts end there; those of the others show that nothing else is found.
-EARLY = {
-    *("beyond_private", "division", "early_free", "forgotten_unlock", "high_threshold", "lock_inversion"),
-    *("lost_packet", "no_recovery", "unlocked"),
-}
+EARLY = {"beyond_private", "early_free", "forgotten_unlock", "high_threshold", "no_recovery", "unlocked"}
 SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
 # What follows from it, or is planted besides.
 BESIDES = {

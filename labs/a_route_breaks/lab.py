@@ -74,11 +74,7 @@ LAB = Lab(
     minutes=50,
     topology="route-break",
     options={"seconds": 45, "rts": "none", "traffic": "udp,rate_kbps=80,datagram_bytes=500", "views": "no"},
-    runs={
-        "feedback": {"routing": "aodv"},
-        "HELLO": {"routing": "aodv,feedback=0"},
-        "OLSR": {"routing": "olsr"},
-    },
+    runs={"feedback": {"routing": "aodv"}, "HELLO": {"routing": "aodv,feedback=0"}, "OLSR": {"routing": "olsr"}},
     drawn={"leaves": range(14, 23)},
     files=["silence.py"],
     questions=[

@@ -92,9 +92,7 @@ LAB = Lab(
             unit="%",
             within=0.08,
             of=every_second,
-            slips={
-                "half of the ACKs are still sent": lambda runs: of_segment(runs),
-            },
+            slips={"half of the ACKs are still sent": lambda runs: of_segment(runs)},
             look="compare the time for a segment and an ACK with that for a segment and half an ACK",
         ),
         Number(
@@ -125,7 +123,7 @@ LAB = Lab(
             slips={
                 "the answer is above 1: divide the larger by the smaller": lambda runs: (
                     kbps("delayed, window 1", runs) / kbps("plain, window 1", runs)
-                ),
+                )
             },
             look="run both with a window of 1, as in the handout, and divide the larger goodput by the smaller",
         ),

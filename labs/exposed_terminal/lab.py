@@ -8,17 +8,7 @@ import math
 from analysis.load import Recorded
 from analysis.traces.trace import Array, Kind
 from labs import Choice, Essay, Frame, Lab, Number, Runs
-from labs.quantities import (
-    DIFS_US,
-    MEAN_BACKOFF_US,
-    SIFS_US,
-    airtime_us,
-    collided,
-    flow_kbps,
-    kbps,
-    meanwhile,
-    sent,
-)
+from labs.quantities import DIFS_US, MEAN_BACKOFF_US, SIFS_US, airtime_us, collided, flow_kbps, kbps, meanwhile, sent
 
 STA2, STA3 = 1, 2
 SENSED_M = 550.0

@@ -100,7 +100,7 @@ LAB = Lab(
             slips={
                 "a byte has eight bits, and eight segments are in flight": lambda runs: (
                     LITTLE * SEGMENT_BITS / srtt_ms(runs, LITTLE) / 8
-                ),
+                )
             },
             look="Little's law: segments in flight are segments each second times the round trip",
         ),

@@ -57,13 +57,4 @@ class snr:
     """A mode of wmediumd."""
 
 
-class interference(snr):
-    """A mode of wmediumd."""
-
-
-class error_prob(snr):
-    """A mode of wmediumd."""
-
-
-class spec_prob(snr):
-    """A mode of wmediumd."""
+interference, error_prob, spec_prob = (type(name, (snr,), {}) for name in ("interference", "error_prob", "spec_prob"))

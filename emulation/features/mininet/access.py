@@ -69,10 +69,8 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     """Return the networks that a station can join, and what connects it. The first is the access point that the script
     linked it to, else the nearest. If nodes do not move and nothing chooses, there is only this one."""
     linked, said = linked_to(intf), intf.node.net.params
-    alone = False in (
-        said.get("allAutoAssociation"),
-        said.get("autoAssociation"),
-    )  # a station without a link stays without
+    # A station without a link stays without.
+    alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))
     first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
     if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}

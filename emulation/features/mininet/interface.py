@@ -86,32 +86,24 @@ class Intf:
     def IP(self) -> str | None:
         return self.ip
 
+    updateIP = IP
+
     def MAC(self) -> str | None:
         return self.lane.MAC() if self.lane else self.mac
-
-    def updateIP(self) -> str | None:
-        return self.ip
 
     def updateMAC(self) -> str | None:
         return self.MAC()
 
     def setIP(self, ipstr: str, prefixLen: int | None = None, **_: Any) -> None:
-        """Replace the address."""
+        """Replace the address. The kernel drops what belongs to the old one."""
         before = f"{self.ip}/{self.prefixLen}" if self.ip else ""
         self.note_ip(ipstr, prefixLen)
-        if self.lane:
-            self.change_address(before, f"{self.ip}/{self.prefixLen}")
-
-    def change_address(self, before: str, now: str) -> None:
-        """Change the address in the lane. The kernel drops what belongs to the old one."""
-        assert self.lane
-        route = self.lane.node.route
-        if before == now:
-            return
-        if before:
-            route.delete_address(self.lane.index, before)
-        route.add_address(self.lane.index, now)
-        self.lane.plan["ip"] = now
+        now = f"{self.ip}/{self.prefixLen}"
+        if self.lane and before != now:
+            if before:
+                self.lane.node.route.delete_address(self.lane.index, before)
+            self.lane.node.route.add_address(self.lane.index, now)
+            self.lane.plan["ip"] = now
 
     def setIP6(self, ipstr: str, prefixLen: int = 64, **_: Any) -> None:
         self.node.setIP6(ipstr, prefixLen, self)

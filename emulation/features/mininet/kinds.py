@@ -9,7 +9,6 @@ from typing import Any
 
 from emulation.features.mininet.modes import WIDTH
 from emulation.features.mininet.node import FREE, Node
-from emulation.features.mininet.refusals import check
 from emulation.lane.errors import Misuse
 
 DATAPATH = "the kernel's datapath of Open vSwitch forwards"
@@ -51,9 +50,24 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
                 *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
+AUTHENTICATES = "hostapd of the access point authenticates by itself"
+ANEW = "there is no fast transition: a station that goes to another access point authenticates anew"
+SCANS = "channels with access points are looked at, and no others"
+BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
+PLANE = "motion is in the plane"
 NODE_NOTED = {
     "datapath": DATAPATH, "opts": DATAPATH, "dpopts": DATAPATH, "inNamespace": OWN_SPACE,
     "reconnectms": "it is 1000", "batch": "switches start one after the other", "verbose": "",
+    **dict.fromkeys(("cpu", "cores", "sched", "period_us"), FREE),
+    **dict.fromkeys(("subnet", "localIntf", "flush"), "it is a host here"),
+    **dict.fromkeys(("radius_server", "shared_secret", "eap_server"), AUTHENTICATES),
+    **dict.fromkeys(("model", "equipmentModel"), "the device's power is not known: txpower and antennaGain say it"),
+    "bssid_list": "all access points are looked for", "hostname": "nodes have the machine's",
+    **dict.fromkeys(("ieee80211r", "mobility_domain"), ANEW),
+    "beacon_int": "beacons come every 100 TU", "country_code": "channels are those of mode",
+    **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
+    **dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN),
+    "min_z": PLANE, "max_z": PLANE,
 }  # fmt: skip
 NODE_REFUSED = {
     "wps_state": "WPS is not there",
@@ -61,21 +75,6 @@ NODE_REFUSED = {
     **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
     "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
 }  # fmt: skip
-NODE_NOTED |= dict.fromkeys(("cpu", "cores", "sched", "period_us"), FREE)
-NODE_NOTED |= dict.fromkeys(("subnet", "localIntf", "flush"), "it is a host here")
-NODE_NOTED["radius_server"] = "hostapd of the access point authenticates by itself"
-NODE_NOTED |= dict.fromkeys(
-    ("model", "equipmentModel"), "the device's power is not known: txpower and antennaGain say it"
-)
-NODE_NOTED |= {"bssid_list": "all access points are looked for", "hostname": "nodes have the machine's"}
-ANEW = "there is no fast transition: a station that goes to another access point authenticates anew"
-NODE_NOTED |= dict.fromkeys(("ieee80211r", "mobility_domain"), ANEW)
-NODE_NOTED |= dict.fromkeys(("shared_secret", "eap_server"), NODE_NOTED["radius_server"])
-NODE_NOTED |= {"beacon_int": "beacons come every 100 TU", "country_code": "channels are those of mode"}
-SCANS = "channels with access points are looked at, and no others"
-NODE_NOTED |= dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS)
-BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
-NODE_NOTED |= dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN)
 
 NO_SUMO = "there is no SUMO here: ReplayingMobility, mobility() or a model"
 CALLS = {
@@ -88,8 +87,6 @@ CALLS = {
     "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
     "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
 }  # fmt: skip
-PLANE = "motion is in the plane"
-NODE_NOTED |= {"min_z": PLANE, "max_z": PLANE}
 PLOT_TAKEN = ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z")
 PLOT_NOTED = {"image": "films have no picture behind them"}
 OWN = "is the lab's module manet, one for all stations (docs/routing.md)"
@@ -131,8 +128,3 @@ def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any
     if not (isinstance(cls, type) and issubclass(cls, Node)):
         raise Misuse(f"{name}: {cls!r} is not a class of nodes")
     return cls, fixed
-
-
-def check_node(name: str, kind: str, params: dict[str, Any]) -> None:
-    """Check the keywords of a node of this kind. Raises Misuse."""
-    check(name, params, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED, lenient=True)

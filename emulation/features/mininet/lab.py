@@ -3,7 +3,7 @@
 
 `Lab` gets nodes, links and motion as from any script. `revised` then puts Mininet's names of interfaces, its addresses
 and its access points' networks into the plan, which is plain JSON. So the rest of the lab knows nothing of Mininet.
-What happens from `begin_session` to `stop` is kept like a run."""
+What happens from `Mininet.build` to `stop` is kept like a run."""
 
 from __future__ import annotations
 
@@ -66,13 +66,8 @@ class Lab(Net):
             settings |= node.bridge()
         made = adders[node.kind](node.name, **settings)
         if early := node.early:  # it has a namespace already
-            made.apart = early.apart
-            made.namespace, made.original_namespace, made.route, made.cleanup = (
-                early.namespace,
-                early.original_namespace,
-                early.route,
-                early.cleanup,
-            )
+            for name in ("apart", "namespace", "original_namespace", "route", "cleanup"):
+                setattr(made, name, getattr(early, name))
 
     def join(self) -> None:
         """Make the links: one for each cell, mesh and channel, one for access points, and the wires."""
@@ -154,10 +149,6 @@ class Lab(Net):
             self.motion.use_distances(self.radio_table(table))
         for name, way in ways.items():
             self.motion.set_trajectory(self.nodes[name], Trajectory(stops(name, way), now))
-
-    def begin_session(self) -> None:
-        """Start the session."""
-        self.sessions.enter_context(self.session())
 
     def stop(self) -> None:
         self.sessions.close()

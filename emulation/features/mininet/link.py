@@ -165,9 +165,6 @@ class _4address(Wireless):
         return ""
 
 
-WIRES = (Link, TCLink)
-
-
 def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], dict[str, Any]]:
     """Return the class that a script means, and the keywords fixed by `partial` or `custom`. Raises Misuse."""
     fixed: dict[str, Any] = {}

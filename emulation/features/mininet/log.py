@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from emulation.lane.errors import Misuse
@@ -35,15 +36,7 @@ debug, info, output, warn, error, critical = (
 warning = warn
 
 
-class Logger:
-    """Mininet's `lg`."""
-
-    def __init__(self) -> None:
-        self.setLogLevel, self.debug, self.info, self.output = setLogLevel, debug, info, output
-        self.warn, self.warning, self.error, self.critical = warn, warn, error, critical
-
-    def getEffectiveLevel(self) -> int:
-        return _level
-
-
-lg = Logger()
+lg = SimpleNamespace(  # Mininet's logger
+    setLogLevel=setLogLevel, getEffectiveLevel=lambda: _level, debug=debug, info=info, output=output, warn=warn,
+    warning=warn, error=error, critical=critical,
+)  # fmt: skip

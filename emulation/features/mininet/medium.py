@@ -22,7 +22,7 @@ from emulation.plan.errors import as_misuse
 from emulation.specification import Specification
 from emulation.specification.medium import HOST_DELAY_US
 from emulation.specification.modes import FORMATS
-from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
+from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, Propagation, distances
 from emulation.specification.radio import OLDER
 
 if TYPE_CHECKING:
@@ -210,14 +210,17 @@ class Medium:
                 self.made = specification.of_options(self.options())
         return self.made
 
+    @property
+    def propagates(self) -> Propagation:
+        return self.specification().medium.propagation
+
     def receive_dbm(self) -> float:
-        found = self.specification().medium.effective_thresholds().receive_dbm
-        return float(found)
+        return float(self.specification().medium.effective_thresholds().receive_dbm)
 
     def power_of(self, intf: WIntf) -> float:
         """Return a radio's power for the model (dBm): its transmit power with antenna gains of USUAL_GAIN at both ends
         and system losses; or the power that gives its range. Raises Misuse."""
-        model = self.specification().medium.propagation
+        model = self.propagates
         if intf.wanted_range is not None:
             there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
             power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
@@ -246,7 +249,7 @@ class Medium:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
         if intf.wanted_range is not None:
             return float(intf.wanted_range)
-        model = self.specification().medium.propagation
+        model = self.propagates
         stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0)) + self.more_gain(intf)
         return float(model.reach_m(self.receive_dbm() - stronger) or 0)
 
@@ -258,23 +261,21 @@ class Medium:
             lane = intf.node.lane
             lane.net.update_air(lane, lane.with_settings(**self.settings_of(intf)))
 
-    def received_dbm(self, a: Node, b: Node) -> float:
-        """Return the power of a's first radio at b, without shadowing. Raises Misuse."""
+    def stronger_db(self, a: Node, b: Node) -> float:
+        """Return by how much a's first radio is stronger at b than the model's own power. Raises Misuse."""
         if self.by_links:
             raise Misuse(f"{a.name}: with wmediumd_mode=error_prob there are no powers")
-        model = self.specification().medium.propagation
-        apart = distances([a.position, b.position])[0, 1]
-        stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
-        stronger += self.more_gain(a.wintf()) + self.more_gain(b.wintf())
-        return float(model.received_dbm(np.array([apart]))[0]) + stronger
+        stronger = self.power_of(a.wintf()) - float(getattr(self.propagates, "tx_power_dbm", 0.0))
+        return stronger + (self.more_gain(a.wintf()) + self.more_gain(b.wintf()))
+
+    def received_dbm(self, a: Node, b: Node) -> float:
+        """Return the power of a's first radio at b, without shadowing. Raises Misuse."""
+        stronger, apart = self.stronger_db(a, b), distances([a.position, b.position])[0, 1]
+        return float(self.propagates.received_dbm(np.array([apart]))[0]) + stronger
 
     def distance_of(self, a: Node, b: Node, dbm: float) -> float:
         """Return how far b is from a where it receives a with this power. Raises Misuse."""
-        stronger = self.received_dbm(a, b)
-        model = self.specification().medium.propagation
-        apart = distances([a.position, b.position])[0, 1]
-        stronger -= float(model.received_dbm(np.array([apart]))[0])
-        return float(model.reach_m(dbm - stronger) or 0)
+        return float(self.propagates.reach_m(dbm - self.stronger_db(a, b)) or 0)
 
     def rssi(self, node: Node, other: Node | None) -> float:
         """Return the signal of the other node in dBm, by default of the nearest peer; 0 if none is in range."""

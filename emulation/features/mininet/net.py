@@ -130,7 +130,7 @@ class Mininet:
         if cls.kind != usual.kind:
             raise Misuse(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
         if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may take other keywords
-            kinds.check_node(f"{name}", cls.kind, params)
+            check(name, params, kinds.NODE_TAKEN[cls.kind], kinds.NODE_NOTED, kinds.NODE_REFUSED, lenient=True)
         node: Node = cls(name, **params)
         node.net = self
         if self.lab:
@@ -384,7 +384,7 @@ class Mininet:
                 made.open()
         for node in (*self.stations, *self.cars):
             node.open_virtual()
-        lab.begin_session()
+        lab.sessions.enter_context(lab.session())
         guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():
             node.config(**node.params)
@@ -404,11 +404,10 @@ class Mininet:
     def start(self) -> None:
         """Build the network if needed, and start its controllers and switches."""
         self.build()
-        for node in (*self.controllers, *self.switches, *self.aps):
-            if node in self.controllers:
-                node.start()
-            else:
-                node.start(self.controllers)
+        for controller in self.controllers:
+            controller.start()
+        for node in (*self.switches, *self.aps):
+            node.start(self.controllers)
 
     def stop(self) -> None:
         """Remove the network; a second call has no effect."""
@@ -448,11 +447,6 @@ class Mininet:
 
     associationControl = setAssociationCtrl
 
-    def autoAssociation(self) -> None:
-        """No effect: stations look for access points from the start."""
-
-    auto_association = autoAssociation
-
     def moved(self) -> None:
         """After a jump, let stations that have lost their access point look for another."""
         for interface in self.lab.interfaces() if self.lab else ():
@@ -474,9 +468,9 @@ class Mininet:
                     node.setARP(str(other.IP()), str(other.MAC()))
 
     def configHosts(self) -> None:
-        """`build` does this."""
+        """No effect: `build` does this, and stations look for access points from the start."""
 
-    configureControlNetwork = waitConnected = configHosts
+    configureControlNetwork = waitConnected = autoAssociation = auto_association = configHosts
 
     def seed(self, seed: int) -> None:
         """Set the seed of motion models."""

@@ -17,35 +17,31 @@ NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
 HERE = __name__.rpartition(".")[0]
 UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
-    "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening",
+    "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening"
 }
 SWITCHES = "Switch OVSSwitch=Switch OVSKernelSwitch=Switch UserSwitch=Switch OVSBridge LinuxBridge"
 CONTROLLERS = "Controller DefaultController=Controller OVSController=Controller NullController RemoteController Ryu"
 # By their module: names, by our module. THEIRS=OURS if the names differ.
 MODULES: dict[str, dict[str, str]] = {
     "mininet": {},
-    "mininet.clean": {"terms": "Cleanup cleanup"},
+    "mininet.clean": {"util": "Cleanup cleanup"},
     "mininet.cli": {"cli": "CLI"},
     "mininet.link": {
         "absences": "Intf=HardwareIntf TCIntf=HardwareIntf OVSIntf=HardwareIntf",
         "link": "Link TCLink OVSLink=Link TCULink=Link",
     },
     "mininet.log": {"log": "critical debug error info lg output setLogLevel warn warning"},
-    "mininet.moduledeps": {"terms": "pathCheck"},
+    "mininet.moduledeps": {"util": "pathCheck"},
     "mininet.net": {"net": "Mininet MininetWithControlNet=Mininet"},
-    "mininet.node": {
-        "controllers": CONTROLLERS,
-        "node": "CPULimitedHost Host Node",
-        "roles": SWITCHES,
-    },
+    "mininet.node": {"controllers": CONTROLLERS, "node": "CPULimitedHost Host Node", "roles": SWITCHES},
     "mininet.nodelib": {"roles": "LinuxBridge NAT"},
-    "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
+    "mininet.term": {"util": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
     "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
     "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
     "mininet.util": UTIL,
     "mn_wifi": {},
     "mn_wifi.associationControl": {"association": "AssociationControl associationControl=AssociationControl"},
-    "mn_wifi.clean": {"terms": "Cleanup cleanup"},
+    "mn_wifi.clean": {"util": "Cleanup cleanup"},
     "mn_wifi.cli": {"cli": "CLI CLI_wifi=CLI"},
     "mn_wifi.link": {
         "absences": "Intf=HardwareIntf",
@@ -62,15 +58,13 @@ MODULES: dict[str, dict[str, str]] = {
         "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station Node_wifi=Station",
     },
     "mn_wifi.propagationModels": {},
-    "mn_wifi.replaying": {
-        "replaying": "ReplayingBandwidth ReplayingMobility ReplayingNetworkConditions ReplayingRSSI",
-    },
+    "mn_wifi.replaying": {"replaying": "ReplayingBandwidth ReplayingMobility ReplayingNetworkConditions ReplayingRSSI"},
     "mn_wifi.telemetry": {"telemetry": "telemetry Telemetry=telemetry"},
     "mn_wifi.topo": {"topo": "LinearWirelessTopo MinimalWirelessTopo SingleAPTopo Topo Topo_WiFi=Topo"},
     "mn_wifi.util": UTIL,
     "mn_wifi.vanet": {},
     "mn_wifi.wmediumdConnector": {
-        "absences": "error_prob interference snr spec_prob SNRLink=snr Interference=interference",
+        "absences": "error_prob interference snr spec_prob SNRLink=snr Interference=interference"
     },
 }
 MODULES |= {f"{OLD}{name.removeprefix(NEW)}": there for name, there in MODULES.items() if name.startswith(NEW)}

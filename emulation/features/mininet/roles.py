@@ -22,6 +22,15 @@ UNCONTROLLED = (
 )
 
 
+def becoming(role: str) -> Any:
+    """Return a method that changes the role of a node's radio."""
+
+    def change(node: Node, intf: Any = None, **params: Any) -> None:
+        become(node.wintf(intf), role, params)
+
+    return change
+
+
 class Wireless(Node):
     """Methods of nodes with radios; `intf` selects one of several."""
 
@@ -74,20 +83,8 @@ class Station(Wireless):
         """Connect to this access point."""
         self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))
 
-    def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "managed", params)
-
-    def setAdhocMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "adhoc", params)
-
-    def setMeshMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "mesh", params)
-
-    def setMasterMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "master", params)
-
-    def setOCBMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "ocb", params)
+    setManagedMode, setAdhocMode, setMeshMode = becoming("managed"), becoming("adhoc"), becoming("mesh")
+    setMasterMode, setOCBMode = becoming("master"), becoming("ocb")
 
     def roam(self, bssid: str) -> None:
         aps = {each.MAC(): each for ap in self.net.aps for each in ap.wintfs.values()}
@@ -290,9 +287,7 @@ class AP(Wireless, OpenFlow):
     """An access point: hostapd, and a switch between its clients and its wires."""
 
     kind, leading = "ap", "1"
-
-    def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "managed", params)
+    setManagedMode = becoming("managed")
 
 
 class OVSBridgeAP(AP):

@@ -27,11 +27,10 @@ class Topo:
         self.noted[name] = kind, {**usual, **opts}
         return name
 
-    def addNode(self, name: str, **opts: Any) -> str:
-        return self.note("addHost", name, self.hopts, opts)
-
     def addHost(self, name: str, **opts: Any) -> str:
         return self.note("addHost", name, self.hopts, opts)
+
+    addNode = addHost
 
     def addSwitch(self, name: str, **opts: Any) -> str:
         return self.note("addSwitch", name, self.sopts, opts)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that scripts import from `mininet.util`."""
+"""Functions that scripts import from `mininet.util`, and those that they call around a network: terminals, which a lane
+lacks; cleanup, which a lane does not need; and checks for programs."""
 
 from __future__ import annotations
 
 import select
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -12,6 +14,9 @@ from subprocess import PIPE, STDOUT, Popen, run
 from typing import Any
 
 from emulation.features.mininet.log import output
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.refusals import note
+from emulation.lane.errors import Misuse
 
 
 def quietRun(cmd: Any, shell: bool = False, **_: Any) -> str:
@@ -137,3 +142,49 @@ def ensureRoot() -> None:
 
 def decode(data: Any) -> str:
     return data.decode(errors="replace") if isinstance(data, bytes) else str(data)
+
+
+def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any = None, cmd: str = "bash") -> list[Any]:
+    """Run a program without its terminal; a file in the run folder has its output. Note that interactive terminals do
+    not exist."""
+    if cmd == "bash":
+        note(f"makeTerm({node.name}): a lane has no terminals: at CLI(net), {node.name} COMMAND runs a program")
+        return []
+    file = f"{node.name}-{title.split()[0] if title else 'term'}.log".replace("/", "-")
+    note(f"makeTerm({node.name}): a lane has no terminals; the output of {cmd!r} says is in {file}")
+    with open(file, "ab") as said:
+        return [node.popen(f"{cmd} </dev/null", shell=True, stdout=said, stderr=said)]
+
+
+def makeTerms(nodes: Any, title: str = "Node", term: str = "xterm") -> list[Any]:
+    return [process for node in nodes for process in makeTerm(node, title, term)]
+
+
+def runX11(node: Node, cmd: str) -> tuple[None, Any]:
+    return None, makeTerm(node, cmd=cmd)
+
+
+def tunnelX11(node: Node, display: str | None = None) -> tuple[str, None]:
+    """Return no display."""
+    note(f"tunnelX11({node.name}): a lane has no display")
+    return "", None
+
+
+def cleanUpScreens() -> None:
+    """No effect: there are no terminals."""
+
+
+def cleanup() -> None:
+    """No effect: a lane leaves nothing behind."""
+
+
+class Cleanup:
+    """Cleanup as a class."""
+
+    cleanup = cleanup_wifi = staticmethod(cleanup)
+
+
+def pathCheck(*names: str, **_: Any) -> None:
+    """Raises Misuse for a missing program."""
+    if missing := [name for name in names if not shutil.which(name)]:
+        raise Misuse(f"there is no program {missing[0]} on this machine: install it")

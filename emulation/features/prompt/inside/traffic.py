@@ -22,10 +22,7 @@ def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dic
     """Run these flows for this time, as part of the session. Return their reports. Raises OSError if that fails."""
     now_s = (time.monotonic_ns() - net.began_ns) / 1e9
     seed, sample_s, zero_ns = net.plan["seed"], net.plan["sample_s"], net.began_ns
-    with (
-        Loop() as loop,
-        Applications(flows, net.nodes, loop, net.folder, seconds, seed, sample_s, zero_ns) as traffic,
-    ):
+    with Loop() as loop, Applications(flows, net.nodes, loop, net.folder, seconds, seed, sample_s, zero_ns) as traffic:
         traffic.prepare()
         traffic.run()
         reports = traffic.finish()

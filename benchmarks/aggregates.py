@@ -7,15 +7,13 @@ loses some of its MPDUs. The result is acknowledged MPDUs per second. The core r
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import asked, tell
+from benchmarks import against, main, near, pool, show_table, table, words
 from benchmarks.compare import build_core, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 
@@ -54,13 +52,12 @@ SCENARIOS = [
 
 def played(program: Path, scenario: Scenario, seed: int, *more: str) -> float:
     """Return MPDUs per second."""
-    words = {**scenario._asdict(), "seed": seed}
-    return float(output(program, *(f"--{name}={value}" for name, value in words.items()), *more))
+    return float(output(program, *words(**scenario._asdict(), seed=seed), *more))
 
 
 def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
     """Return the values of all seeds, by scenario and program."""
-    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with scratch("bench") as name, pool() as threads:
         folder = Path(name)
         core = build_core(folder, "aggregates")
         programs: dict[str, tuple[Path, Sequence[str]]] = {
@@ -68,7 +65,7 @@ def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
             LIKE_IT: (core, ["--rules=ns3"]), OURS: (core, ()),
         }  # fmt: skip
         jobs = {
-            (str(scenario), name, seed): pool.submit(played, program, scenario, seed, *more)
+            (str(scenario), name, seed): threads.submit(played, program, scenario, seed, *more)
             for scenario in SCENARIOS for name, (program, more) in programs.items() for seed in range(1, seeds + 1)
         }  # fmt: skip
         found: dict[str, dict[str, list[float]]] = {str(scenario): {} for scenario in SCENARIOS}
@@ -77,25 +74,13 @@ def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def show(found: dict[str, dict[str, list[float]]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        "mode, stations", PEER, LIKE_IT, "", OURS, "", title="MPDUs acknowledged a second", title_justify="left"
-    )
+def show(found: dict[str, dict[str, list[float]]], _: int) -> None:
+    rows = table("MPDUs acknowledged a second", "mode, stations", PEER, LIKE_IT, "", OURS, "")
     for scenario, of in found.items():
         theirs, *ours = (statistics.mean(of[name]) for name in (PEER, LIKE_IT, OURS))
-        row = [f"{theirs.mean:,.0f} ± {theirs.half_width:,.0f}"]
-        for each in ours:
-            row += [f"{each.mean:,.0f} ± {each.half_width:,.0f}", f"{100 * (each.mean / theirs.mean - 1):+.1f} %"]
-        table.add_row(scenario, *row)
-    Console().print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    return tell(measure(repeats), as_json, show)
+        rows.add_row(scenario, near(theirs), *(cell for each in ours for cell in (near(each), against(each, theirs))))
+    show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

@@ -7,15 +7,12 @@ simulators. ns-2 also runs without the supposed cause (peers/ns2_without.c), and
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from analysis.tables import statistics
-from benchmarks import asked, manet
+from benchmarks import main, manet, near, pool, show_table, table
 from benchmarks.compare import build_without, preload
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
@@ -37,7 +34,7 @@ Found = dict[str, list[list[manet.Row]]]  # by program and movement, a row for e
 
 def measure(papers: int) -> Found:
     keys = [(number, 100 * number + paper) for number in MOVEMENTS for paper in range(1, papers + 1)]
-    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with scratch("bench") as name, pool() as threads:
         folder = Path(name)
         library = build_without(folder)
         movements = {number: manet.movement(folder, number) for number in MOVEMENTS}
@@ -45,7 +42,7 @@ def measure(papers: int) -> Found:
         def there(without: str, number: int, seed: int) -> manet.Row:
             return manet.in_ns2(movements[number], "AODV", "cbr", seed, *preload(library, without))
 
-        played = {name: list(pool.map(there, [without] * len(keys), *zip(*keys, strict=True)))
+        played = {name: list(threads.map(there, [without] * len(keys), *zip(*keys, strict=True)))
                   for name, without in NS2.items()}  # fmt: skip
         tasks = [
             Task(manet.specification("ns-2", "AODV" + more, "cbr", seed, movements[number]), variant=f"{at}-{number}")
@@ -64,28 +61,16 @@ def cells(movements: list[list[manet.Row]]) -> list[str]:
     means = {column: [sum(row[column] for row in rows) / len(rows) for rows in movements] for column in columns}
     lost, control = (statistics.mean(means[column]) for column in columns)
     each = ", ".join(f"{value:.2f}" for value in means["lost"])
-    return [f"{lost.mean:.2f} ± {lost.half_width:.2f}", each, f"{control.mean:,.0f} ± {control.half_width:,.0f}"]
+    return [near(lost, 2), each, near(control)]
 
 
 def show(found: Mapping[str, list[list[manet.Row]]], papers: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"AODV, five movements, {papers} papers of random numbers for each: means over the movements ± 95 %"
-    table = Table("", "datagrams lost, %", "in each movement", "routing packets", title=title, title_justify="left")
+    rows = table(title, "", "datagrams lost, %", "in each movement", "routing packets")
     for name, movements in found.items():
-        table.add_row(name, *cells(movements))
-    Console(width=150).print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps(found, indent=1))
-    else:
-        show(found, repeats)
-    return 0
+        rows.add_row(name, *cells(movements))
+    show_table(rows, width=150)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

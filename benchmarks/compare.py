@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import asked
+from benchmarks import main, show_table, table, words
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
@@ -78,7 +78,7 @@ def ns2(trace: Path, strategies: Iterable[str], seconds: float, count: bool = Fa
 
 def ns3(program: Path) -> None:
     for rts in STRATEGIES:
-        output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1")
+        output(program, *words(stations=STATIONS, rts=rts, ack="plain", seconds=SECONDS, seed=1))
 
 
 def comparisons(folder: Path) -> list[Comparison]:
@@ -175,34 +175,18 @@ def summary(took: list[list[Took]], air_s: float) -> dict[str, float]:
     return {"wall_s": theirs, "cpu_s": cpu, "times_real_time": air_s / theirs, "times_dcflab": theirs / ours}
 
 
-def show(comparisons: Iterable[Mapping[str, Any]], repeats: int) -> None:
-    """Print the results of `take_turns`."""
-    from rich.console import Console
-    from rich.table import Table
-
-    for comparison in comparisons:
+def show(found: Mapping[str, Any], repeats: int) -> None:
+    for comparison in found["comparisons"]:
         title = f"{comparison['title']}; median of {repeats}"
         first = next(iter(comparison["programs"]))
-        table = Table("", "wall s", "CPU s", "times real time", f"times {first}", title=title, title_justify="left")
+        rows = table(title, "", "wall s", "CPU s", "times real time", f"times {first}")
         for name, of in comparison["programs"].items():
-            table.add_row(name, f"{of['wall_s']:.2f}", f"{of['cpu_s']:.2f}", f"{of['times_real_time']:.0f}",
-                          f"{of['times_dcflab']:.2f}")  # fmt: skip
-        Console().print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    from rich.console import Console
-
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps(found, indent=1))
-        return 0
-    show(found["comparisons"], repeats)
-    console = Console()
-    for stations, rate in found["core_events_per_s"].items():
-        console.print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
-    return 0
+            rows.add_row(name, f"{of['wall_s']:.2f}", f"{of['cpu_s']:.2f}", f"{of['times_real_time']:.0f}",
+                         f"{of['times_dcflab']:.2f}")  # fmt: skip
+        show_table(rows)
+    for stations, rate in found.get("core_events_per_s", {}).items():
+        print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

@@ -11,13 +11,13 @@ CPU time is that of ns-3's process and of a lane, from its boot on, without a tr
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.results import flow_series
 from analysis.tables import statistics
-from benchmarks import asked, tell
+from benchmarks import against, main, near, show_table, table, words
 from benchmarks.aggregates import MODES
 from benchmarks.compare import build_peer, output, timed
 from emulation.lanes.virtual.scratch import scratch
@@ -57,25 +57,16 @@ def scenarios() -> list[Scenario]:
     """Return all. Several stations offer three times the rate, as each must have a queue after some luck."""
     rates = [rate for form in RATES.values() for rate in form]
     return [
-        Scenario(
-            form,
-            mcs,
-            width,
-            stations,
-            direction,
-            rate * (1 if direction == "down" else min(stations, 3)),
-            max(PPDUS[stations] * ms / 1000, LEAST_S),
-        )
+        Scenario(form, mcs, width, stations, direction, rate * (1 if direction == "down" else min(stations, 3)),
+                 max(PPDUS[stations] * ms / 1000, LEAST_S))
         for stations, direction in ((1, "up"), (5, "up"), (20, "up"), (5, "down"))
         for (form, mcs, width, ms), rate in zip(MODES, rates, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def specification(scenario: Scenario, seed: int) -> Specification:
     """Return the WLAN; the host behind the access point has a wire that is no limit."""
-    network = wlan.layout(
-        wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0, bw=10_000)
-    )  # fmt: skip
+    network = wlan.layout(wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0, bw=10_000))
     kbps = scenario.offered * 1000 / scenario.stations / FLOWS
     burst = max(1, min(MOST, int(BURST_S * kbps * 1000 / 8 / DATAGRAM_BYTES)))
     flows = tuple(
@@ -98,9 +89,9 @@ def goodput(scenario: Scenario, folder: Path) -> float:
 
 
 def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
-    words = {**scenario._asdict(), "seed": seed, "bytes": DATAGRAM_BYTES}
     said: list[str] = []
-    took = timed(lambda: said.append(output(program, *(f"--{name}={value}" for name, value in words.items()))))
+    options = words(**scenario._asdict(), seed=seed, bytes=DATAGRAM_BYTES)
+    took = timed(lambda: said.append(output(program, *options)))
     return {"mbps": float(said[0]), **took._asdict()}
 
 
@@ -111,13 +102,13 @@ def here(lab: Lab, scenario: Scenario, seed: int) -> dict[str, float]:
         return {"mbps": goodput(scenario, Path(runs) / name_of(task)), **took._asdict()}
 
 
-def measure(chosen: Sequence[Scenario], seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
+def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
     """Return goodput, wall time and CPU time of each seed, by scenario and program."""
     lab = provide()
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     with scratch("bench") as name:
         peer = build_peer(Path(name), "ht")
-        for scenario in chosen:
+        for scenario in scenarios():
             of = found[str(scenario)] = {PEER: [], OURS: []}
             for seed in range(1, seeds + 1):
                 of[PEER].append(there(peer, scenario, seed))
@@ -125,25 +116,16 @@ def measure(chosen: Sequence[Scenario], seeds: int) -> dict[str, dict[str, list[
     return found
 
 
-def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("mode, stations", "Mb/s, ns-3", "dcflab", "", "CPU s, ns-3", "dcflab", "ratio",
-                  title="Saturated WLANs of 802.11n, ac and ax", title_justify="left")  # fmt: skip
+def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]], _: int) -> None:
+    rows = table("Saturated WLANs of 802.11n, ac and ax", "mode, stations", "Mb/s, ns-3", "dcflab", "", "CPU s, ns-3",
+                 "dcflab", "ratio")  # fmt: skip
     for scenario, of in found.items():
         theirs, ours = (statistics.mean([row["mbps"] for row in of[name]]) for name in (PEER, OURS))
         cpu = [sum(row["cpu"] for row in of[name]) / len(of[name]) for name in (PEER, OURS)]
-        table.add_row(
-            scenario, *(f"{each.mean:,.1f} ± {each.half_width:,.1f}" for each in (theirs, ours)),
-            f"{100 * (ours.mean / theirs.mean - 1):+.1f} %", *(f"{each:.2f}" for each in cpu), f"{cpu[0] / cpu[1]:.1f}",
-        )  # fmt: skip
-    Console().print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    return tell(measure(scenarios(), repeats), as_json, show)
+        rows.add_row(scenario, near(theirs, 1), near(ours, 1), against(ours, theirs),
+                     *(f"{each:.2f}" for each in cpu), f"{cpu[0] / cpu[1]:.1f}")  # fmt: skip
+    show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

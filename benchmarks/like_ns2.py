@@ -9,17 +9,14 @@ compare the MACs, and TCP also the agents.
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from analysis.tables import statistics
 from analysis.tables.table import percent
-from benchmarks import asked
+from benchmarks import main, pool, show_table, table
+from benchmarks.compare import output
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
 from emulation.specification import specify
@@ -37,7 +34,7 @@ Found = dict[str, dict[Key, list[float]]]  # delivered packets by program, a val
 def in_ns2(traffic: str, rts: str, stations: int, seed: int) -> float:
     with tempfile.NamedTemporaryFile(prefix="dcflab-bench-") as trace:
         words = [stations, rts, "cbr" if traffic == "cbr" else "plain", SECONDS, seed, trace.name, HEADERS]
-        subprocess.run(["ns", str(PEER), *map(str, words)], check=True, capture_output=True)
+        output("ns", PEER, *words)
         arrived, last = set(), f"_{stations - 1}_"
         for line in Path(trace.name).read_text().splitlines():
             field = line.split()
@@ -49,8 +46,8 @@ def in_ns2(traffic: str, rts: str, stations: int, seed: int) -> float:
 def measure(seeds: int) -> Found:
     keys: list[Key] = [(*case, stations) for case, stations in itertools.product(CASES, STATIONS)]
     every = [(*key, seed) for key in keys for seed in range(1, seeds + 1)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        counts = list(pool.map(in_ns2, *zip(*every, strict=True)))
+    with pool() as threads:
+        counts = list(threads.map(in_ns2, *zip(*every, strict=True)))
     found: Found = {"ns-2": {key: counts[at * seeds : (at + 1) * seeds] for at, key in enumerate(keys)}}
     for name, air in AIRS.items():
         tasks = [
@@ -68,23 +65,18 @@ def measure(seeds: int) -> Found:
     return found
 
 
-def main(as_json: bool, repeats: int) -> int:
-    from rich.console import Console
-    from rich.table import Table
+def data(found: Found) -> dict[str, dict[str, list[float]]]:
+    return {name: {" ".join(map(str, key)): values for key, values in by.items()} for name, by in found.items()}
 
-    found = measure(repeats)
-    if as_json:
-        print(json.dumps({name: {" ".join(map(str, key)): values for key, values in by.items()}
-                          for name, by in found.items()}, indent=1))  # fmt: skip
-        return 0
+
+def show(found: Found, repeats: int) -> None:
     title = f"Packets that arrive in {SECONDS} s, mean of {repeats} seeds, and against ns-2, ± 95 % confidence"
-    table = Table("traffic", "RTS/CTS", "stations", "ns-2", *AIRS, title=title, title_justify="left")
+    rows = table(title, "traffic", "RTS/CTS", "stations", "ns-2", *AIRS)
     for key, there in found["ns-2"].items():
         changes = [percent(statistics.relative_change(found[name][key], there)) for name in AIRS]
-        table.add_row(key[0], key[1], str(key[2]), f"{sum(there) / len(there):.0f}", *changes)
-    Console().print(table)
-    return 0
+        rows.add_row(key[0], key[1], str(key[2]), f"{sum(there) / len(there):.0f}", *changes)
+    show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show, data))

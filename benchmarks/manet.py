@@ -12,16 +12,14 @@ up, so a link with RTS would never fail (peers/string.cc)."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import asked, tell
+from benchmarks import main, near, pool, show_table, table, words
 from benchmarks.compare import HERE, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Outcome, Task
@@ -90,8 +88,8 @@ def light_in_ns2(lines: Iterable[str]) -> Light:
 def in_ns2(movement: Path, routing: str, traffic: str, seed: int, *before: str) -> Row:
     with scratch("bench") as folder:
         trace = Path(folder) / "trace" if traffic == "cbr" else Path("/dev/null")
-        words = [movement, STATIONS, *AREA, routing, SECONDS, seed, traffic, trace]
-        said = SAID.search(output(*before, "ns", HERE / "peers/mobile.tcl", *words))
+        arguments = [movement, STATIONS, *AREA, routing, SECONDS, seed, traffic, trace]
+        said = SAID.search(output(*before, "ns", HERE / "peers/mobile.tcl", *arguments))
         if said:
             return {"segments": int(said[1])}
         with trace.open() as lines:
@@ -99,9 +97,8 @@ def in_ns2(movement: Path, routing: str, traffic: str, seed: int, *before: str) 
 
 
 def in_ns3(program: Path, movement: Path, routing: str, traffic: str, seed: int) -> Row:
-    words = {"movement": movement, "stations": STATIONS, "routing": routing, "traffic": traffic, "seconds": SECONDS,
-             "seed": seed, "rts": BESIDE["ns-3"]["rts"]}  # fmt: skip
-    said = json.loads(output(program, *(f"--{name}={value}" for name, value in words.items())))
+    said = json.loads(output(program, *words(movement=movement, stations=STATIONS, routing=routing, traffic=traffic,
+                                             seconds=SECONDS, seed=seed, rts=BESIDE["ns-3"]["rts"])))  # fmt: skip
     segments = {"segments": said.pop("segments")}
     return segments if traffic == "tcp" else Light(**said).row()
 
@@ -152,17 +149,16 @@ def measure(seeds: int) -> dict[str, list[Row]]:
     """Return a row for each seed, by routing and program."""
     keys = [(beside, routing, traffic, seed) for beside, routings in ROUTINGS.items() for routing in routings
             for traffic in TRAFFIC for seed in range(1, seeds + 1)]  # fmt: skip
-    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with scratch("bench") as name, pool() as threads:
         folder = Path(name)
         ns3 = build_peer(folder, "manet", "aodv", "dsr", "olsr")
-
         movements = {seed: movement(folder, seed) for seed in range(1, seeds + 1)}
 
         def there(beside: str, routing: str, traffic: str, seed: int) -> Row:
-            words = movements[seed], routing, traffic, seed
-            return in_ns2(*words) if beside == "ns-2" else in_ns3(ns3, *words)
+            key = movements[seed], routing, traffic, seed
+            return in_ns2(*key) if beside == "ns-2" else in_ns3(ns3, *key)
 
-        theirs = list(pool.map(there, *zip(*keys, strict=True)))
+        theirs = list(threads.map(there, *zip(*keys, strict=True)))
         tasks = [Task(specification(*key), variant="-".join(key[:3])) for key in keys]
         outcomes = play_with_progress(provide(), tasks, folder / "runs")
     found: dict[str, dict[int, Row]] = {}
@@ -176,27 +172,16 @@ def measure(seeds: int) -> dict[str, list[Row]]:
 def cells(rows: list[Row]) -> list[str]:
     """Return means over the seeds with 95 % confidence intervals."""
     of = (statistics.mean([row[column] for row in rows]) for column in COLUMNS)
-    digits = (1, 2, 2, 0, 0)
-    return [
-        f"{each.mean:,.{n}f}" + (f" ± {each.half_width:,.{n}f}" if each.samples > 1 else "")
-        for each, n in zip(of, digits, strict=True)
-    ]
+    return [near(each, digits) for each, digits in zip(of, (1, 2, 2, 0, 0), strict=True)]
 
 
-def show(found: Mapping[str, list[Row]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    title = f"{STATIONS} stations that move, {SECONDS} s, means over {len(next(iter(found.values())))} movements ± 95 %"
-    table = Table("", *COLUMNS.values(), title=title, title_justify="left")
+def show(found: Mapping[str, list[Row]], seeds: int) -> None:
+    title = f"{STATIONS} stations that move, {SECONDS} s, means over {seeds} movements ± 95 %"
+    shown = table(title, "", *COLUMNS.values())
     for name, rows in found.items():
-        table.add_row(name, *cells(rows), end_section="dcflab" in name)
-    Console().print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    return tell(measure(repeats), as_json, show)
+        shown.add_row(name, *cells(rows), end_section="dcflab" in name)
+    show_table(shown)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

@@ -9,12 +9,12 @@ same density, which shows whether work grows with neighbours or with all station
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from benchmarks import asked
+from benchmarks import main
 from benchmarks.compare import HERE, Comparison, build_without, dcflab, output, preload, show, take_turns
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
@@ -58,16 +58,11 @@ def comparisons(folder: Path) -> list[Comparison]:
     ]  # fmt: skip
 
 
-def main(as_json: bool, repeats: int) -> int:
+def measure(repeats: int) -> dict[str, Any]:
     provide()
     with scratch("bench") as name:
-        found = take_turns(comparisons(Path(name)), repeats)
-    if as_json:
-        print(json.dumps({"repeats": repeats, "comparisons": found}, indent=1))
-    else:
-        show(found, repeats)
-    return 0
+        return {"repeats": repeats, "comparisons": take_turns(comparisons(Path(name)), repeats)}
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import show_table, table
 from emulation.features.check import Finding, Name, Report, Stage, build, compare, exercise, subject
 from emulation.lanes import LaneError, Reason
 from emulation.play.lab import Lab
@@ -261,21 +262,17 @@ def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def show(figures: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{figures['found']} of {figures['tried']} mutants found in {figures['cpu_minutes']:.0f} min of CPU time"
-    table = Table("what is wrong", "found", "of", title=title, title_justify="left")
+    rows = table(title, "what is wrong", "found", "of")
     for what, row in figures["kinds"].items():
-        table.add_row(what, str(row["found"]), str(row["tried"]))
-    console = Console()
-    console.print(table)
+        rows.add_row(what, str(row["found"]), str(row["tried"]))
+    show_table(rows)
     for what in ("stages", "names", "no_mutants"):
         said = ", ".join(f"{name}: {count}" for name, count in figures[what].items())
-        console.print(f"{what.replace('_', ' ')}: {said or 'none'}")
+        print(f"{what.replace('_', ' ')}: {said or 'none'}")
     for row in figures["not_found"]:
         ran, differs = "ran" if row["ran"] else "did not run", "differs" if row["differs"] else "is the same"
-        console.print(f"not found: {row['count']} whose line {ran}, and whose comparison {differs}")
+        print(f"not found: {row['count']} whose line {ran}, and whose comparison {differs}")
 
 
 def main() -> None:

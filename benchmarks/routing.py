@@ -8,32 +8,27 @@ routes, AODV and DSR, beside dcflab. An on-demand protocol takes each frame that
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import re
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from analysis.tables import statistics
 from analysis.tables.table import percent
-from benchmarks import asked
+from benchmarks import main, pool, show_table, table
+from benchmarks.compare import HERE, output
+from benchmarks.manet import SAID
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
 from emulation.specification import specify
 
-PEER = Path(__file__).parent / "peers/routing.tcl"
 ROUTINGS, STATIONS, THRESHOLDS, SECONDS = ("static", "AODV", "DSR"), (4, 5, 6, 7, 9, 11), (0, 4), 300
-SAID = re.compile(r"acknowledged (\d+) timeouts (\d+)")
 
 Goodput = dict[tuple[str, int, int], list[float]]  # routing, stations, threshold: segments by seed
 
 
 def in_ns2(routing: str, stations: int, threshold: int, seed: int) -> float:
-    command = ["ns", str(PEER), str(stations), routing, str(threshold), str(SECONDS), str(seed)]
-    said = SAID.search(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    said = SAID.search(output("ns", HERE / "peers/routing.tcl", stations, routing, threshold, SECONDS, seed))
     assert said
     return float(said[1])
 
@@ -41,8 +36,8 @@ def in_ns2(routing: str, stations: int, threshold: int, seed: int) -> float:
 def measure(seeds: int) -> Goodput:
     keys = [*itertools.product(ROUTINGS, STATIONS, THRESHOLDS)]
     every = [(*key, seed) for key in keys for seed in range(1, seeds + 1)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        found = list(pool.map(in_ns2, *zip(*every, strict=True)))
+    with pool() as threads:
+        found = list(threads.map(in_ns2, *zip(*every, strict=True)))
     goodput: Goodput = {key: found[at * seeds : (at + 1) * seeds] for at, key in enumerate(keys)}
     tasks = [
         Task(specify("string", {"stations": stations, "seconds": SECONDS, "rts": "full", "trace": False,
@@ -59,25 +54,20 @@ def measure(seeds: int) -> Goodput:
     return goodput
 
 
-def main(as_json: bool, repeats: int) -> int:
-    from rich.console import Console
-    from rich.table import Table
+def data(goodput: Goodput) -> list[dict[str, Any]]:
+    return [{"routing": r, "stations": n, "threshold": t, "segments": segments}
+            for (r, n, t), segments in goodput.items()]  # fmt: skip
 
-    seeds = repeats
-    goodput = measure(seeds)
-    if as_json:
-        print(json.dumps([{"routing": r, "stations": n, "threshold": t, "segments": segments}
-                          for (r, n, t), segments in goodput.items()], indent=1))  # fmt: skip
-        return 0
+
+def show(goodput: Goodput, seeds: int) -> None:
     columns = {"dcflab": "dcflab, static", **{routing: f"ns-2, {routing}" for routing in ROUTINGS}}
     title = f"Goodput of SCA(4) against NewReno over a string, {SECONDS} s, mean of {seeds} seeds ± 95 % confidence"
-    table = Table("hops", *columns.values(), title=title, title_justify="left")
+    rows = table(title, "hops", *columns.values())
     for stations in STATIONS:
         gains = [statistics.relative_change(goodput[name, stations, 4], goodput[name, stations, 0]) for name in columns]
-        table.add_row(str(stations - 1), *map(percent, gains))
-    Console().print(table)
-    return 0
+        rows.add_row(str(stations - 1), *map(percent, gains))
+    show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show, data))

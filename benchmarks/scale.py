@@ -8,7 +8,6 @@ the wall time, between a size and the one before. ns-3 plays the same networks w
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import statistics
@@ -19,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import asked
+from benchmarks import main, show_table, table, words
 from benchmarks.compare import HERE, build_peer
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
@@ -48,13 +47,13 @@ def took(*command: object) -> Took:
 def here(side: int) -> tuple[Took, float]:
     """Run a mesh of this side as a user does. Return the cost and the size of the run folder (MB), and remove it."""
     with scratch("bench") as out:
-        words = ("--size", f"{side}x{side}", "--flows", flows(side), "--seconds", SECONDS, "--no-figures")
-        of = took(HERE.parent / "dcflab", "run", "mesh", *words, "--out", out)
+        mesh = ("mesh", "--size", f"{side}x{side}", "--flows", flows(side), "--seconds", SECONDS, "--no-figures")
+        of = took(HERE.parent / "dcflab", "run", *mesh, "--out", out)
         return of, sum(file.stat().st_size for file in Path(out).rglob("*") if file.is_file()) / 1e6
 
 
 def there(peer: Path, side: int) -> Took:
-    return took(peer, f"--side={side}", f"--flows={flows(side)}", f"--seconds={SECONDS}")
+    return took(peer, *words(side=side, flows=flows(side), seconds=SECONDS))
 
 
 def flows(side: int) -> int:
@@ -83,25 +82,17 @@ def middle(of: Sequence[Took]) -> dict[str, float]:
     return {name: statistics.median(getattr(one, name) for one in of) for name in Took._fields}
 
 
-def main(as_json: bool, repeats: int) -> int:
-    from rich.console import Console
-    from rich.table import Table
-
-    rows = measure(repeats)
-    if as_json:
-        print(json.dumps(rows, indent=1))
-        return 0
+def show(rows: list[dict[str, float]], repeats: int) -> None:
     title = f"Meshes, {SECONDS} s of air; median of {repeats}"
     ours = ("stations", "wall s", "CPU s", "memory, MB", "folder, MB", "exponent")
-    table = Table(*ours, "ns-3: wall s", "CPU s", "memory, MB", title=title, title_justify="left")
+    shown = table(title, *ours, "ns-3: wall s", "CPU s", "memory, MB")
     for row in rows:
         exponent = f"{row['exponent']:.2f}" if "exponent" in row else ""
-        table.add_row(f"{row['stations']:.0f}", f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}",
+        shown.add_row(f"{row['stations']:.0f}", f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}",
                       f"{row['memory_mb']:.0f}", f"{row['folder_mb']:.1f}", exponent, f"{row['ns3_wall_s']:.2f}",
                       f"{row['ns3_cpu_s']:.2f}", f"{row['ns3_memory_mb']:.0f}")  # fmt: skip
-    Console().print(table)
-    return 0
+    show_table(shown)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

@@ -10,18 +10,16 @@ year of paper 004.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from analysis.tables import statistics
 from analysis.tables.table import number
-from benchmarks import asked
+from benchmarks import main, pool, show_table, table
 from benchmarks.compare import HERE, output
 from benchmarks.like_ns2 import HEADERS
 from emulation.lanes.virtual.scratch import scratch
@@ -76,14 +74,14 @@ def of_outcome(outcome: Outcome) -> Values:
     return {"kbps": flow.goodput_kbps, "timeouts": flow.tcp.rtos, **flight}
 
 
-def measure(seeds: range) -> Found:
+def measure(repeats: int) -> Found:
+    seeds = range(1, repeats + 1)
     found: Found = {}
     theirs = [*product(SCENARIOS, AGENTS, seeds)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for (scenario, name, _), values in zip(
-            theirs, pool.map(lambda one: in_ns2(one[0], *AGENTS[one[1]], one[2]), theirs), strict=True
-        ):
-            found.setdefault((scenario, name), []).append(values)
+    with pool() as threads:
+        values = threads.map(lambda one: in_ns2(one[0], *AGENTS[one[1]], one[2]), theirs)
+        for (scenario, name, _), value in zip(theirs, values, strict=True):
+            found.setdefault((scenario, name), []).append(value)
     ours = [*product(SCENARIOS, OURS, seeds)]
     tasks = [
         Task(specification(scenario, seed, OURS[name]), variant=name, case=scenario) for scenario, name, seed in ours
@@ -95,27 +93,20 @@ def measure(seeds: range) -> Found:
     return found
 
 
-def main(as_json: bool, repeats: int) -> int:
-    from rich.console import Console
-    from rich.table import Table
+def data(found: Found) -> list[dict[str, Any]]:
+    return [{"scenario": scenario, "by": name, "runs": runs} for (scenario, name), runs in found.items()]
 
-    found = measure(range(1, repeats + 1))
-    if as_json:
-        print(json.dumps([{"scenario": scenario, "by": name, "runs": runs}
-                          for (scenario, name), runs in found.items()], indent=1))  # fmt: skip
-        return 0
+
+def show(found: Found, repeats: int) -> None:
     for scenario in SCENARIOS:
         what = "10 MB over an access point, tried once" if scenario == "wlan" else f"A string of five, {scenario}"
-        table = Table("", *QUANTITIES.values(), title=f"{what}; mean of {repeats} seeds, ± 95 % confidence")
+        rows = table(f"{what}; mean of {repeats} seeds, ± 95 % confidence", "", *QUANTITIES.values())
         for name in (*AGENTS, *OURS):
             runs = found[scenario, name]
-            cells = [
-                number(statistics.mean([run[each] for run in runs])) if each in runs[0] else "" for each in QUANTITIES
-            ]
-            table.add_row(name, *cells)
-        Console().print(table)
-    return 0
+            rows.add_row(name, *(number(statistics.mean([run[each] for run in runs])) if each in runs[0] else ""
+                                 for each in QUANTITIES))  # fmt: skip
+        show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show, data))

@@ -13,16 +13,14 @@ RssiMin and CcaSensitivity), which is about the power from the other cell.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
-from benchmarks import asked, tell
+from benchmarks import against, main, near, pool, show_table, table, words
 from benchmarks.compare import build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
@@ -127,9 +125,8 @@ def specification(scenario: Scenario, seed: int, reception: str) -> Specificatio
 
 
 def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
-    words = {**scenario._asdict(), "apart": APART_M, "seconds": SECONDS, "seed": seed, "bytes": DATAGRAM_BYTES}
-    said = json.loads(output(program, *(f"--{name}={value}" for name, value in words.items())))
-    return groups(scenario, said["kbps"])
+    options = words(**scenario._asdict(), apart=APART_M, seconds=SECONDS, seed=seed, bytes=DATAGRAM_BYTES)
+    return groups(scenario, json.loads(output(program, *options))["kbps"])
 
 
 def here(scenario: Scenario, run: Run) -> dict[str, float]:
@@ -140,10 +137,10 @@ def here(scenario: Scenario, run: Run) -> dict[str, float]:
 def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
     """Return a row for each seed, by scenario and program."""
     keys = [(scenario, seed) for scenario in SCENARIOS for seed in range(1, seeds + 1)]
-    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with scratch("bench") as name, pool() as threads:
         folder = Path(name)
         peer = build_peer(folder, "wlan")
-        theirs = list(pool.map(lambda key: there(peer, *key), keys))
+        theirs = list(threads.map(lambda key: there(peer, *key), keys))
         tasks = [
             Task(specification(*key, reception), reception, f"{i}")
             for i, key in enumerate(keys) for reception in RECEPTIONS
@@ -158,26 +155,17 @@ def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
     return found
 
 
-def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]], _: int) -> None:
     columns = [column for reception in RECEPTIONS for column in (reception, "")]
-    table = Table("stations", "kb/s", PEER, *columns, title=f"A saturated WLAN, {SECONDS} s", title_justify="left")
+    rows = table(f"A saturated WLAN, {SECONDS} s", "stations", "kb/s", PEER, *columns)
     for scenario, of in found.items():
         for what in of[PEER][0]:
             theirs, *ours = (statistics.mean([row[what] for row in of[name]]) for name in (PEER, *RECEPTIONS))
             digits = 3 if what == "Jain" else 0
-            row = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in (theirs, *ours)]
-            for at, each in enumerate(ours):
-                row.insert(2 * at + 2, f"{100 * (each.mean / theirs.mean - 1):+.1f} %")
-            table.add_row(scenario, what, *row, end_section=what == "Jain")
-    Console().print(table)
-
-
-def main(as_json: bool, repeats: int) -> int:
-    return tell(measure(repeats), as_json, show)
+            cells = (cell for each in ours for cell in (near(each, digits), against(each, theirs)))
+            rows.add_row(scenario, what, near(theirs, digits), *cells, end_section=what == "Jain")
+    show_table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*asked(__doc__)))
+    sys.exit(main(__doc__, measure, show))

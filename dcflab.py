@@ -6,8 +6,6 @@ the folder `home` beside it, so that its packages do not collide with others. Mo
 does not wait for what only notebooks need.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import TYPE_CHECKING, Any

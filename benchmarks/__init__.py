@@ -2,8 +2,6 @@
 """Benchmarks: speed as ratios measured side by side in one run, never in tests. `./dcflab bench` sets up and runs
 them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@
 loses some of its MPDUs. The result is acknowledged MPDUs per second. The core runs with ns-3's durations
 (aggregates.c), and with the standard's."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ It runs the five movements and the light datagrams of `./dcflab bench manet`, ea
 simulators. ns-2 also runs without the supposed cause (peers/ns2_without.c), and dcflab with its own equivalent.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ three RTS/CTS strategies, 120 s each. Then 900 s of one strategy, and meshes, wh
 unless stated otherwise. The programs take turns, so a slow moment of the machine affects all. Results are medians and
 their ratios; nothing here is a test."""
 
-from __future__ import annotations
-
 import json
 import resource
 import statistics

@@ -8,8 +8,6 @@ best effort, no RTS, no losses but collisions. Datagrams have 1460 bytes, and tw
 CPU time is that of ns-3's process and of a lane, from its boot on, without a trace. The runs take turns.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

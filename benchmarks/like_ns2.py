@@ -6,8 +6,6 @@ segment. Frames have the same length in both. TCP is Linux's in one and ns-2's a
 compare the MACs, and TCP also the agents.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 import tempfile

@@ -9,8 +9,6 @@ ns-2 runs its own AODV and DSR beside the presets `cmu`, under ns-2's rules and 
 runs its AODV, DSR and OLSR beside the presets `rfc`, with receptions by SINR and without RTS: ns-3 never gives an RTS
 up, so a link with RTS would never fail (peers/string.cc)."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -7,8 +7,6 @@ work. Then a string under static routes, in the kernel's table and in routing in
 same density, which shows whether work grows with neighbours or with all stations.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path

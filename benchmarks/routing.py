@@ -5,8 +5,6 @@ Paper 003 finds that SCA(4) carries 32 to 71 % more than NewReno over a string (
 dcflab finds no gain. This benchmark shows why, in the papers' own simulator: the same string in ns-2 under static
 routes, AODV and DSR, beside dcflab. An on-demand protocol takes each frame that the MAC gives up for a broken link."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ that of the whole command. The memory is that of the largest process, the lane's
 the wall time, between a size and the one before. ns-3 plays the same networks without a trace.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import statistics

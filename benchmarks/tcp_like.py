@@ -7,8 +7,6 @@ and plain Reno, which Linux lacks. Each has a minimum RTO of 0.2 s, as in paper 
 year of paper 004.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

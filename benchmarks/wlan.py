@@ -10,8 +10,6 @@ Then two such cells on one channel, 60 m apart, with 802.11a at 24 Mb/s. ns-3 re
 RssiMin and CcaSensitivity), which is about the power from the other cell.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping, Sequence

@@ -9,8 +9,6 @@ Names are the YAML's; commands and attributes are numbered from 1, in its order.
 a request may carry, and a table for each command lists those that are required.
 """
 
-from __future__ import annotations
-
 import ctypes as c
 import re
 import subprocess

@@ -7,8 +7,6 @@ short form for stations with flows, or a whole `Network`. An optional function `
 other options (`propagation`, `routing` …). Nothing else has to be registered: docs/topologies.md has an example.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping

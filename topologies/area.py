@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A rectangle in which nodes stand and move, written like 1500x300, in metres; its corner is at 0, 0."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

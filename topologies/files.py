@@ -5,8 +5,6 @@ A specification may name both. Files that a user names on the command line or in
 or that a run folder contains, was written by others: only files are run or read that the user is known to `Trust`.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import gzip

@@ -7,8 +7,6 @@ its own line, as the two are seldom equal; without a line nothing arrives. The v
 so a run no longer needs the file.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

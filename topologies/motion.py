@@ -6,8 +6,6 @@ All models and files are converted to one form: whole microseconds and millimetr
 from 0 s to the end of the run; and without waypoints that change nothing.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence

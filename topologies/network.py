@@ -4,8 +4,6 @@
 A topology makes one, a script builds one, a specification contains one. This module does not know kinds: a kind names
 the file that implements it (docs/plugins), which gets the `settings`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

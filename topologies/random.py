@@ -6,8 +6,6 @@ These are the networks of paper 003's studies of motion: 50 stations in 1500x300
 by a model with an area (docs/mobility.md) are placed by that model, from the run's seed.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

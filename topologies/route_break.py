@@ -7,8 +7,6 @@ The radio is an ideal disc of 250 m, so only routing matters. The paper does not
 the fifth stops; here they stay in each other's range.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -16,8 +16,6 @@ no flow's ends have a shorter path than these hops. All of it is repeated until 
 other without a link. Alternatively, a file has the links, and its names are the routers.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -12,8 +12,6 @@ more: an interval that ends below the margin refutes it. Between no effect and t
 An interval that lies within the margin on both sides says that there is no effect (an equivalence test).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

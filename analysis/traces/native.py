@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The loops of `native.c`, on numpy's arrays. The library is built on first use, and cached."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from functools import cache

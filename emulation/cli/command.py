@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What commands share: messages of misuse, help, and common options."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -4,8 +4,6 @@
 There is no list of commands: each is a file in `emulation/cli/commands`, or of a feature (`emulation.features`).
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

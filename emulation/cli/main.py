@@ -4,8 +4,6 @@
 There is no traceback for what a user can fix. Each command is a file, imported on use.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import pathlib

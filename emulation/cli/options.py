@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Command-line options, made from the fields of the specification, which also have the defaults."""
 
-from __future__ import annotations
-
 import types
 import typing
 from collections.abc import Collection, Mapping

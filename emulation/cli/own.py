@@ -5,8 +5,6 @@ A script runs in a lane, but the file itself decides which of these it is. So th
 and asked if other users can write it.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import stat

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run SCRIPT.py ARGUMENTS`: the script runs inside a lane, as root of its kernel; its runs leave the usual files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read answers to a prompt: from a terminal, or else from standard input."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

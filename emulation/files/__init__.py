@@ -6,8 +6,6 @@ files are read: a link leads elsewhere, a FIFO blocks, and a device may have no 
 existing file, or a link in its place, may belong to others.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -5,8 +5,6 @@ Readers need not know whether a file is compressed, and get it in pieces of boun
 unpack to a thousand times as many, so code that keeps all of it has a limit.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

@@ -4,8 +4,6 @@
 A file is checked completely before it is used. Any fault in it is one error, which names the file.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ came from. So nothing that is renamed meanwhile leads elsewhere, no path gets to
 descriptors run out.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

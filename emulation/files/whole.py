@@ -5,8 +5,6 @@ They get their names only when all are complete. A reader, also after an interru
 only the new ones.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

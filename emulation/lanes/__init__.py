@@ -6,8 +6,6 @@ add a file here; a user names a file of their own by its path (docs/plugins.md).
 runs inside every lane.
 """
 
-from __future__ import annotations
-
 import enum
 import importlib
 import pkgutil

@@ -5,8 +5,6 @@
 here, and the lane only carries them out.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

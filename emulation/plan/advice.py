@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Warnings about plans that can be played but rarely do what the user intends, a sentence each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The applications of a plan, and the TCP settings and qdiscs of the nodes at their ends."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -7,8 +7,6 @@ accuracy WITHIN_DB, and the exact reach of each station. There is no table for a
 with jumps, or one whose power rises again beyond the reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

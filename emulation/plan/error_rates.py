@@ -11,8 +11,6 @@ The model `table` uses results of link simulations for OFDM instead: an ideal re
 SINR is the ratio of powers within the channel. B below is its bandwidth: 22 MHz (DSSS), 20 MHz (OFDM).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -14,8 +14,6 @@ RayleighFading are the same.
 Log-normal fading is wmediumd's `fading_coefficient`: a Gaussian number of dB, so the median of x is 1, not its mean.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Radios of 802.11n and later, and legacy ones beside them: what each says that it can do, and how it aggregates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

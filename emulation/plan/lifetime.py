@@ -5,8 +5,6 @@ Nodes get a larger TTL if the kernel's default is too small for the network. IPv
 packet takes more than 255 hops; a routing may have a lower limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any

@@ -9,8 +9,6 @@ Both sizes give the same lambda where both are known.
 Two streams have the SINR of one: the receiver separates them, and has an antenna for each.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ because ratios of 0 and 1 hold over a wide range of SINR. A ratio of 0 at every 
 counts as SUREST.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

@@ -7,8 +7,6 @@ these 512. When it is reached, senders wait. On separate machines they would not
 buffers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -7,8 +7,6 @@ If no table fits the model, the air gets the changed powers and delays every STE
 still for the air.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes of a plan, their interfaces, and the links between them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

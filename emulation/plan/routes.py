@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The routing of a plan: the chosen routing plans its part from which nodes can exchange frames."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 from types import ModuleType

@@ -13,8 +13,6 @@ Technol. 57(1), 2008. As a sum of waves: X. Cai, G. B. Giannakis, "A two-dimensi
 shadowing processes", IEEE Trans. Veh. Technol. 52(6), 2003.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

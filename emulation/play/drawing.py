@@ -5,8 +5,6 @@ Loading takes as long as drawing, and as long as everything else that a program 
 Processes that are started here end with the block that started them, in every case.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import logging

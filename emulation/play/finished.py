@@ -4,8 +4,6 @@
 Importing this takes as long as a lane takes to boot, so it is imported while lanes run (`play.player.load`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal

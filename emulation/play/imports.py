@@ -5,8 +5,6 @@ Importing a module loads it and its packages; naming it in a command runs it. A 
 as plug-ins do, loads all of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

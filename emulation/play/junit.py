@@ -6,8 +6,6 @@ accept: suites have all attributes; a case passed, was skipped, or failed once. 
 machine: its time of day is a constant.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

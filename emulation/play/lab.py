@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lab: a lane and what is loaded into it. A run's trace depends on this and on its plan, and on nothing else."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -6,8 +6,6 @@ Lanes are independent, so as many run in parallel as there are CPUs. Each has a 
 reads its trace. If either of the two is killed, the other ends too.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Sequence

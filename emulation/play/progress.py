@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far many runs are, and how long the rest will take, judged by air time, because that is what takes time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 EVERY_S = 60.0  # between two lines, if there is no terminal for a bar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Replay: repeat the runs of a run folder, and compare. One seed gives one result, to the byte, except wall times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader

@@ -4,8 +4,6 @@
 The run folder also keeps the script. What it does in addition to running flows is part of its runs, so repeating them
 means running it again. With several seeds it runs several times, each in its own lane."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -7,8 +7,6 @@ are not kept. When the store exceeds its bound, the least recently used results 
 runs took on this machine, to estimate later ones.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gzip

@@ -6,8 +6,6 @@ Programs are found in any field, by the form of their names. Security does not d
 specification is made from what was agreed to, and refuses any other file (`topologies.files.Trust`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path

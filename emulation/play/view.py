@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Views of runs, made from their folders: the air on a timeline (`analysis.pages.timeline`)."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

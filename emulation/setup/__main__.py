@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m emulation.setup`: the launcher calls it if there is no environment; print the interpreter to use."""
 
-from __future__ import annotations
-
 import sys
 
 from emulation.setup import SetupError, prepare_environment

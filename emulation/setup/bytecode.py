@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bytecode of the checkout. A lane's root file system is read-only, so programs in it cannot write their own."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

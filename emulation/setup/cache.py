@@ -8,8 +8,6 @@ microseconds and finds truncated or changed files. Links lead to programs of the
 thoroughly=True)` reads everything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import enum
 import fcntl

@@ -7,8 +7,6 @@ Python environment, the kernel, its modules and the library. `setup.cache` and t
 whole seconds, as archives store them, so that manifests stay valid.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

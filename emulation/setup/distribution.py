@@ -4,8 +4,6 @@
 Names were looked up on Debian 12 and 13, and on Ubuntu 22.04 and 24.04; derivatives use their parent's names.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ It changes nothing. It says what set-up will fix by itself at the next run. The 
 system's Python if there is no environment, so it imports the standard library only.
 """
 
-from __future__ import annotations
-
 import enum
 import json
 import os

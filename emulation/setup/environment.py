@@ -12,8 +12,6 @@ link dangles, and the launcher asks for a new environment.
 A wheel has no lock file (`wheel`): its installer made the environment, which is checked but never changed.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors of set-up, with their remedy; and progress messages."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

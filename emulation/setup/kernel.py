@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lane's kernel in the cache: which one this checkout and machine need, found or built (`uml`)."""
 
-from __future__ import annotations
-
 import glob
 import os
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build a C file as a shared library, for loops that are slow in Python; the cache keeps it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ A module that DKMS built from the same source for the running kernel is used as 
 of the source into each module.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

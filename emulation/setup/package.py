@@ -2,8 +2,6 @@
 """Files for other machines, so that they build nothing: a Debian package, a wheel, or only the kernel for a checkout;
 and the sources that belong to each."""
 
-from __future__ import annotations
-
 import enum
 import shutil
 import tomllib

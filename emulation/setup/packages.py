@@ -5,8 +5,6 @@ A need is a program or a file, not a package: how it was installed does not matt
 here; `distribution` has those of other distributions.
 """
 
-from __future__ import annotations
-
 import contextlib
 import enum
 import glob

@@ -3,8 +3,6 @@
 GPL requires those of anyone who distributes them: Linux's archive, and the program, which has the patches and builds
 it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -6,8 +6,6 @@ that its programs need is in one archive, which it unpacks as its root: network 
 lane reads nothing while it runs, which would take time that no seed determines.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import glob
 import importlib.util

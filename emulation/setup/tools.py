@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tools that build: their identity, running make with progress, and waiting for another process's build."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -7,8 +7,6 @@ other packages are the extra `all`. There is no separate environment from a lock
 built programs need. One commit and one kernel make the same bytes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -4,8 +4,6 @@
 `emulation.plan.shadowing` and `emulation.plan.fading` compute them; docs/medium.md has the equations.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The user's own kernel modules and their parameters, and folders of plug-ins."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Self
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The measurement: its length, its seed, and what is recorded."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

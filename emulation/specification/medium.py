@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The medium: the range of frames, and which of them survive. The defaults are ns-2's radio."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import Annotated, Literal, Self

@@ -5,8 +5,6 @@ The air makes a mode from the same numbers and refuses the same ones (`emulation
 the two to each other. What depends on the band, the channel or the kind of link is here only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

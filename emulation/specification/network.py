@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The network: a topology and its parameters, or one that a script or a file made; its links, routing and motion."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The radios: rates, channel, RTS/CTS, retries, queue. Defaults are those of paper 000, section 2: 802.11b, 2 Mb/s."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 

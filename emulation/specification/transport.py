@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The flows: TCP's variant and settings, ACKs, queues at the ends, and traffic."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self

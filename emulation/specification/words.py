@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Common code of a specification's sections: values in the form of a command line, and messages for people."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import reprlib

@@ -7,8 +7,6 @@ choices. Its function `move(parameters, network, seconds, random)` returns the w
 another TCP meets the same motion. docs/mobility.md has the models, docs/plugins.md an example.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Mapping

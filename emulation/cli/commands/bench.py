@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`bench`: compare with ns-2 and ns-3, and test `module check`. It sets up what the benchmarks need, and starts one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -2,8 +2,6 @@
 """`docs`: build the documentation as a web site with search. Sphinx builds it (docs/site) in an
 environment of its own, which the first use makes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`doctor`: show what is installed, what is missing, and how to fix it."""
 
-from __future__ import annotations
-
 import sys
 
 from emulation.cli.command import Command, as_json

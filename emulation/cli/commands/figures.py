@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`figures RUN`: write the figures of a report as files, for print. Its page draws them itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

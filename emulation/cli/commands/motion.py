@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`motion TOPOLOGY`: write a movement file for ns-2 or BonnMotion; nothing runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

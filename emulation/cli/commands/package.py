@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`package`: pack what this machine has built, for others that build nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

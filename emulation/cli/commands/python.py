@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python`: start Python with dcflab and its packages."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`replay RUN`: run a run folder again, and compare the results."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -2,8 +2,6 @@
 """`setup`: install and build now what the first use would. Use it to prepare
 a machine."""
 
-from __future__ import annotations
-
 import click
 
 from emulation.cli.command import Command

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`taps RUN`: count the frames of a trace, and compare with the air's counters."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`test`: run the tests. It sets up what they need, and starts pytest."""
 
-from __future__ import annotations
-
 import click
 
 from emulation.cli.command import Command, Option, exec_program

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`view RUN`: show a report, or the timeline of one run, in the browser."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -11,8 +11,6 @@ The air takes all of hwsim's radios of a kernel. So there is one such lane at a 
 other users of hwsim. NetworkManager sees only hwsim's monitor `hwsim0`, unmanaged.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -7,8 +7,6 @@ different each time the module is loaded. If a lane is killed, its note stays, b
 `dcflab doctor`, then unloads the modules.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -5,8 +5,6 @@ The kernel is an ordinary process of an ordinary user (`boot`, `machine`). It di
 Its guests are its traced children and die with it. So nothing is left even if this program is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@
 Each function raises OSError if this machine does not grant it. None needs a privilege that an ordinary user lacks.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import stat

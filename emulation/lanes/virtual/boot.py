@@ -6,8 +6,6 @@ randomness make a run repeatable. A single CPU makes it fast, as each system cal
 processes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -6,8 +6,6 @@ a lane. A run loads sixty modules, and this took a fifth of its start. Other mod
 `emulation.lane.init` reads the file.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import marshal
 import os

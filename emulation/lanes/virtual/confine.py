@@ -10,8 +10,6 @@ could not reach, such as a checkout in root's home.
 Before the host writes to the run folder again, it removes what could lead elsewhere (`ownership.take_back`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import enum
 import os

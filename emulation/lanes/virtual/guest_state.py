@@ -5,8 +5,6 @@ A guest in an endless loop cannot answer. But its kernel is a process of ours wi
 to the running task. A task has its program's name where `init_task` has "swapper".
 """
 
-from __future__ import annotations
-
 import functools
 import struct
 from pathlib import Path

@@ -4,8 +4,6 @@
 Pipes carry the kernel's messages, the program's output, and reports (`emulation.lane.guest`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -6,8 +6,6 @@ Until then, a program in the lane may have left anything there. So if taking it 
 written.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

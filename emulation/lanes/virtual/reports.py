@@ -5,8 +5,6 @@ Root in the lane can write there, too. So a report is accepted only if it has th
 such reports for the command that it runs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ A killed program leaves its folder, and the next program removes it. A program k
 so a folder of ours that can be locked is unused. The content of a folder is never trusted: others may have written it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -18,8 +18,6 @@ Scripts and the prompt read files of the host, so their runs may differ: `repeat
 In real time it tries KVM by starting the kernel in it for up to 10 s. If the start fails, it says why and emulates.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil

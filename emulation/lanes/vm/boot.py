@@ -8,8 +8,6 @@ only while it records (`rr=record`); the record is discarded. No device is read 
 random numbers follow from the seed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

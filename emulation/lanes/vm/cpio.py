@@ -5,8 +5,6 @@ The format is that of Documentation/driver-api/early-userspace/buffer-format.rst
 contents of the host's files, so that the same files make the same bytes.
 """
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Mapping
 from pathlib import Path

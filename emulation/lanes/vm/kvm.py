@@ -5,8 +5,6 @@
 soon panics, which ends QEMU.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of the host in a lane's root file system, with their shared libraries, at the same paths."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

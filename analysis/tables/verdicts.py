@@ -3,7 +3,8 @@
 
 A *contrast* is all checks that compare the same quantities of the same variants, each in its own case, or all checks of
 one group. In each seed a contrast is one number: the mean over its checks of the logarithm of a / b. Seeds are
-independent samples, so one t interval decides a contrast, whatever its number of checks. The *finding* of a contrast is
+independent samples, so one t interval decides a contrast, whatever its number of checks. Where the paper's numbers are
+means of many runs, it is the logarithm of mean(a) / mean(b), by the jackknife. The *finding* of a contrast is
 which side is greater, or that they are alike. Its *number*, if the paper has one, is by how much. Published values of
 single quantities are numbers too. The tolerances and margins below are fixed before anything runs.
 
@@ -45,6 +46,7 @@ GOODPUT = ("goodput_kbps", "goodput_segments", "share")  # how the paths of what
 FEWEST = 12  # runs of one side, over seeds and cases. The distribution of a mean of fewer may be far from normal.
 
 Scale = Callable[[float], float]  # maps a ratio to a distance
+Pairs = Sequence[tuple[float, float]]  # both sides of a check, by seed
 
 
 class Verdict(Enum):
@@ -259,10 +261,14 @@ def contrasts(checks: Iterable[Check]) -> list[Contrast]:
     return [Contrast(some) for some in pooled.values()]
 
 
-def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, confidence: float) -> Outcome:
-    """Weigh a claim by the values of these seeds. Raises NotTested if a value is missing."""
+def weigh(
+    claim: Claim, read: Read, seeds: Sequence[int], published: Published, confidence: float, means: bool = False
+) -> Outcome:
+    """Weigh a claim by the values of these seeds, or by their `means` where the paper compares means of many runs.
+    Raises NotTested if a value is missing."""
     found = [
-        _weigh(contrast, read, seeds, confidence, _effect(contrast, published)) for contrast in contrasts(claim.checks)
+        _weigh(contrast, read, seeds, confidence, _effect(contrast, published), means)
+        for contrast in contrasts(claim.checks)
     ]
     values = []
     for case, variant, path in claim.cells:
@@ -305,7 +311,9 @@ def _effect(contrast: Contrast, published: Published) -> float | None:
     return math.exp(_mean(a - b for a, b in zip(found[::2], found[1::2], strict=True)))
 
 
-def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float, effect: float | None) -> Found:
+def _weigh(
+    contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float, effect: float | None, means: bool
+) -> Found:
     """Weigh a contrast. Ratios are compared by logarithms. If a side is zero in any case and seed, the difference
     relative to the mean of both sides is used instead. A comparison with zero uses the value itself."""
     scale: Scale
@@ -314,6 +322,8 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
     ]
     if contrast.checks[0].b == 0:
         scale, apart = _of_zero, [[a for a, _ in case] for case in cases]
+    elif means and contrast.relation not in ("=", MOSTLY) and all(map(_means_compare, cases)):
+        scale, apart = _log, [_of_means(case) for case in cases]
     elif all(a > 0 and b > 0 for case in cases for a, b in case):
         scale, apart = _log, [[math.log(a / b) for a, b in case] for case in cases]
     else:
@@ -344,10 +354,31 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Decision.OPEN]
     return Found(
         contrast, estimate, statistics.deviation(sample), p,
-        [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],
+        [_ratio(case, means) for case in cases],
         finding, number, max((_needs(wanted, estimate, contrast.runs) for wanted in open_), default=0.0),
         math.expm1(band.little) if none else None,
     )  # fmt: skip
+
+
+def _means_compare(case: Pairs) -> bool:
+    """Return whether both sides have a mean above zero, also without any one seed."""
+    return all(sum(value > 0 for value in side) > 1 for side in zip(*case, strict=True))
+
+
+def _of_means(case: Pairs) -> list[float]:
+    """Return a sample whose mean is the logarithm of the ratio of both sides' means, less its bias, and whose spread is
+    that of this ratio: the jackknife's pseudo-values (Tukey, 1958). A seed in which both sides have little counts for
+    little, as it does in a paper's means."""
+    seeds, a, b = len(case), math.fsum(a for a, _ in case), math.fsum(b for _, b in case)
+    whole = math.log(a / b)
+    return [seeds * whole - (seeds - 1) * math.log((a - x) / (b - y)) for x, y in case]
+
+
+def _ratio(case: Pairs, means: bool) -> float:
+    """Return the ratio of both sides' means, or the mean of their ratios; nan if there is none."""
+    if means:
+        case = [(_mean(a for a, _ in case), _mean(b for _, b in case))]
+    return _mean(a / b for a, b in case) if all(b for _, b in case) else math.nan
 
 
 def _needs(band: Band, estimate: statistics.Estimate, runs: int) -> float:

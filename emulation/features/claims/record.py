@@ -228,7 +228,10 @@ class Claims:
         if not chosen:
             return Tested(study, claim, None, "its runs have no seed in common")
         try:
-            outcome = weigh(claim, lambda *of: self._read(study, *of), chosen, study.published, self.look.confidence)
+            outcome = weigh(
+                claim, lambda *of: self._read(study, *of), chosen, study.published, self.look.confidence,
+                means=study.repetition is not None,
+            )  # fmt: skip
         except NotTested:
             return Tested(study, claim, None, PARTLY)
         return Tested(study, claim, outcome)

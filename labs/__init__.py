@@ -64,6 +64,7 @@ class Frame(Question):
 class Essay(Question):
     """A text that the teacher marks; it gives no points."""
 
+    look: str = ""
     points: int = 0
 
 

@@ -165,7 +165,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: how does each of the three notice that the link is broken? Why is it not"
             " enough to send HELLOs ten times as often?",
-            look="",
         ),
     ],
 )

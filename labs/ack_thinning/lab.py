@@ -155,7 +155,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: with a window of one segment, what does the receiver wait for, and what does"
             " the sender wait for? What should a receiver that thins ACKs know?",
-            look="",
         ),
     ],
 )

@@ -141,7 +141,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: what does a collision do to the backoff of each station? Why does the far"
             " station also send less, and not only lose more?",
-            look="",
         ),
     ],
 )

@@ -157,7 +157,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: which station waits for sta3, and would its frame have done harm? Why may a"
             " smaller sensing range, which helps here, be a bad idea with hidden terminals?",
-            look="",
         ),
     ],
 )

@@ -178,7 +178,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: where does carrier sense listen, and where do frames collide? Why does a CTS"
             " help, and which station has to hear it?",
-            look="",
         ),
     ],
 )  # fmt: skip

@@ -118,7 +118,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: how does your congestion control know that the window is large enough? What"
             " would it do on a wire with 100 Mb/s and 50 ms?",
-            look="",
         ),
     ],
 )

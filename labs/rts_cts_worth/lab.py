@@ -163,7 +163,6 @@ LAB = Lab(
             asks="In your own words: what does RTS/CTS cost, what does it save, and what does each depend on?"
             " Today's data rates are a hundred times higher, but RTSs are not: what does that mean for hidden"
             " stations?",
-            look="",
         ),
     ],
 )

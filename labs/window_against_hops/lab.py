@@ -137,7 +137,6 @@ LAB = Lab(
             name="why",
             asks="In your own words: which stations of a string may send at once, and so how many segments does it"
             " hold? Where are the others, and why does TCP not notice?",
-            look="",
         ),
     ],
 )

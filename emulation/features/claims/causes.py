@@ -53,10 +53,9 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
         return named
     options = dict.fromkeys(name for (ours, _), (theirs, _) in found for name in _differ(ours, theirs))
     alone = [_alone(name, found) for name in sorted(options, key=_rank)]
-    others = [other for _, other in found]
-    whole = [Change(_whole(OTHER[column]), others)] if len(alone) > 1 and _comes_out(claims, others) else []
+    whole = Change(f"all options of the column '{OTHER[column].value}'", [other for _, other in found])
     found_so: dict[tuple[str, ...], Change] = {}
-    for change in (*named, *alone, *whole):
+    for change in (*named, *alone, *([whole] if len(alone) > 1 and decisive(claims, [whole]) else [])):
         found_so.setdefault(tuple(study.name for study, _ in change.units), change)
     return list(found_so.values())
 
@@ -65,10 +64,6 @@ def decisive(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | No
     """Return the first change under which the claim holds, and its verdict."""
     found = ((change, claims.verdict([claims.tested(*unit) for unit in change.units])) for change in tried)
     return next(((change, verdict) for change, verdict in found if verdict in COMES_OUT), None)
-
-
-def _comes_out(claims: Claims, units: list[Unit]) -> bool:
-    return bool(units) and claims.verdict([claims.tested(*unit) for unit in units]) in COMES_OUT
 
 
 def _counterpart(unit: Unit, others: list[Unit]) -> Unit | None:
@@ -103,10 +98,6 @@ def _alone(name: str, pairs: list[tuple[Unit, Unit]]) -> Change:
     return Change(f"{', '.join(words)} ({', '.join(typed)})", units)
 
 
-def _whole(column: Column) -> str:
-    return f"all options of the column '{column.value}'"
-
-
 def _with(study: Study, options: Options) -> Study:
     """Return the study with these options; None removes one. Its name contains them, so that claims share its runs."""
     said = [f"{name} {'as usual' if value is None else _value_said(value)}" for name, value in options.items()]
@@ -115,21 +106,17 @@ def _with(study: Study, options: Options) -> Study:
 
 
 def _under(study: Study, cause: Cause) -> Study:
-    """Return the study with what a named cause changes."""
-    found = _with(_freed(study, cause.options), cause.options)
+    """Return the study with what a named cause changes, also in its cases."""
+    cases = {
+        case: {name: value for name, value in of.items() if name not in cause.options}
+        for case, of in study.cases.items()
+    }
+    found = _with(replace(study, cases=cases), cause.options)
     for name, of in cause.variants.items():
         variants = {**found.variants, name: {**found.variants[name], **of}}
         said = ", ".join(f"{option} {_value_said(value)}" for option, value in of.items())
         found = replace(found, name=f"{found.name}, {name} with {said}", variants=variants)
     return found
-
-
-def _freed(study: Study, options: Options) -> Study:
-    """Return the study without these options in its cases."""
-    cases = {
-        case: {name: value for name, value in of.items() if name not in options} for case, of in study.cases.items()
-    }
-    return replace(study, cases=cases)
 
 
 def _differ(ours: Study, theirs: Study) -> list[str]:

@@ -37,6 +37,15 @@ TCP_TAP = "tcp_tap"
 Columns = dict[str, Any]
 
 
+def whole(name: str) -> cached_property[DataFrame]:
+    """Return the property for a table."""
+
+    def read(tables: Tables) -> DataFrame:
+        return tables.table(name)
+
+    return cached_property(read)
+
+
 @dataclass(frozen=True)
 class Tables:
     """A run folder's tables, each a pandas.DataFrame with the columns of docs/columns.md, read on first use. `recorded`
@@ -44,33 +53,13 @@ class Tables:
 
     recorded: Loaded
 
-    @cached_property
-    def runs(self) -> DataFrame:
-        return self.table("runs")
-
-    @cached_property
-    def options(self) -> DataFrame:
-        return self.table("options")
-
-    @cached_property
-    def flows(self) -> DataFrame:
-        return self.table("flows")
-
-    @cached_property
-    def samples(self) -> DataFrame:
-        return self.table("samples")
-
-    @cached_property
-    def frames(self) -> DataFrame:
-        return self.table("frames")
-
-    @cached_property
-    def tcp(self) -> DataFrame:
-        return self.table("tcp")
-
-    @cached_property
-    def routes(self) -> DataFrame:
-        return self.table("routes")
+    runs = whole("runs")
+    options = whole("options")
+    flows = whole("flows")
+    samples = whole("samples")
+    frames = whole("frames")
+    tcp = whole("tcp")
+    routes = whole("routes")
 
     def table(self, name: str) -> DataFrame:
         """Return a whole table, without rows if nothing was recorded. Raises Damaged if malformed, OSError if

@@ -50,6 +50,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         if {planned["source"], planned["destination"]} <= {*names}
     ]  # fmt: skip
     segment = segments(air, plan, flow_names)
+    flow = of_exchange(segment.flow, first)
     carried, tcp = segment.flow != NO_FLOW, np.zeros(air.kind.size, bool)
     tcp[air.tcp.row] = True
     tcp &= carried
@@ -84,9 +85,7 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
         "duration_field_us": np.where(duration < 0x8000, duration, 0).astype(np.int32),
         "sequence": np.where(numbered, sequence, -1).astype(np.int32),
         "category": (remarks.category - 1).astype(np.int8),
-        "flow": _numbers([flows.index(name) for name in flow_names])[
-            _flow_or_missing(of_exchange(segment.flow, first))
-        ],
+        "flow": _numbers([flows.index(name) for name in flow_names])[np.where(flow == NO_FLOW, -1, flow)],
         "backward": segment.back != 0,
         "payload_bytes": np.where(carried, segment.payload, -1).astype(np.int32),
         "tcp_seq_bytes": np.where(tcp, segment.seq, -1),
@@ -98,10 +97,6 @@ def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dic
 def _numbers(of: list[int]) -> Array:
     """Map indices of this run's list to those of all runs; the last entry, also reached by -1, is missing."""
     return np.array([*of, -1], np.int32)
-
-
-def _flow_or_missing(flow: Array) -> Array:
-    return np.where(flow == NO_FLOW, -1, flow)
 
 
 def _frame_number(row: Array) -> Array:

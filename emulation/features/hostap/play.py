@@ -7,6 +7,7 @@ If a test ends the runner or the lane, it has failed, and another lane goes on w
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -90,14 +91,13 @@ def _play_file(
     folder: Path, parent: Parent,
 ) -> list[Test]:  # fmt: skip
     results: list[Test] = []
-    attempt = 0
-    while left := tests[len(results) :]:
-        attempt += 1
+    for attempt in itertools.count(1):
+        if not (left := tests[len(results) :]):
+            break
         where = folder / f"{file.removeprefix('test_').removesuffix('.py')}-{attempt}"
-        found = _play_lane(lab, source, file, left, radios, medium, where)
-        for test in found:
+        for test in _play_lane(lab, source, file, left, radios, medium, where):
             parent.report(test)
-        results += found
+            results.append(test)
     return results
 
 
@@ -163,10 +163,5 @@ def reason(log: Path) -> str:
 def as_dict(tests: Sequence[Test], medium: Medium, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results as JSON."""
     count = {result: sum(test.result == result for test in tests) for result in ENDED.values()}
-    return {
-        "version": VERSION,
-        "medium": str(medium),
-        "options": dict(options),
-        **count,
-        "tests": [*map(asdict, tests)],
-    }
+    head = {"version": VERSION, "medium": str(medium), "options": dict(options)}
+    return {**head, **count, "tests": [*map(asdict, tests)]}

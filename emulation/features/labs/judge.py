@@ -219,10 +219,8 @@ def _program(
     words = re.findall(r"[\w.]+", said)
     missing = [word for word in question.says(runs[question.run]) if word not in words]
     if not 0 < len(words) <= MOST_WORDS:
-        return (
-            0,
-            f"{question.file} prints {'nothing' if not words else f'{len(words)} words; what was asked for is enough'}",
-        )
+        many = f"{len(words)} words; what was asked for is enough" if words else "nothing"
+        return 0, f"{question.file} prints {many}"
     return (0, question.look) if missing else (question.points, "")
 
 

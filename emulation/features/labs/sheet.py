@@ -13,7 +13,7 @@ import stat
 import textwrap
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -125,11 +125,11 @@ def blank(found: Found, student: Student, folder: str) -> str:
 def question_text(lab: Lab, number: int, student: Student) -> str:
     """Return a question as it stands in a sheet."""
     question = lab.questions[number]
-    first, *more = wrapped(f"{number + 1}. {question.asks}")
+    first, *more = textwrap.wrap(f"{number + 1}. {question.asks}", 110)
     lines = [first, *(f"   {line}" for line in more), f"   ({answer_form(question)}{worth(question)})"]
     if isinstance(question, Choice):
         for letter, sentence in zip(LETTERS, in_order(question, student), strict=False):
-            first, *rest = wrapped(f"{letter}) {sentence}", 105)
+            first, *rest = textwrap.wrap(f"{letter}) {sentence}", 105)
             lines += [f"   {first}", *(f"      {line}" for line in rest)]
     said = "".join(f"# {line}\n" for line in lines)
     if isinstance(question, Program):
@@ -141,11 +141,7 @@ def answer_form(question: Question) -> str:
     """Return the form of the answer."""
     match question:
         case Number():
-            return (
-                f"{question.unit}, to {100 * question.within:g} %"
-                if question.unit
-                else f"to {100 * question.within:g} %"
-            )
+            return f"{question.unit}, " * bool(question.unit) + f"to {100 * question.within:g} %"
         case Choice():
             return "a letter, or several"
         case Frame():
@@ -157,10 +153,6 @@ def answer_form(question: Question) -> str:
 
 def worth(question: Question) -> str:
     return f"; {question.points} point{'s' if question.points != 1 else ''}" if question.points else ""
-
-
-def wrapped(text: str, width: int = 110) -> Sequence[str]:
-    return textwrap.wrap(text, width)
 
 
 def quoted(text: str) -> str:

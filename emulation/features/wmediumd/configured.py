@@ -37,10 +37,8 @@ from topologies import Application, Network, Node, Waypoint
 LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # limits for a station that keeps its direction
 LOWEST_M, HIGHEST_M = 0.01, 1000.0  # height of antennas
 REFERENCE_DBM = 20.0  # a model's own power; stations have theirs
-DEFAULT_OPTIONS: Mapping[str, Any] = {
-    "rate": 11.0,
-    "rate_control": "minstrel",
-}  # the kernel finds the rates that an SNR allows
+# The kernel finds the rates that an SNR allows.
+DEFAULT_OPTIONS: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}
 
 
 class Request(NamedTuple):

@@ -8,7 +8,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,14 @@ from emulation.lane.errors import Failure, Misuse
 from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.progress import duration
-from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.play.store import Store
 from emulation.play.tasks import tasks_for
 from emulation.setup.errors import say
 from emulation.specification import explain
-from experiments import Study
 
 ONE_LOOK = 0.95  # the confidence with given seeds
+tasks = partial(tasks_for, given={})
 
 
 class TimeUp(Exception):
@@ -210,10 +210,6 @@ def folders() -> list[str]:
     return sorted(
         {str(lanes.CHECKOUT / str(cause.options["modules"])) for cause in causes if "modules" in cause.options}
     )
-
-
-def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]) -> list[Task]:
-    return tasks_for(study, cells, seeds, {})
 
 
 def as_data(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:

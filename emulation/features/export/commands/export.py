@@ -18,7 +18,6 @@ from emulation.files.foreign import reading
 from emulation.lane.errors import Failure, Misuse
 
 if TYPE_CHECKING:
-    from analysis.load import Recorded
     from emulation.features.export import Tables
 
 RESULT, FLENT, PCAPNG, FOLDER = "result.json", "flent", "pcapng", "tables"
@@ -82,11 +81,10 @@ def write(
 
     tables = export.tables(run_folder)
     with at_once(folder) as partial_folder:
-        made = (
-            write_runs(to, tables, partial_folder)
-            if to in FILE_PER_RUN
-            else write_tables(to, tables, partial_folder, names)
-        )
+        if to in FILE_PER_RUN:
+            made = write_runs(to, tables, partial_folder)
+        else:
+            made = write_tables(to, tables, partial_folder, names)
     found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
     for _, file, rows in made:
         if rows is None:
@@ -117,20 +115,15 @@ def write_runs(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, in
     for run in tables.recorded.runs:
         file = run.folder.name + FILE_PER_RUN[to]
         with reading(run.folder):
-            written = tables.kept(run) and (
-                write_flent(tables, run, folder / file)
-                if to == FLENT
-                else run.result.views is not None and stations.write(run.folder, folder / file)
-            )
+            if not tables.kept(run):
+                written = False
+            elif to == FLENT:
+                content = flent(tables.recorded.result, run)
+                written = bool(content and (folder / file).write_bytes(content))
+            else:
+                written = run.result.views is not None and stations.write(run.folder, folder / file)
         made.append((run.folder.name, file, 0 if written else None))
     return made
-
-
-def write_flent(tables: Tables, run: Recorded, file: Path) -> bool:
-    """Write flent's file of a run; return False if there is no data."""
-    if made := flent(tables.recorded.result, run):
-        file.write_bytes(made)
-    return bool(made)
 
 
 EXAMPLES = [

@@ -16,14 +16,14 @@ from emulation.cli import own
 from emulation.cli.command import Command, as_json, as_junit, jobs, trust
 from emulation.cli.groups import Group
 from emulation.features.labs import begin, marks, roster, sheet
-from emulation.features.labs.judge import Answer, Marked, State, judge
+from emulation.features.labs.judge import Answer, Marked, State, judge, most_points
 from emulation.features.labs.marks import Mark
 from emulation.lane.errors import Misuse
 from emulation.play import junit as xml
 from emulation.play.lab import Lab
 from emulation.play.session import provide
 from emulation.setup import require_all_packages
-from labs import SHEET, Congestion, Found
+from labs import SHEET, Found
 
 HOW = {State.RIGHT: "green", State.PARTLY: "yellow", State.NOT_YET: "red"}
 
@@ -40,9 +40,8 @@ class Labs(Group):
     """`lab` lists the labs; with the name of a lab, it shows that lab."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage(
-            ctx.command_path, "[NAME [OPTIONS] | class NAMES.csv [OPTIONS] | check NAME ANSWERS [OPTIONS]]"
-        )
+        options = "[NAME [OPTIONS] | class NAMES.csv [OPTIONS] | check NAME ANSWERS [OPTIONS]]"
+        formatter.write_usage(ctx.command_path, options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["check", "class", *labs.names()]
@@ -73,17 +72,13 @@ def listing(as_json: bool) -> None:
     all_ = [labs.find(name) for name in labs.names()]
     if as_json:
         rows = [{"name": each.name, "title": each.lab.title, "teaches": each.lab.teaches, "minutes": each.lab.minutes,
-                 "points": worth(each)} for each in all_]  # fmt: skip
+                 "points": sum(map(most_points, each.lab.questions))} for each in all_]  # fmt: skip
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     width = max(len(each.name) for each in all_)
     for each in all_:
         click.echo(f"{each.name:{width}}  {each.lab.minutes:3} min  {each.lab.teaches}")
     click.echo("\n./dcflab lab NAME shows one; ./dcflab lab NAME --student YOU begins it")
-
-
-def worth(one: Found) -> int:
-    return sum(len(q.tests) if isinstance(q, Congestion) else q.points for q in one.lab.questions)
 
 
 def of_lab(name: str) -> click.Command:
@@ -102,10 +97,8 @@ def of_lab(name: str) -> click.Command:
             click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.own_numbers(who)}))
             return
         click.echo(f"{folder}/{begin.WRITTEN} is your handout: its commands have your numbers, seed {who.seed}")
-        click.echo(
-            f"{answers} is your sheet; fill it in and run "
-            f"./dcflab lab check {shlex.quote(name)} {shlex.quote(str(folder))}"
-        )
+        check = f"./dcflab lab check {shlex.quote(name)} {shlex.quote(str(folder))}"
+        click.echo(f"{answers} is your sheet; fill it in and run {check}")
 
     params = [
         click.Option(["--student"], metavar="NAME", help="make your folder; your name decides the seed"),
@@ -179,9 +172,8 @@ def line(answer: Answer) -> str:
     points = f" ({answer.points} of {answer.of})" if answer.state is State.PARTLY else ""
     several = "\n" in answer.hint
     hint = "".join(f"\n      {each}" for each in answer.hint.splitlines()) if several else answer.hint
-    return (
-        click.style(answer.state, fg=HOW.get(answer.state)) + points + (":" + " " * (not several) + hint) * bool(hint)
-    )
+    told = f":{' ' * (not several)}{hint}" if hint else ""
+    return click.style(answer.state, fg=HOW.get(answer.state)) + points + told
 
 
 def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:

@@ -68,13 +68,8 @@ def of_script(path: str) -> click.Command:
     ) -> None:
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
-        script = Script(
-            path=str(Path(path).resolve()),
-            arguments=list(arguments),
-            seeds=seeds[:1],
-            modules=list(modules),
-            shell=True,
-        )
+        there = str(Path(path).resolve())
+        script = Script(path=there, arguments=list(arguments), seeds=seeds[:1], modules=list(modules), shell=True)
         play(script, out, False, (), lane, terminal_listener())
 
     params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]

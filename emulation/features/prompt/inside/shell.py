@@ -70,9 +70,8 @@ class Shell(cmd.Cmd):
             print(f"*** {routing} looks for routes: {FOUND_S} s of the network's time pass", flush=True)
             time.sleep(FOUND_S)
         print(self.intro.format(len(self.net.nodes)))
-        previous_handler = signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # Ctrl-C is for what runs; the host asks for lines
+        # Ctrl-C is for what runs; the host asks for lines.
+        previous_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             while (line := self.read(self.prompt_text)) is not None:
                 try:
@@ -240,9 +239,8 @@ class Shell(cmd.Cmd):
         """
         word, _, rest = line.partition(" ")
         seconds = duration("flow", word)
-        flows: list[dict[str, Any]] = []
-        for a, b, kind in parse_flows(rest.split()):
-            flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
+        asked = enumerate(parse_flows(rest.split()))
+        flows = [self.net.flow_between(self.end(a), self.end(b), kind, number) for number, (a, b, kind) in asked]
         for flow, report in zip(flows, play(self.net, flows, seconds), strict=True):
             print(f"*** {result_line(flow, report, seconds)}")
 
@@ -372,12 +370,9 @@ class Shell(cmd.Cmd):
         self.net.switch(self.node(name), on=how == "on")
 
     def print_receivers(self, node: Node) -> None:
-        by = [
-            one.name for one in self.net.nodes.values() if any(name == node.name for name, _ in self.net.heard_by(one))
-        ]
-        print(
-            f"{node.name} at {','.join(f'{value:g}' for value in node.position)}: heard by {' '.join(by) or 'nobody'}"
-        )
+        hears = {one.name: [name for name, _ in self.net.heard_by(one)] for one in self.net.nodes.values()}
+        by = " ".join(name for name, heard in hears.items() if node.name in heard) or "nobody"
+        print(f"{node.name} at {','.join(f'{value:g}' for value in node.position)}: heard by {by}")
 
     def do_capture(self, line: str) -> None:
         """capture FILE: write what has been on the air so far to the run folder, as pcapng.

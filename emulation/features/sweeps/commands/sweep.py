@@ -132,7 +132,8 @@ def value_text(value: Any) -> str:
 def command(name: str) -> click.Command:
     """Return the command of a sweep file, or of a study by its name or path. Raises ValueError if there is none."""
     if name.endswith(".toml"):
-        params = [seeds_option(), *output_options(), *lane()]
+        others = click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="other seeds than the file's")
+        params = [others, *output_options(), *lane()]
         return Command(name, EXAMPLES, params=params, callback=partial(run_file, Path(name)),
                        help=f"Run the sweep that {name} describes.")  # fmt: skip
     found = experiments.find(name)
@@ -140,10 +141,6 @@ def command(name: str) -> click.Command:
     params = [*options, seeds(found.seeds), *output_options(), *lane(found.lane), *study.selection_options(found)]
     first = short_help_options(found.topology, found.varied)
     return Command(name, EXAMPLES, first, params=params, callback=partial(sweep, found), help=found.title)
-
-
-def seeds_option() -> click.Option:
-    return click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="other seeds than the file's")
 
 
 def output_options() -> list[click.Option]:

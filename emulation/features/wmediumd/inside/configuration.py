@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 
 from emulation.features.wmediumd.inside import libconfig
 from emulation.features.wmediumd.inside.libconfig import Setting
-from emulation.features.wmediumd.inside.stations import ALL_LOST, Loss, Mode, PathLoss, Station, Stations, name_of
+from emulation.features.wmediumd.inside.stations import MOST, SECOND, Loss, Mode, PathLoss, Station, Stations, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from emulation.features.wmediumd.inside.stations import Vector
 
 MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
-MOST = 250  # stations
-SECOND = 0x40  # the bit of hwsim's second address, which named a radio in kernels before 4.1
 TYPES = ("snr", "prob", "prob_asymmetric", "path_loss")
 FAR, STRONG = 1e6, 100.0  # m, dBm: larger numbers are mistakes
 
@@ -167,7 +165,7 @@ def _model(found: Configuration, setting: Setting) -> None:
         else:
             _links(found, model["links"], "model.links", whole=False, mirrored=kind == "prob")
     if "default_prob" in model and stations.mode is Mode.PROB:
-        stations.default_error = _fraction(found, model["default_prob"], "model.default_prob", 0, ALL_LOST)
+        stations.default_error = _fraction(found, model["default_prob"], "model.default_prob", 0, 1)
     _unknown(found, model, known, "model.", f" with type {kind!r}")
 
 

@@ -31,7 +31,7 @@ import math
 import struct
 from dataclasses import dataclass
 
-from emulation.features.wmediumd.inside.stations import SIZES, Mode, Station, Stations
+from emulation.features.wmediumd.inside.stations import MOST, SECOND, SIZES, Mode, Station, Stations
 from emulation.lane.per_tables import RATES
 
 TYPE_CHECKING = False
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 FRACTION = 1 << 31  # Q1.31
-MOST = 250  # stations
-SECOND = 0x40  # in the first byte: marks a radio's second address
 
 
 class Request(enum.IntEnum):
@@ -69,21 +67,6 @@ class Result(enum.IntEnum):
     WRONG_MODE = 3
 
 
-FORMATS = {
-    Request.SHUTDOWN: struct.Struct(">"),
-    Request.SNR_UPDATE: struct.Struct(">6s6si"),
-    Request.DEL_BY_MAC: struct.Struct(">6s"),
-    Request.DEL_BY_ID: struct.Struct(">i"),
-    Request.ADD: struct.Struct(">6s"),
-    Request.ERRPROB_UPDATE: struct.Struct(">6s6sI"),
-    Request.SPECPROB_UPDATE: struct.Struct(f">6s6s{SIZES * RATES}I"),
-    Request.POSITION_UPDATE: struct.Struct(">6s3f"),
-    Request.TXPOWER_UPDATE: struct.Struct(">6si"),
-    Request.GAIN_UPDATE: struct.Struct(">6si"),
-    Request.HEIGHT_UPDATE: struct.Struct(">6si"),
-    Request.GAUSS_RANDOM_UPDATE: struct.Struct(">6sf"),
-    Request.MEDIUM_UPDATE: struct.Struct(">6si"),
-}
 TWO_ADDRESSES = 12  # bytes of two addresses
 
 
@@ -129,45 +112,33 @@ def answer(stations: Stations, request: Request, message: bytes) -> Reply:
     if request is Request.SHUTDOWN:
         return Reply(b"", shutdown=True)
     values = FORMATS[request].unpack(message[1:])
-    result, extra = HANDLERS[request](stations, *values)
+    result, extra = REQUESTS[request][1](stations, *values)
     repeated = message[1 : 1 + TWO_ADDRESSES] if request is Request.SPECPROB_UPDATE else message
     reply = bytes([request + 1]) + repeated + extra + bytes([result])
     ok, members = result is Result.OK, request in (Request.ADD, Request.DEL_BY_MAC, Request.DEL_BY_ID)
     return Reply(reply, changed=ok, members=ok and members)
 
 
-def _pair(stations: Stations, mode: Mode, a: bytes, b: bytes, put: Callable[[], None]) -> tuple[Result, bytes]:
-    if stations.mode is not mode:
-        return Result.WRONG_MODE, b""
-    if not (stations.find(a) and stations.find(b)):
-        return Result.INTF_NOTFOUND, b""
-    put()
-    return Result.OK, b""
+def _link(mode: Mode, name: str, both_ways: bool, of: Callable[..., object]) -> Callable[..., tuple[Result, bytes]]:
+    """Return a handler that sets a link's value, which is `of` what the message has."""
 
+    def put(stations: Stations, a: bytes, b: bytes, *sent: int) -> tuple[Result, bytes]:
+        if stations.mode is not mode:
+            return Result.WRONG_MODE, b""
+        if not (stations.find(a) and stations.find(b)):
+            return Result.INTF_NOTFOUND, b""
+        getattr(stations, name).update(dict.fromkeys([(a, b), (b, a)][: 1 + both_ways], of(*sent)))
+        return Result.OK, b""
 
-def _snr(stations: Stations, a: bytes, b: bytes, snr: int) -> tuple[Result, bytes]:
-    def put() -> None:
-        stations.snr[a, b] = stations.snr[b, a] = float(snr)
-
-    return _pair(stations, Mode.SNR, a, b, put)
-
-
-def _error(stations: Stations, a: bytes, b: bytes, fixed: int) -> tuple[Result, bytes]:
-    def put() -> None:
-        stations.error[a, b] = stations.error[b, a] = _probability(fixed)
-
-    return _pair(stations, Mode.PROB, a, b, put)
-
-
-def _specific(stations: Stations, a: bytes, b: bytes, *fixed: int) -> tuple[Result, bytes]:
-    def put() -> None:
-        stations.specific[a, b] = tuple(map(_probability, fixed))
-
-    return _pair(stations, Mode.SPECIFIC, a, b, put)
+    return put
 
 
 def _probability(fixed: int) -> float:
     return min(fixed / FRACTION, 1.0)
+
+
+def _probabilities(*fixed: int) -> tuple[float, ...]:
+    return tuple(map(_probability, fixed))
 
 
 def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
@@ -212,17 +183,20 @@ def _setter(attribute: str, path_loss: bool = True) -> Callable[..., tuple[Resul
     return put
 
 
-HANDLERS: dict[Request, Callable[..., tuple[Result, bytes]]] = {
-    Request.SNR_UPDATE: _snr,
-    Request.DEL_BY_MAC: _remove_address,
-    Request.DEL_BY_ID: _remove_number,
-    Request.ADD: _add,
-    Request.ERRPROB_UPDATE: _error,
-    Request.SPECPROB_UPDATE: _specific,
-    Request.POSITION_UPDATE: _setter("position"),
-    Request.TXPOWER_UPDATE: _setter("tx_power"),
-    Request.GAIN_UPDATE: _setter("gain"),
-    Request.HEIGHT_UPDATE: _setter("height"),
-    Request.GAUSS_RANDOM_UPDATE: _setter("shadow_db"),
-    Request.MEDIUM_UPDATE: _setter("medium", path_loss=False),
+# The bytes after the type, and what executes the message.
+REQUESTS: dict[Request, tuple[str, Callable[..., tuple[Result, bytes]]]] = {
+    Request.SNR_UPDATE: ("6s6si", _link(Mode.SNR, "snr", True, float)),
+    Request.DEL_BY_MAC: ("6s", _remove_address),
+    Request.DEL_BY_ID: ("i", _remove_number),
+    Request.ADD: ("6s", _add),
+    Request.ERRPROB_UPDATE: ("6s6sI", _link(Mode.PROB, "error", True, _probability)),
+    Request.SPECPROB_UPDATE: (f"6s6s{SIZES * RATES}I", _link(Mode.SPECIFIC, "specific", False, _probabilities)),
+    Request.POSITION_UPDATE: ("6s3f", _setter("position")),
+    Request.TXPOWER_UPDATE: ("6si", _setter("tx_power")),
+    Request.GAIN_UPDATE: ("6si", _setter("gain")),
+    Request.HEIGHT_UPDATE: ("6si", _setter("height")),
+    Request.GAUSS_RANDOM_UPDATE: ("6sf", _setter("shadow_db")),
+    Request.MEDIUM_UPDATE: ("6si", _setter("medium", path_loss=False)),
 }
+FORMATS = {request: struct.Struct(f">{layout}") for request, (layout, _) in REQUESTS.items()}
+FORMATS[Request.SHUTDOWN] = struct.Struct(">")

@@ -14,6 +14,7 @@ import socket
 import struct
 import time
 
+from emulation.features.wmediumd.inside.arguments import WARNING
 from emulation.features.wmediumd.inside.model import (
     ACK_BYTES,
     CCK,
@@ -25,6 +26,7 @@ from emulation.features.wmediumd.inside.model import (
     Report,
     airtime_us,
 )
+from emulation.features.wmediumd.inside.stations import SECOND
 from emulation.lane.netlink import (
     ACK,
     ERROR,
@@ -42,9 +44,9 @@ from emulation.lane.netlink import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
+    from emulation.features.wmediumd.inside.arguments import Say
     from emulation.features.wmediumd.inside.capture import Capture
     from emulation.features.wmediumd.inside.control import Reply
     from emulation.features.wmediumd.inside.model import Errors
@@ -54,36 +56,20 @@ if TYPE_CHECKING:
 
 FAMILY = "MAC80211_HWSIM"
 REGISTER, FRAME, TX_INFO_FRAME = 1, 2, 3
-A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_COOKIE, A_FREQ = (
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    19,
-)
+A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS = 1, 2, 3, 4
+A_RX_RATE, A_SIGNAL, A_TX_INFO, A_COOKIE, A_FREQ = 5, 6, 7, 8, 19
 STAGES = 4
 MESSAGE_SIZE, BUFFER_SIZE = 1 << 14, 1 << 22  # bytes of a message, which has one frame; of the socket's buffer
 SO_RCVBUFFORCE = 33
 ACK_FRAME = b"\xd4\x00\x00\x00"  # followed by the receiver's address
-SECOND = 0x40  # of a radio's second address
-WARNING, DEBUG = 4, 7  # as in syslog
+DEBUG = 7  # as in syslog
 
 
 class Edge:
     """The medium of this namespace's radios, until the end of the block. Raises OSError if it cannot be set up."""
 
     def __init__(
-        self,
-        loop: Loop,
-        stations: Stations,
-        errors: Errors,
-        seed: int,
-        say: Callable[[int, str], None],
-        capture: Capture | None = None,
+        self, loop: Loop, stations: Stations, errors: Errors, seed: int, say: Say, capture: Capture | None = None
     ) -> None:
         self.loop, self.stations, self.say = loop, stations, say
         self.medium = Medium(stations, errors, seed, time.monotonic_ns())

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO, Any
 
-    from emulation.lane.motion import Trajectory
-
 WMEDIUMD = "wmediumd"
 READY, NOTICE = b"REGISTER SENT!", "5"  # the line, and the lowest level at which wmediumd prints it
 CHUNK = 1 << 16
@@ -95,17 +93,10 @@ class Medium(Air):
         stations = [{"name": name, "counters": {**NOT_COUNTED}} for name in self.names]
         return {"version": 1, "counted": False, **nothing, "stations": stations}
 
-    def set_station(self, index: int, has: Mapping[str, Any]) -> None:
-        raise _refusal()
+    def refuse(self, *_: Any, **__: Any) -> None:
+        raise NetlinkError(errno.EOPNOTSUPP, "nothing can be changed while wmediumd is the medium")
 
-    def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
-        raise _refusal()
-
-    def set_trajectory(self, name: str, trajectory: Trajectory) -> None:
-        raise _refusal()
-
-    def set_table(self, table: Mapping[str, Any]) -> None:
-        raise _refusal()
+    set_station = set_powers = set_trajectory = set_table = refuse
 
     def close(self) -> None:
         if self.process:
@@ -119,7 +110,3 @@ def drain(output: IO[bytes]) -> None:
     with output:
         while output.read(CHUNK):
             pass
-
-
-def _refusal() -> NetlinkError:
-    return NetlinkError(errno.EOPNOTSUPP, "nothing can be changed while wmediumd is the medium")

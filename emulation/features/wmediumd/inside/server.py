@@ -9,18 +9,19 @@ import os
 import select
 import socket
 
+from emulation.features.wmediumd.inside.arguments import WARNING
 from emulation.features.wmediumd.inside.control import Client, UnknownError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from emulation.features.wmediumd.inside.arguments import Say
     from emulation.features.wmediumd.inside.control import Reply
     from emulation.features.wmediumd.inside.stations import Stations
     from traffic.loop import Loop
 
 PATH = "/var/run/wmediumd.sock"
-WARNING = 4  # as in syslog
 READ_SIZE = 1 << 16  # bytes at once
 SEND_TIMEOUT_S = 1.0  # for a client that does not read its answers
 
@@ -30,12 +31,7 @@ class Server:
     when the client has the answer. Raises OSError, with EADDRINUSE if another medium listens there."""
 
     def __init__(
-        self,
-        loop: Loop,
-        stations: Stations,
-        on_change: Callable[[Reply], None],
-        say: Callable[[int, str], None],
-        path: str = PATH,
+        self, loop: Loop, stations: Stations, on_change: Callable[[Reply], None], say: Say, path: str = PATH
     ) -> None:
         self.loop, self.stations, self.on_change, self.say, self.path = loop, stations, on_change, say, path
         self.clients: dict[int, tuple[socket.socket, Client]] = {}
@@ -89,11 +85,9 @@ class Server:
             for done in client.feed(data):
                 self.on_change(done)
                 connection.sendall(done.answer)
-        except UnknownError as error:
-            self.say(WARNING, f"control socket: {error}; the client is disconnected")
-            self._drop(descriptor)
-        except OSError as error:
-            self.say(WARNING, f"control socket: {error.strerror or error}; the client is disconnected")
+        except (UnknownError, OSError) as error:
+            why = getattr(error, "strerror", None) or error
+            self.say(WARNING, f"control socket: {why}; the client is disconnected")
             self._drop(descriptor)
 
     def _drop(self, descriptor: int) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Pair = tuple[Address, Address]  # from, to
     Vector = tuple[float, float, float]
 
+MOST = 250  # stations
+SECOND = 0x40  # the bit of hwsim's second address, which named a radio in kernels before 4.1
 SNR_DEFAULT = 30.0  # dB, of a link without a given value
 CCA_DBM = -90.0  # the weakest at which a group frame is received
 ALL_LOST = 1.0

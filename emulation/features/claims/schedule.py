@@ -124,6 +124,11 @@ class Schedule:
                     found.append((rank, sum(costs.values()), cheapest))
         return min(found, key=lambda one: (one[0].value, one[1]))[2] if found else None
 
+    def ahead(self, numbers: Iterable[str]) -> list[Unit]:
+        """Return the studies' claims, each once, whose next look may change what is said of these."""
+        wanted = (unit for number in numbers for column in Column for unit in self.wanted(number, column)[1])
+        return list({key(unit): unit for unit in wanted}.values())
+
     def wanted(self, number: str, column: Column) -> tuple[Rank, list[Unit]]:
         """The studies' claims whose next look may change a claim's verdict under a column."""
         units = self.claims.of(number, column)

@@ -503,6 +503,20 @@ def test_looks_continue_until_none_is_worth_it(monkeypatch: pytest.MonkeyPatch) 
     assert order == [("rts-cts", 3), ("rts-cts", 6), ("dear", 3), ("dear", 6)]
 
 
+def test_of_a_claim_that_does_not_hold_only_causes_are_played() -> None:
+    """Its other contrasts stay open: more seeds of them would change nothing."""
+    drops, goodput = STUDY.claims[1], replace(STUDY.claims[0], name="C4, too")
+    study = replace(STUDY, claims=[drops, goodput]).but(also={Column.PUBLISHED: {"like": "ns2"}})
+    found = claims(study)
+    found.studies = study.columns()
+    schedule = Schedule(found, "now", lambda study, cells, seeds: [])
+    assert [unit[1].name for unit in schedule.ahead(["C4"])] == ["C4", "C4, too"] * 2
+    for seed in range(1, 4):
+        for variant in ("full", "none"):
+            found.add(found.studies[0], run(variant, seed, 1000, queue_drops=2), "now")
+    assert {unit[0].name for unit in schedule.ahead(["C4"])} == {"rts-cts, as published"}
+
+
 def test_how_many_runs_a_look_takes_is_reported_first(capsys: pytest.CaptureFixture[str]) -> None:
     """Of all its studies, and what they may take; of one, its sweep says it."""
 

@@ -124,10 +124,11 @@ class Bench:
         result may require more runs, to show a cause."""
         looked: set[tuple[str, str]] = set()
         while not self.failed:
-            units = self.schedule.units(numbers)
-            wanted = [(unit, [] if key(unit) in looked else seeds) if seeds else (unit, self.schedule.next(unit))
-                      for unit in units]  # fmt: skip
-            if not (todo := [(unit, some) for unit, some in wanted if some]):
+            if seeds:
+                units = [unit for unit in self.schedule.units(numbers) if key(unit) not in looked]
+            else:
+                units = self.schedule.ahead(numbers)
+            if not (todo := [(unit, seeds or self.schedule.next(unit) or []) for unit in units]):
                 break
             looked |= {key(unit) for unit, _ in todo}
             by_study = {study: [pair for pair in todo if pair[0][0].name == study]

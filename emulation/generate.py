@@ -36,10 +36,7 @@ class Family(NamedTuple):
     def files(self) -> dict[Path, str]:
         """Return the files that its YAML makes."""
         spec = read(self)
-        return {
-            self.folder / "protocol.h": header(self, spec),
-            HERE / "lane" / f"{self.module}.py": module(self, spec),
-        }
+        return {self.folder / "protocol.h": header(self, spec), HERE / "lane" / f"{self.module}.py": module(self, spec)}
 
 
 AIR, MANET = Family("dcf80211", "the air", "protocol"), Family("manet", "routing interfaces", "manet_protocol")

@@ -66,8 +66,7 @@ class Parameters(BaseModel):
         "etx", description="etx: fixed paths of least ETX; flow: the hops of the flow's name"
     )
     links: LinksFile | None = Field(
-        None,
-        description="a CSV file of links: from,to,dbm or from,to,snr or from,to,rate,delivery; by default random",
+        None, description="a CSV file of links: from,to,dbm or from,to,snr or from,to,rate,delivery; by default random"
     )
     exponent: float = Field(3.8, ge=3.3, le=4.0, description="path loss exponent")
     sigma: float = Field(6.0, ge=0, le=12, description="standard deviation of the shadowing, dB")

@@ -29,17 +29,7 @@ from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.ht import hold, of_node, plan_ht
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
-from emulation.specification.radio import (
-    CHANNEL,
-    CHANNELS_1_TO_11,
-    HR,
-    OF_MODE,
-    OFDM,
-    OLDER,
-    RATES,
-    Radio,
-    frequency,
-)
+from emulation.specification.radio import CHANNEL, CHANNELS_1_TO_11, HR, OF_MODE, OFDM, OLDER, RATES, Radio, frequency
 from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
 

@@ -26,14 +26,7 @@ from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
 from emulation.play.run import Outcome, Task
-from emulation.setup import (
-    Group,
-    Prepared,
-    PreparedStock,
-    packages,
-    prepare,
-    prepare_stock,
-)
+from emulation.setup import Group, Prepared, PreparedStock, packages, prepare, prepare_stock
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications

@@ -87,12 +87,7 @@ def move(folder: Path, here: Path, there: Path) -> None:
 def run(command: list[str], must: bool = True) -> None:
     """Run a command. Raises SetupError with the end of its output if it fails and `must` is true."""
     done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        preexec_fn=end_with_us,
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", preexec_fn=end_with_us
     )
     if must and done.returncode:
         output = (done.stdout + done.stderr).splitlines()

@@ -124,11 +124,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         program("file"),  # virtme-ng calls it
         files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),
-    Group.BENCH: (
-        program("ns", "ns2"),
-        program("g++"),
-        files("/usr/include/ns3*/**/wifi-module.h", "libns3-dev"),
-    ),
+    Group.BENCH: (program("ns", "ns2"), program("g++"), files("/usr/include/ns3*/**/wifi-module.h", "libns3-dev")),
 }
 
 

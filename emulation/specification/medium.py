@@ -62,7 +62,7 @@ Model = Annotated[
 
 # Simulators whose air can be imitated: defaults of options that are not set. docs/like-ns2.md.
 LIKE: dict[str, dict[str, object]] = {
-    "ns2": {"reception": "capture", "eifs": "energy", "sensing_ns": 0, "nav_reset": False, "rules": RULES},
+    "ns2": {"reception": "capture", "eifs": "energy", "sensing_ns": 0, "nav_reset": False, "rules": RULES}
 }
 
 
@@ -74,8 +74,7 @@ class Medium(Section):
     """How the air treats frames."""
 
     medium: Literal["dcf80211", "wmediumd", "wmediumd-compat"] = Field(
-        OURS,
-        description="what decides which frames arrive: dcflab's air, wmediumd, or a model of it (docs/mediumd.md)",
+        OURS, description="what decides which frames arrive: dcflab's air, wmediumd, or a model of it (docs/mediumd.md)"
     )
     wmediumd: str = Field("wmediumd", min_length=1, description="the program, with --medium wmediumd")
     like: Literal["standard", "ns2"] = Field(
@@ -85,8 +84,7 @@ class Medium(Section):
         TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"
     )
     shadowing: MaybeShadowing = Field(
-        None,
-        description="log-normal shadowing: sigma=DB[,asymmetry=DB][,correlation=METRES][,seed=N]",
+        None, description="log-normal shadowing: sigma=DB[,asymmetry=DB][,correlation=METRES][,seed=N]"
     )
     fading: MaybeFading = Field(
         None,
@@ -116,8 +114,7 @@ class Medium(Section):
         description="with sinr: by how much a preamble must exceed all other signals (DSSS: after despreading)",
     )
     eifs: Literal["off", "frame", "energy"] | None = Field(
-        None,
-        description="EIFS after corrupted frames, or after any energy, as in ns-2; by default energy with capture",
+        None, description="EIFS after corrupted frames, or after any energy, as in ns-2; by default energy with capture"
     )
 
     host_delay_us: float = Field(

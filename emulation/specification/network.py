@@ -66,8 +66,7 @@ class Chosen(Section):
     )
     unreachable: bool = Field(False, description="allow flows that have no path")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
-        None,
-        description=f"mobility model: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE",
+        None, description=f"mobility model: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE"
     )
 
     @field_validator("topology")

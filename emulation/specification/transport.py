@@ -24,7 +24,7 @@ WindowLimit = Annotated[int, Field(ge=2, le=2**16)] | None  # into a window of o
 # Simulators whose TCP can be imitated, as far as Linux has settings for it: defaults of options that are not set. See
 # docs/like-ns2.md, The transport.
 LIKE: dict[str, dict[str, object]] = {
-    "ns2": {"initial_window": 2, "rto_min_ms": 200, "max_reordering": 3, "small_queues": False},
+    "ns2": {"initial_window": 2, "rto_min_ms": 200, "max_reordering": 3, "small_queues": False}
 }
 
 

@@ -49,10 +49,7 @@ def draw_all(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Pat
     return [folder / name for name in names]
 
 
-EXAMPLES = [
-    "figures runs/rts-cts-…",
-    "figures runs/rts-cts-… --figure-format pdf --figure-format svg --out figures",
-]
+EXAMPLES = ["figures runs/rts-cts-…", "figures runs/rts-cts-… --figure-format pdf --figure-format svg --out figures"]
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
     formats(),

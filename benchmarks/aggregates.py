@@ -54,7 +54,6 @@ def played(program: Path, scenario: Scenario, seed: int, *more: str) -> float:
 
 
 def measure(seeds: int) -> dict[str, dict[str, list[float]]]:
-    """Return the values of all seeds, by scenario and program."""
     with scratch("bench") as name, pool() as threads:
         folder = Path(name)
         core = build_core(folder, "aggregates")

@@ -135,7 +135,6 @@ def here(outcome: Outcome, traffic: str) -> Row:
 
 
 def movement(folder: Path, seed: int) -> Path:
-    """Write a movement file for ns-2."""
     file = folder / f"{seed}.setdest"
     moving = ("--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
     until = ("--seconds", SECONDS, "--seed", seed, "--out", file)

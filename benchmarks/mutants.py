@@ -88,7 +88,6 @@ class Mutant:
 
 
 def mutants() -> Iterator[Mutant]:
-    """Return all mutants."""
     for module, files in MODULES.items():
         for file in files:
             for number, line in enumerate((HERE / file).read_text().splitlines(), 1):

@@ -34,7 +34,6 @@ class Family(NamedTuple):
         return HERE / self.name
 
     def files(self) -> dict[Path, str]:
-        """Return the files that its YAML makes."""
         spec = read(self)
         return {self.folder / "protocol.h": header(self, spec), HERE / "lane" / f"{self.module}.py": module(self, spec)}
 
@@ -137,7 +136,6 @@ def needs(command: str, attributes: list[str]) -> str:
 
 
 def header(family: Family, spec: dict[str, Any]) -> str:
-    """Return protocol.h."""
     carried = {name for attributes in spec["requests"].values() for name in attributes}
     checked = [attribute for attribute in spec["attributes"] if attribute["name"] in carried]
     return C.format(
@@ -168,7 +166,6 @@ def numbers(names: list[str]) -> str:
 
 
 def module(family: Family, spec: dict[str, Any]) -> str:
-    """Return Python's module of names."""
     return PYTHON.format(
         name=family.name,
         of=family.of,

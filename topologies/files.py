@@ -172,7 +172,6 @@ def lines(name: str) -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def prefix_errors(place: str) -> Iterator[None]:
-    """Prefix errors with their place."""
     try:
         yield
     except ValueError as error:

@@ -19,7 +19,6 @@ HEADER = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence
 
 
 def checksum(data: bytes) -> int:
-    """Return the Internet checksum (RFC 1071)."""
     total: int = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + bytes(len(data) % 2)))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF

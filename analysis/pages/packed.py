@@ -78,6 +78,5 @@ def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def changed(page_: str, data: bytes) -> str:
-    """Return the page with other data, from `pack`."""
     begin, end = found.span(1) if (found := DATA.search(page_)) else (len(page_), len(page_))
     return page_[:begin] + base64.b64encode(data).decode() + page_[end:]

@@ -39,7 +39,6 @@ class Control:
 
     @classmethod
     def joined(cls, parts: Sequence["Control"]) -> "Control":
-        """Join the control packets of consecutive parts of a run."""
         kinds = sorted({kind for part in parts for kind in part.octets})
         none = np.zeros(0, np.int64)
         return cls({kind: np.concatenate([part.time_ns.get(kind, none) for part in parts]) for kind in kinds},

@@ -43,7 +43,6 @@ def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
 def routes(
     told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
 ) -> dict[str, Routes]:
-    """Return the routes of each flow of a run, by its name."""
     times = flow_times(plan, lane)
     ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
     return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}

@@ -73,7 +73,6 @@ class Legs:
 
     @classmethod
     def joined(cls, parts: Sequence["Legs"]) -> "Legs":
-        """Join the legs of consecutive parts."""
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
@@ -99,7 +98,6 @@ class Paths:
 
 
 def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
-    """Return the paths of each flow of a plan, by its name."""
     if not legs.end_ns.size:
         return {flow["name"]: _nothing() for flow in plan["applications"]}
     order = np.lexsort((legs.end_ns, legs.packet))

@@ -84,8 +84,6 @@ class Packet(IntEnum):
 
 
 class DropReason(IntEnum):
-    """Reasons for dropping a packet."""
-
     DONE = 0
     NO_ROUTE = 1
     LINK_BROKEN = 2

@@ -134,7 +134,6 @@ def _alone(of: Source) -> list[str]:
 
 
 def _compare(of: Source, variant: str, first: str, found: Mapping[str, statistics.Estimate]) -> str:
-    """Return a sentence that compares a variant with the first one."""
     what = "the goodput" if of.first in GOODPUTS else of.quantities.get(of.first, of.first)
     subject = f"{of.called(variant)[:1].upper()}{of.called(variant)[1:]}, {what} is"
     against = f"than {of.called(first)}"
@@ -184,7 +183,6 @@ def claims(of: Source, folder: str) -> str:
 
 
 def show(of: Source, folder: str) -> None:
-    """Print the first output."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
 

@@ -102,7 +102,6 @@ class Check:
 
     @property
     def sides(self) -> list[Of]:
-        """All quantities that it compares."""
         return [one for side in (self.a, self.b) for one in quantities_of(side)]
 
 

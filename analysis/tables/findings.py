@@ -50,7 +50,6 @@ class Findings:
     claims: Sequence[Judged] = ()
 
     def show(self) -> None:
-        """Print the findings."""
         from rich.console import Console
 
         console = Console(width=None if sys.stdout.isatty() else 200, emoji=False)

@@ -86,7 +86,6 @@ def flow_tables(runs: Sequence[Run]) -> "list[Table]":
 
 
 def flow_table(runs: Sequence[Run]) -> "Table":
-    """Return the table of flows."""
     flows = [flow for run in runs for flow in run.flows]
     last: dict[str, Cell] = {"outcome": _outcomes} if any(flow.outcome not in GOOD for flow in flows) else {}
     return _rows("flows", runs, OF_FLOWS, last)

@@ -177,7 +177,6 @@ def values(runs: Sequence[Run], path: str) -> dict[str, dict[str, list[float]]]:
 
 
 def of_quantity(published: Published, path: str) -> dict[str, dict[str, float]]:
-    """Return the published values of a quantity, by case and variant."""
     return {
         case: {variant: numbers[path] for variant, numbers in variants.items() if path in numbers}
         for case, variants in published.items()
@@ -314,7 +313,6 @@ def _published_change(published: Mapping[str, Mapping[str, float]], variant: str
 
 
 def case_name(case: str, names: Mapping[str, str], rows: str) -> str:
-    """Return the name of a case outside of its table."""
     return names.get(case, f"{case} {rows}".strip())
 
 

@@ -86,7 +86,6 @@ class Band(NamedTuple):
         return max(inside, self.low + inner - mean, mean - self.high + inner)
 
     def nearest(self, mean: float) -> float:
-        """Return the bound nearest to a mean."""
         return min((end for end in (self.low, self.high) if math.isfinite(end)), key=lambda end: abs(end - mean))
 
 
@@ -139,7 +138,6 @@ class Contrast:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The same, as a ratio."""
         low, high, *_ = self.published(_log)
         return math.exp(low), math.exp(high)
 

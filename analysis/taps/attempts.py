@@ -46,7 +46,6 @@ class Attempts:
 
 
 def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -> Attempts:
-    """Return the attempts of all stations."""
     tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
     tx = tx[np.argsort(sent.station[tx], kind="stable")]
     lead = begins(sent.number[tx])

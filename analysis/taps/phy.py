@@ -193,7 +193,6 @@ def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each radio of a plan with its node's name."""
     return [
         (node["name"], interface)
         for node in plan["nodes"]

@@ -85,7 +85,6 @@ class _Sender:
 
 
 def _describe(packet: "Packet", memory: dict[str, _Sender]) -> None:
-    """Set a packet's attributes."""
     from scapy.layers.dot11 import Dot11
 
     comment = b"".join(packet.comments or []).decode()

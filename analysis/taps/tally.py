@@ -102,7 +102,6 @@ class Tries:
         self.octets: dict[int, int] = {}  # of each PSDU so far, by the A-MPDU's reference number
 
     def see(self, frame: "Packet") -> None:
-        """Process the next packet."""
         from scapy.layers.dot11 import Dot11, Dot11QoS
 
         header, begin = frame[Dot11], round(float(frame.time) * 1e9)

@@ -75,8 +75,6 @@ class State(IntEnum):
 
 
 class Phase(IntEnum):
-    """Phases of a sender."""
-
     SLOW_START = 0  # cwnd < ssthresh
     CONGESTION_AVOIDANCE = 1
     RECOVERY = 2  # in Recovery or CWR
@@ -104,7 +102,6 @@ class Flow:
         return float(values.astype(float) @ held / held.sum()) if held.any() else None
 
     def seconds(self, phase: Phase) -> float:
-        """Return the time spent in a phase."""
         return int(np.diff(self.time_ns)[self.phase == phase].sum()) / 1e9
 
     def spans(self, phase: Phase) -> Array:

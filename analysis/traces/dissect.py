@@ -52,7 +52,6 @@ class Frames:
         return self.field(4 + 6 * (number - 1), 6)
 
     def duration(self) -> Array:
-        """Return the Duration/ID field."""
         duration: Array = self.field(2) | self.field(3) << 8
         return duration
 

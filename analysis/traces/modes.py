@@ -54,7 +54,6 @@ class Modes:
 
     @classmethod
     def of(cls, code: Array) -> Modes:
-        """Read them from their numbers."""
         code = code.astype(np.int64)
         return cls(
             format=code & 7, mcs=code >> 3 & 15, streams=(code >> 7 & 3) + 1, width=20 << (code >> 9 & 3),

@@ -44,7 +44,6 @@ class Packets:
 
     @classmethod
     def joined(cls, parts: Sequence["Packets"]) -> "Packets":
-        """Join those of consecutive parts of a trace."""
         columns = zip(*((part.kind, part.number, part.destination, part.duration) for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 

@@ -98,7 +98,6 @@ class Writer:
         return sha256 if self.file else None
 
     def remove(self) -> None:
-        """Remove the file."""
         if self.file:
             self.file.remove()
         self.file = None

@@ -116,7 +116,6 @@ class LaneName(click.ParamType[Lane, str]):
 
 
 def lane_settings(ctx: click.Context | None) -> dict[str, Any]:
-    """Return the lane's settings on this command line."""
     found: dict[str, Any] = ctx.meta.setdefault("dcflab.lane", {}) if ctx else {}
     return found
 

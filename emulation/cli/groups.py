@@ -186,7 +186,6 @@ def _brief(help_: str) -> str:
 
 
 def module_of(file: str) -> str:
-    """Return the name of a module of the checkout."""
     path = Path(file).relative_to(CHECKOUT)
     return ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
 

@@ -21,7 +21,6 @@ _delayed: list[type[KeyboardInterrupt]] = []
 
 
 def catch() -> None:
-    """Install the handlers."""
     sys.unraisablehook = _on_unraisable
     signal.signal(signal.SIGALRM, _raise_delayed)
     signal.signal(signal.SIGINT, interrupt)
@@ -45,7 +44,6 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether the frame is within an import."""
     while frame and frame.f_code.co_filename != LOADER:
         frame = frame.f_back
     return frame is not None

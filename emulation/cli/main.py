@@ -27,7 +27,6 @@ SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of errors without a class
 
 
 def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    """Print the version of this checkout."""
     if wanted:
         click.echo(f"dcflab {emulation.version()}")
         ctx.exit()
@@ -101,7 +100,6 @@ def file_of(error: OSError) -> str:
 
 
 def main() -> None:
-    """Run the program."""
     interrupts.catch()
     try:
         os.getcwd()

@@ -44,7 +44,6 @@ def _choices(annotation: Any) -> list[str] | None:
 
 
 def _as_written(default: Any) -> str:
-    """Return a default as written on the command line."""
     if isinstance(default, dict):  # a kind and its settings
         word, *pairs = default.items() or [("", "none")]
         return ",".join([_as_written(word[1]), *(f"{name}={_as_written(value)}" for name, value in pairs)])
@@ -54,7 +53,6 @@ def _as_written(default: Any) -> str:
 
 
 def _given_or_none(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return None for a repeatable option that was not given."""
     return values or None
 
 

@@ -22,8 +22,6 @@ from emulation.specification import Specification
 
 
 def command(path: str) -> click.Command:
-    """Return the command of a script."""
-
     def callback(
         seeds: list[int], out: Path | None, full: bool, as_json: bool, formats: Sequence[str], lane: Lane,
         modules: tuple[str, ...], arguments: tuple[str, ...],

@@ -89,7 +89,6 @@ def _hours(seconds: float) -> str:
 
 
 def selection_options(study: Study) -> list[click.Option]:
-    """Return the options that select variants and cases."""
     options = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
     options += (
         [("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases)]

@@ -54,7 +54,6 @@ class Compressed:
         return self.digest.hexdigest()
 
     def remove(self) -> None:
-        """Remove the unfinished file."""
         self.file.close()
         self.path.unlink(missing_ok=True)
 

@@ -129,7 +129,6 @@ def mount_at_own_paths(needed: dict[str, str]) -> None:
 
 
 def module_file(name: str, file: str) -> str:
-    """Return the path of a module's file in the lane."""
     return f"{MODULES}/{name}/{file}"
 
 
@@ -313,7 +312,6 @@ def serve(boot: dict[str, Any], reports_file: str) -> None:
 
 
 def main() -> None:
-    """Run as the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     mount_all(boot)

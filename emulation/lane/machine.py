@@ -140,7 +140,6 @@ def settle(boot: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run as the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     guest.mount_system()

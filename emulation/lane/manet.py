@@ -42,7 +42,6 @@ FOREVER = 2**64 - 1
 
 
 def address(payload: bytes) -> str:
-    """Format an IPv4 address."""
     return socket.inet_ntoa(payload)
 
 
@@ -61,7 +60,6 @@ class Control(Generic):
         return self.command(FAMILY, command, [(A.IFINDEX, self.index), *values], flags, f"{NAME}: {what}")
 
     def set(self, parameter: str, value: int) -> None:
-        """Set a parameter."""
         self._ask(Command.SET, (A.PARAMETER, parameter), (A.VALUE, value), what=f"{parameter} = {value}")
 
     def set_route(self, to: str, via: str, hops: int) -> None:
@@ -70,7 +68,6 @@ class Control(Generic):
         self._ask(Command.ROUTE, *route, what=f"route to {to}")
 
     def parameters(self) -> dict[str, int]:
-        """Return the values of all parameters."""
         found = self._ask(Command.PARAMETERS, flags=DUMP, what="parameters")
         return {text(each[A.PARAMETER]): number(each[A.VALUE]) for each in found}
 
@@ -100,7 +97,6 @@ class Control(Generic):
 
 
 def parse_entry(found: Mapping[int, bytes]) -> dict[str, Any]:
-    """Parse a table entry."""
     until, path = number(found[A.UNTIL_NS]), found.get(A.PATH, b"")
     return {
         "kind": ENTRY_KINDS[number(found[A.ENTRY_KIND])],

@@ -87,7 +87,6 @@ def number(payload: bytes) -> int:
 
 
 def text(payload: bytes) -> str:
-    """Return the value of a string attribute."""
     return payload.rstrip(b"\0").decode(errors="replace")
 
 

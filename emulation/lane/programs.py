@@ -42,12 +42,10 @@ PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def package(program: str) -> str:
-    """Return Debian's package of a program."""
     return PACKAGES.get(program, program)
 
 
 def path_of(program: str) -> str | None:
-    """Return the path of a program, or None."""
     import shutil
 
     return shutil.which(program, path=PATH)
@@ -132,7 +130,6 @@ def ended_error(where: str, program: str, status: int, output: str) -> OSError:
 
 
 def last_line(log: str) -> str:
-    """Return the last line of a program's log file."""
     with open(log, errors="replace") as file:
         return ["", *file.read().splitlines()][-1]
 

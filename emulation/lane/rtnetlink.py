@@ -67,7 +67,6 @@ class Route(Netlink):
         super().__init__(socket.NETLINK_ROUTE)
 
     def index(self, name: str) -> int:
-        """Return the interface index of a link."""
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
         return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
@@ -120,7 +119,6 @@ class Route(Netlink):
         self.request(RTM_NEWADDR, payload, CREATE | EXCLUSIVE, f"address {address}")
 
     def delete_address(self, index: int, address: str) -> None:
-        """Remove an address from a link."""
         text, _, prefix = address.partition("/")
         family, ip = ip_address(text)
         head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)

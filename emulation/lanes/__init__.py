@@ -170,7 +170,6 @@ def ready(lane: Lane, kernel: Path) -> tuple[Lane, str]:
 
 
 def settings_of(lane: Lane) -> set[str]:
-    """Return the names of a lane's settings."""
     return {field.name for field in fields(lane)} - {"name"} if is_dataclass(lane) else set()
 
 
@@ -183,7 +182,6 @@ def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
 
 
 def names() -> list[str]:
-    """Return the names of all lanes."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 

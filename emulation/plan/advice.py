@@ -12,7 +12,6 @@ DEFAULTS = {"rule": "chen", "limit": "4", "hops": "0"}
 
 
 def advice(plan: Mapping[str, Any]) -> list[str]:
-    """Return the warnings about a plan."""
     return [*_windows_below_what_receivers_wait_for(plan), *_more_memory_than_a_lane_has(plan)]
 
 

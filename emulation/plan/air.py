@@ -53,7 +53,6 @@ ERP_PHY = Phy(9_000, 10_000, 15, 6_000, (6.0, 12.0, 24.0))  # with the short slo
 
 
 def phy_of(radio: Radio) -> Phy:
-    """Return the PHY of a network with these radios."""
     if radio.freq in CHANNELS_5GHZ:
         return OFDM_PHY
     return DSSS_PHY if radio.rate in DSSS else HR_PHY if radio.rate in HR else ERP_PHY
@@ -240,7 +239,6 @@ def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
 
 
 def errors_of(radio: Radio, medium: Medium) -> dict[str, object]:
-    """Return `error_table`."""
     return error_table(TABULATED, medium.bit_errors, medium.per, by_mcs=radio.mode != OLDER)
 
 

@@ -51,7 +51,6 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def _q(x: Floats) -> Floats:
-    """Return the Gaussian tail probability."""
     return np.asarray(0.5 * _erfc(x / math.sqrt(2)))
 
 

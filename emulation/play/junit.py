@@ -62,7 +62,6 @@ def write(path: Path, suites: Sequence[Suite]) -> None:
 
 
 def text(suites: Sequence[Suite]) -> bytes:
-    """Return the file's bytes."""
     root = Xml.Element("testsuites")
     for number, suite in enumerate(suites):
         outcomes = [case.outcome for case in suite.cases]

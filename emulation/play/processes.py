@@ -61,7 +61,6 @@ class Parent:
         self._pipe = pipe
 
     def report(self, what: object) -> None:
-        """Report progress."""
         self._pipe.send((Message.PROGRESS, what))
 
     def receive(self) -> Any:
@@ -185,7 +184,6 @@ def run_all(
 
 
 def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
-    """Run the call in the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
     sys.unraisablehook = _dropped

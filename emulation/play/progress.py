@@ -23,7 +23,6 @@ class Progress:
 
     @property
     def runs(self) -> int:
-        """Number of runs that are done."""
         return sum(fraction >= 1 for fraction in self.done)
 
     @property

@@ -132,7 +132,6 @@ def short_option(name: str, value: Any) -> str:
 
 
 def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
-    """Return the quantities in the rows of a study's tables."""
     from analysis.tables.table import OF_RUNS, of_runs
 
     return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
@@ -240,13 +239,11 @@ def has_files(run: Run, folder: Path) -> bool:
 
 
 def run_files(run: Run, folder: Path) -> tuple[Path, Any, Any]:
-    """Return the folder of a run, its plan, and its lane.json."""
     where = folder / name_of(run)
     return where, *shapes.read_both(where)
 
 
 def flow_name(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
-    """Return a flow's name in a figure of these runs."""
     variant = names.get(run.variant, run.variant)
     words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
     return ", ".join(words) or flow

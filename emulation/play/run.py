@@ -52,5 +52,4 @@ class Outcome:
 
 
 def name_of(run: Task | Run) -> str:
-    """Return the name of a run's subfolder."""
     return subfolder(run.case, run.variant, run.seed)

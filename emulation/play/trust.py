@@ -38,7 +38,6 @@ def programs_of(before: Result, lane: Lane | None = None) -> list[str]:
 
 
 def programs_of_specification(before: Result) -> Iterator[str]:
-    """Yield the programs that specification and changes name."""
     yield from programs_in(before.specification)
     for run in before.runs:
         yield from programs_in(run.changes)

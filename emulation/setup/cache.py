@@ -145,7 +145,6 @@ def inspect(entry: Path, thoroughly: bool = False) -> tuple[State, str]:
 
 
 def digest(file: Path) -> str:
-    """Return the SHA-256 of a file's content."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 

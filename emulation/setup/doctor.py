@@ -134,7 +134,6 @@ def caches() -> Iterator[Check]:
 
 
 def entry(what: str, name: str) -> Check:
-    """Return the state of a cache entry."""
     states = [(root / name, *cache.inspect(root / name, thoroughly=True)) for root in cache.roots()]
     sound = [str(path) for path, state, _ in states if state is cache.State.SOUND]
     damaged = [f"{path}: {reason}" for path, state, reason in states if state is cache.State.DAMAGED]

@@ -39,7 +39,6 @@ def kind(lock_file: Path) -> str:
 
 
 def name(lock_file: Path) -> str:
-    """Return the name of the environment's cache entry."""
     return f"{kind(lock_file)}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
 
 
@@ -78,7 +77,6 @@ def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
 
 
 def move(folder: Path, here: Path, there: Path) -> None:
-    """Replace the path `here` by `there` in the environment's programs."""
     for script in folder.glob("bin/*"):
         if not script.is_symlink() and bytes(here) in (text := script.read_bytes()):
             script.write_bytes(text.replace(bytes(here), bytes(there)))

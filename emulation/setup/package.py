@@ -14,8 +14,6 @@ from emulation.setup.sources import Contents, run
 
 
 class Kind(enum.StrEnum):
-    """Kinds of files."""
-
     DEB = "deb"
     WHEEL = "wheel"
     KERNEL = "kernel"

@@ -135,7 +135,6 @@ def missing(*groups: Group) -> list[str]:
 
 
 def missing_of(needs: Iterable[Need]) -> list[str]:
-    """Return the missing packages of these needs."""
     names = (distribution.name(need.package) for need in needs if not need.present())
     return list(dict.fromkeys(name for name in names if name))
 

@@ -188,7 +188,6 @@ def pack(entries: Sequence[Path], folder: Path, note: str) -> Path:
 
 
 def key_files(entry: Path) -> list[str]:
-    """Return the files that an entry's manifest names."""
     return list(json.loads((entry / cache.MANIFEST).read_text())["files"])
 
 

@@ -31,7 +31,6 @@ def write(made: Timeline, out: Path) -> None:
 
 
 def events(made: Timeline) -> Iterator[Event]:
-    """Yield all events of a timeline."""
     for station, name in enumerate(made.stations):
         yield {"ph": "M", "name": "process_name", "pid": station + 1, "args": {"name": name}}
         yield {"ph": "M", "name": "process_sort_index", "pid": station + 1, "args": {"sort_index": station}}
@@ -76,7 +75,6 @@ def _slices(made: Timeline) -> Iterator[Event]:
 
 
 def _steps(name: str, pid: int, time_ns: Array, values: Array) -> Iterator[Event]:
-    """Yield the events of a counter."""
     for at, value in zip(time_ns.tolist(), values.tolist(), strict=True):
         yield {"ph": "C", "name": name, "pid": pid, "ts": at / 1e3, "args": {"": value}}
 

@@ -110,7 +110,6 @@ class Interface(node.Interface):
             route.set_link(self.index, name=self.name)
 
     def make_legacy(self, owner: Generic, mac: bytes) -> None:
-        """Make a radio of hwsim's."""
         new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, self.name.encode())]
         if (regulatory := self.plan["regulatory"]) is not None:
             new.append((CUSTOM_REGULATORY, regulatory))

@@ -333,7 +333,6 @@ def hw_mode(plan: dict[str, Any], interface: Interface) -> str:
 
 
 def supported_rates(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
-    """Return the rates that an access point advertises."""
     found = hw_mode(plan, interface)
     return CCK + OFDM if "mixed" in plan and found == "g" else RATES[found]
 

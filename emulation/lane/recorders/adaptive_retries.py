@@ -41,7 +41,6 @@ class Station:
         self.multiple, self.acked, self.given_up = 1, 0, 0
 
     def update(self, acked: int, given_up: int) -> int:
-        """Update the counters, and return the new multiple."""
         answered, lost = acked > self.acked, given_up > self.given_up
         self.acked, self.given_up = acked, given_up
         return MULTIPLE if answered else 1 if lost else self.multiple

@@ -81,7 +81,6 @@ class Routing(routing.Routing):
 
 
 def start_babeld(program: str, node: Node) -> Daemon:
-    """Prepare a node's radio for Babel, and start babeld."""
     radio, chosen = node.radio, node.plan["routing"]
     node.route.delete_address(radio.index, radio.plan["ip"])
     node.route.add_address(radio.index, node.IP())
@@ -109,7 +108,6 @@ def log(node: Node) -> str:
 
 
 def has_route(node: Node, ip: str) -> bool:
-    """Return whether the kernel has a route to an address."""
     try:
         node.route.route_metrics(ip)
     except NetlinkError as error:

@@ -159,5 +159,4 @@ def add_route(node: Node, route: dict[str, Any]) -> None:
 
 
 def interface_to(node: Node, neighbour: str) -> Interface:
-    """Return the interface on which a node has this neighbour."""
     return next(each for each in node.interfaces if neighbour in each.plan["neighbours"])

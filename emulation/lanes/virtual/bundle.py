@@ -60,13 +60,11 @@ def bundle(exact: bool = False) -> bytes:
 def entry(
     name: str, source: str | None, in_lane: str | None, code: Callable[[str, str, str], bytes]
 ) -> tuple[bool, str, bytes]:
-    """Return the entry of a module."""
     assert source and in_lane
     return Path(source).name == "__init__.py", in_lane, code(name, source, in_lane)
 
 
 def compiled(name: str, source: str, in_lane: str) -> bytes:
-    """Compile a module, with the path of its source in a lane."""
     return marshal.dumps(compile(Path(source).read_bytes(), in_lane, "exec", dont_inherit=True), WITHOUT_REFERENCES)
 
 

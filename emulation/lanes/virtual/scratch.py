@@ -56,7 +56,6 @@ def sweep(place: str) -> None:
 
 
 def _remove(folder: str, descriptor: int) -> None:
-    """Remove a folder, as far as possible."""
     with contextlib.suppress(OSError):
         tree.empty(descriptor)
         os.rmdir(folder)

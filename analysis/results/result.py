@@ -176,15 +176,8 @@ class Setting(Model):
     default: JsonValue = None
 
 
-OF_CATEGORY = (
-    "tx",
-    "airtime_ns",
-    "acked",
-    "group",
-    "given_up",
-    "dropped",
-    "collisions",
-)  # counters of an access category
+# Counters of an access category.
+OF_CATEGORY = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")
 
 
 class Run(Model):
@@ -380,31 +373,14 @@ def _know(what: str, found: Any, version: int) -> None:
 
 
 def from_lane(
-    plan: Mapping[str, Any],
-    lane: Mapping[str, Any],
-    *,
-    wall_s: float,
-    made_of: Mapping[str, str] | None = None,
-    variant: str = "",
-    case: str = "",
-    in_flight: InFlight | None = None,
-    same_slot: int | None = None,
-    aggregates: Aggregates | None = None,
-    tcp: Mapping[str, TcpSummary] | None = None,
-    route: Mapping[str, RouteSummary] | None = None,
-    routing: RoutingSummary | None = None,
-    trace: str | None = None,
-    trace_sha256: str | None = None,
-    views: str | None = None,
-    views_sha256: str | None = None,
-    repeatable: bool = True,
-    timing: Timing | None = None,
-) -> Run:
+    plan: Mapping[str, Any], lane: Mapping[str, Any], *, same_slot: int | None = None,
+    tcp: Mapping[str, TcpSummary] | None = None, route: Mapping[str, RouteSummary] | None = None, **more: Any,
+) -> Run:  # fmt: skip
     """Make the Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `variant` and `case` are its place in a study. `wall_s` is the real time it took. `trace` and `views` are paths in
-    the run folder. An application that reports what it delivered is a flow. Raises ValueError if the run failed in the
-    lane, or for unknown versions.
+    `tcp` and `route` are of the flows, by name. `more` are fields of the Run that the lane does not know. An
+    application that reports what it delivered is a flow. Raises ValueError if the run failed in the lane, or for
+    unknown versions.
     """
     _know("plan.json", plan, PLAN_VERSION)
     _know("lane.json", lane, LANE_VERSION)
@@ -423,32 +399,20 @@ def from_lane(
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
     counters = [station.counters for station in stations]
     return Run(
-        variant=variant,
-        case=case,
-        made_of=dict(made_of or {}),
+        **{"in_flight": None, "trace": None, "trace_sha256": None, **more},
         seed=plan["seed"],
         goodput_segments=sum(flow.goodput_segments for flow in flows),
         goodput_kbps=kbps(delivered, [ran(of_plan[report["name"]], report, air_s) for report in reports]),
         col=Collisions.of(counters, same_slot),
         fail=Failures.of(counters),
-        in_flight=in_flight,
-        aggregates=aggregates,
         queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),
-        trace=trace,
-        trace_sha256=trace_sha256,
-        views=views,
-        views_sha256=views_sha256,
         air_s=air_s,
-        wall_s=wall_s,
         flows=flows,
         applications=[report for report in lane["applications"] if set(report) - OF_FLOWS],
         settings=[Setting.model_validate(setting) for setting in lane["settings"]],
         stations=stations,
-        routing=routing,
         lost_records=lane["air"]["lost_records"],
         refused_frames=lane["air"]["refused_frames"],
         late_ns_max=lane["air"]["late_ns_max"],
-        repeatable=repeatable,
         counted=lane["air"].get("counted", True),
-        timing=timing,
     )

@@ -7,8 +7,9 @@ The first quantity of a study is goodput, or else the first in its list. One see
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from analysis.results.result import Run
@@ -111,7 +112,7 @@ def sentences(of: Source) -> list[str]:
     }  # fmt: skip
     if not compared:
         return []
-    middle = {variant: _mean(each.mean for each in found.values()) for variant, found in compared.items()}
+    middle = {variant: fmean(each.mean for each in found.values()) for variant, found in compared.items()}
     chosen = list(compared)
     if len(chosen) > MOST_SENTENCES:
         chosen = list(dict.fromkeys((max(middle, key=middle.__getitem__), min(middle, key=middle.__getitem__))))
@@ -149,12 +150,12 @@ def _compare(of: Source, variant: str, first: str, found: Mapping[str, statistic
         said += ", which may be chance" if abs(one.mean) < one.half_width else ""
         middle = one.mean
     else:
-        middle = _mean(each.mean for each in found.values())
+        middle = fmean(each.mean for each in found.values())
         least, most = min(each.mean for each in found.values()), max(each.mean for each in found.values())
         said = (f"{subject} on average {100 * abs(middle):.1f} % {_side(middle)} {against}; over {len(found)} cases "
                 f"the change is {100 * least:+.1f} % to {100 * most:+.1f} %")  # fmt: skip
     if theirs:
-        paper = _mean(theirs)
+        paper = fmean(theirs)
         same = (paper >= 0) == (middle >= 0)
         said += f"; the paper says {100 * abs(paper):.1f} %" + ("" if same else f" {_side(paper)}")
     return f"{said}."
@@ -162,11 +163,6 @@ def _compare(of: Source, variant: str, first: str, found: Mapping[str, statistic
 
 def _side(of: float) -> str:
     return "higher" if of >= 0 else "lower"
-
-
-def _mean(of: Iterable[float]) -> float:
-    values = list(of)
-    return math.fsum(values) / len(values)
 
 
 def claims(of: Source, folder: str) -> str:

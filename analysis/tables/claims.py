@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+from statistics import fmean
 from typing import NamedTuple
 
 from analysis.results.result import Run
@@ -291,6 +292,25 @@ class NotTested(ValueError):
 Read = Callable[[str, str, str], Mapping[int, float]]
 
 
+def read_side(side: Side, read: Read, seeds: Sequence[int]) -> list[float]:
+    """Return a side's value in each seed; over several cases, their mean. Raises NotTested if a value is missing."""
+    if isinstance(side, Most):
+        return [side.among(each) for each in zip(*(read_side(one, read, seeds) for one in side.of), strict=True)]
+    if not isinstance(side, Of):
+        return [side] * len(seeds)
+    values = []
+    for case in side.case if isinstance(side.case, tuple) else (side.case,):
+        found = read(case, side.variant, side.path)
+        where = f"{side.variant}{', ' if case else ''}{case}"
+        for seed in seeds:
+            if seed not in found:
+                raise NotTested(f"there is no run of {where} with seed {seed}")
+            if math.isnan(found[seed]):
+                raise NotTested(f"{side.path} was not recorded in {where}, seed {seed}")
+        values.append([found[seed] for seed in seeds])
+    return list(map(fmean, zip(*values, strict=True)))
+
+
 def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdict:
     """Check a claim in every seed, where the runs allow it. Raises NotTested if no check can be tested."""
     groups = by_case(runs)
@@ -304,30 +324,10 @@ def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdic
 
 def weigh(claim: Claim, read: Read, seeds: Sequence[int], confidence: float = 0.95) -> Verdict:
     """Check a claim with values from `read`, in these seeds. Raises NotTested if no check can be tested."""
-
-    def side(of: Side) -> list[float]:
-        if isinstance(of, Most):
-            return [of.among(each) for each in zip(*map(side, of.of), strict=True)]
-        if not isinstance(of, Of):
-            return [of] * len(seeds)
-        if isinstance(of.case, tuple):
-            return [math.fsum(each) / len(each) for each in zip(*(of_case(of, case) for case in of.case), strict=True)]
-        return of_case(of, of.case)
-
-    def of_case(of: Of, case: str) -> list[float]:
-        found = read(case, of.variant, of.path)
-        where = f"{of.variant}{', ' if case else ''}{case}"
-        for seed in seeds:
-            if seed not in found:
-                raise NotTested(f"there is no run of {where} with seed {seed}")
-            if math.isnan(found[seed]):
-                raise NotTested(f"{of.path} was not recorded in {where}, seed {seed}")
-        return [found[seed] for seed in seeds]
-
     findings, all_hold, not_tested = [], [True] * len(seeds), []
     for check in claim.checks:
         try:
-            a, b = side(check.a), side(check.b)
+            a, b = (read_side(side, read, seeds) for side in (check.a, check.b))
         except NotTested as error:
             not_tested.append(str(error))
             continue

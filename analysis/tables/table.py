@@ -76,17 +76,10 @@ COUNTS = re.compile(
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
 )
 RANGE = re.compile(r"(\d+)-(\d+)")  # a range of list indices
-OF_AIR = re.compile(
-    r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt"
-)  # quantities that only our air counts
-SECTIONS = (
-    "col.total",
-    "col.any.total",
-    "fail.total",
-    "in_flight.total",
-    "queue_drops",
-    "retransmits",
-)  # a rule follows these rows
+# Quantities that only our air counts.
+OF_AIR = re.compile(r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt")
+# A rule follows these rows.
+SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops", "retransmits")
 COMPACT = 6  # with up to this many columns, cells have a value and its change; with more, the change only
 
 

@@ -17,23 +17,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from statistics import fmean
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from analysis.tables.claims import (
-    ALIKE,
-    MOSTLY,
-    MUCH,
-    Check,
-    Claim,
-    Decision,
-    Most,
-    NotTested,
-    Of,
-    Read,
-    Side,
-    quantities_of,
-)
+from analysis.tables.claims import ALIKE, MOSTLY, MUCH, Check, Claim, Decision, Most, Of, Read, quantities_of, read_side
 from analysis.tables.table import Published
 
 # A gain agrees within a quarter of the published one, or within one percent; a value agrees within a quarter.
@@ -134,7 +122,7 @@ class Contrast:
     def published(self, scale: Scale) -> Band:
         """Return the paper's range, averaged over cases."""
         ranges = [(check.factor, check.to or check.factor) for check in self.checks]
-        return Band(_mean(scale(low) for low, _ in ranges), _mean(scale(high) for _, high in ranges))
+        return Band(fmean(scale(low) for low, _ in ranges), fmean(scale(high) for _, high in ranges))
 
     @property
     def range(self) -> tuple[float, float]:
@@ -271,10 +259,10 @@ def weigh(
     values = []
     for case, variant, path in claim.cells:
         if theirs := published.get(case, {}).get(variant, {}).get(path):
-            ours = _read(read, Of(variant, path, case), seeds)
+            ours = read_side(Of(variant, path, case), read, seeds)
             if all(one > 0 for one in ours):
                 estimate = statistics.mean([math.log(one / theirs) for one in ours], confidence)
-                values.append(Value(Of(variant, path, case), theirs, _mean(ours), estimate))
+                values.append(Value(Of(variant, path, case), theirs, fmean(ours), estimate))
     return Outcome(claim, found, values, agree(values), len(seeds))
 
 
@@ -291,7 +279,7 @@ def agree(values: Sequence[Value]) -> Decision | None:
 def over_theirs(values: Sequence[Value]) -> statistics.Estimate:
     """The logarithm of ours over the published values, in the mean of these."""
     half = math.sqrt(math.fsum(value.log_ratio.half_width**2 for value in values)) / len(values)
-    middle = _mean(value.log_ratio.mean for value in values)
+    middle = fmean(value.log_ratio.mean for value in values)
     return statistics.Estimate(middle, half, values[0].log_ratio.samples)
 
 
@@ -306,7 +294,7 @@ def _effect(contrast: Contrast, published: Published) -> float | None:
             if not value or value <= 0:
                 return None
             found.append(math.log(value))
-    return math.exp(_mean(a - b for a, b in zip(found[::2], found[1::2], strict=True)))
+    return math.exp(fmean(a - b for a, b in zip(found[::2], found[1::2], strict=True)))
 
 
 def _weigh(
@@ -315,9 +303,8 @@ def _weigh(
     """Weigh a contrast. Ratios are compared by logarithms. If a side is zero in any case and seed, the difference
     relative to the mean of both sides is used instead. A comparison with zero uses the value itself."""
     scale: Scale
-    cases = [
-        list(zip(_read(read, check.a, seeds), _read(read, check.b, seeds), strict=True)) for check in contrast.checks
-    ]
+    cases = [list(zip(*(read_side(side, read, seeds) for side in (check.a, check.b)), strict=True))
+             for check in contrast.checks]  # fmt: skip
     if contrast.checks[0].b == 0:
         scale, apart = _of_zero, [[a for a, _ in case] for case in cases]
     elif means and contrast.relation not in ("=", MOSTLY) and all(map(_means_compare, cases)):
@@ -326,7 +313,7 @@ def _weigh(
         scale, apart = _log, [[math.log(a / b) for a, b in case] for case in cases]
     else:
         scale, apart = _relative, [[2 * (a - b) / (a + b) if a + b else 0.0 for a, b in case] for case in cases]
-    sample = [_mean(of_seed) for of_seed in zip(*apart, strict=True)]
+    sample = [fmean(of_seed) for of_seed in zip(*apart, strict=True)]
     won = sum(one > 0 for one in sample)
     estimate = (
         statistics.proportion(won, len(sample), confidence) if contrast.counts else statistics.mean(sample, confidence)
@@ -375,8 +362,8 @@ def _of_means(case: Pairs) -> list[float]:
 def _ratio(case: Pairs, means: bool) -> float:
     """Return the ratio of both sides' means, or the mean of their ratios; nan if there is none."""
     if means:
-        case = [(_mean(a for a, _ in case), _mean(b for _, b in case))]
-    return _mean(a / b for a, b in case) if all(b for _, b in case) else math.nan
+        case = [(fmean(a for a, _ in case), fmean(b for _, b in case))]
+    return fmean(a / b for a, b in case) if all(b for _, b in case) else math.nan
 
 
 def _needs(band: Band, estimate: statistics.Estimate, runs: int) -> float:
@@ -398,24 +385,3 @@ def _relative(ratio: float) -> float:
 
 def _of_zero(factor: float) -> float:
     return 0.0
-
-
-def _read(read: Read, side: Side, seeds: Sequence[int]) -> list[float]:
-    """Return a side's value in each seed; over several cases, their mean."""
-    if isinstance(side, Most):
-        return [side.among(each) for each in zip(*(_read(read, one, seeds) for one in side.of), strict=True)]
-    if not isinstance(side, Of):
-        return [side] * len(seeds)
-    cases = side.case if isinstance(side.case, tuple) else (side.case,)
-    found = {case: read(case, side.variant, side.path) for case in cases}
-    for case, of_case in found.items():
-        for seed in seeds:
-            if math.isnan(of_case.get(seed, math.nan)):
-                where = f"{side.variant}{', ' if case else ''}{case}"
-                raise NotTested(f"{side.path} of {where} is not known for seed {seed}")
-    return [_mean(of_case[seed] for of_case in found.values()) for seed in seeds]
-
-
-def _mean(of: Iterable[float]) -> float:
-    values = list(of)
-    return math.fsum(values) / len(values)

@@ -171,7 +171,7 @@ def test_verdicts(relations: Sequence[str], published: float | None, said: Verdi
 
 
 def test_what_was_not_run_is_reported() -> None:
-    with pytest.raises(NotTested, match="x of b is not known for seed 3"):
+    with pytest.raises(NotTested, match="x was not recorded in b, seed 3"):
         judged([Check(Of("a", "x"), ">", Of("b", "x"))], {("", "a"): (1, 2, 3), ("", "b"): (1, 2, math.nan)})
 
 

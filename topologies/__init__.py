@@ -22,19 +22,9 @@ from topologies.files import FUNCTION, MODEL, load, own_mistakes
 from topologies.network import NAME, Application, Link, Motion, Network, Node, Span, Waypoint
 
 __all__ = [
-    "NAME",
-    "Application",
-    "Layout",
-    "Link",
-    "Motion",
-    "Network",
-    "Node",
-    "Span",
-    "Topology",
-    "Waypoint",
-    "find",
+    "NAME", "Application", "Layout", "Link", "Motion", "Network", "Node", "Span", "Topology", "Waypoint", "find",
     "names",
-]
+]  # fmt: skip
 
 Position = tuple[float, float, float]
 NO_TOPOLOGY = ("area", "files", "links", "mobility", "motion", "network")  # modules of this folder

@@ -18,7 +18,6 @@ other without a link. Alternatively, a file has the links, and its names are the
 
 import math
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -174,11 +173,7 @@ def _place(name: str, random: Random) -> Point:
     return random.uniform(west, east), random.uniform(south, north)
 
 
-def hops_of(flow: str) -> Iterator[frozenset[str]]:
-    return map(frozenset, pairwise(flow.split("-")))
-
-
-HOPS = frozenset(hop for flow in FLOWS for hop in hops_of(flow))
+HOPS = frozenset(frozenset(hop) for flow in FLOWS for hop in pairwise(flow.split("-")))
 ENDS = sorted({(flow.split("-")[0], flow.split("-")[-1]) for flow in FLOWS})
 
 

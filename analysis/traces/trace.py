@@ -280,12 +280,9 @@ def _arrivals(data: Array, rx: Array, rx_at: Array) -> tuple[Array, Array]:
 
 def whole(data: Array, parts: Sequence[Records]) -> Trace:
     """Return the trace in the bytes `data`, which consists of these parts. Raises Damaged if it is incomplete."""
-
-    def all_of(column: str) -> Array:
-        return joined(*(getattr(part, column) for part in parts))
-
     _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
-    tx, rx, end, mark, frame, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "frame", "rx_at"))
+    columns = ("tx", "rx", "end", "mark", "frame", "rx_at")
+    tx, rx, end, mark, frame, rx_at = (joined(*(getattr(part, name) for part in parts)) for name in columns)
     check_order(tx, frame)
     if mark.size == 0 or mark["what"][0] != 0:
         raise Damaged("trace is corrupt: at byte 0: no start mark")

@@ -53,14 +53,9 @@ def modules() -> click.Option:
 
 
 def play(
-    script: Script,
-    out: Path | None,
-    as_json: bool,
-    formats: Sequence[str],
-    lane: Lane,
-    listener: Listener,
+    script: Script, out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane, listener: Listener,
     full: bool = False,
-) -> NoReturn:
+) -> NoReturn:  # fmt: skip
     """Play a script, print and draw its results, and exit with the script's status."""
     from emulation.play.script import name_of
 

@@ -5,7 +5,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,6 @@ def terminal_listener() -> Listener:
                 readline.write_history_file(state / "history")
         return line
 
-    def add_words(more: Mapping[str, Sequence[str]]) -> None:
-        words.update(more)
-
     if readline:
         with contextlib.suppress(OSError):
             readline.read_history_file(state / "history")
@@ -50,4 +47,4 @@ def terminal_listener() -> Listener:
         readline.set_completer_delims(" ")
         readline.set_completer(complete)
         readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    return Listener(line=click.echo, ask=read_line, words=add_words)
+    return Listener(line=click.echo, ask=read_line, words=words.update)

@@ -15,7 +15,7 @@ import struct
 
 from emulation.lane import syscalls
 from emulation.lane.clock import is_real
-from emulation.lane.netlink import DUMP, Generic, NetlinkError
+from emulation.lane.netlink import DUMP, Generic, NetlinkError, number, numbers
 from emulation.lane.protocol import CATEGORIES, EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, RULES, Command
 from emulation.lane.protocol import Attribute as A
 from emulation.lane.rtnetlink import hardware_address
@@ -33,25 +33,15 @@ POINT, WAYPOINT = 16, 24  # sizes in bytes
 LONGEST_ATTRIBUTE = 60_000  # size of an attribute, in bytes
 CATEGORY_COUNTERS = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # per access category
 LOOK = struct.Struct("=QQHHHBx")
+_u8, _u16, _u64 = (struct.Struct(f"={size}").pack for size in "BHQ")
 LINK_ENTRY = struct.Struct("=QiI")  # attowatts, thousandths of a dBm, ns
 NO_BACKOFF = 0xFFFF  # no backoff is running
 LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
-OVERRIDABLE = (
-    "short_retry",
-    "long_retry",
-    "rx_threshold_mdbm",
-    "cs_threshold_mdbm",
-)  # settings that a station can override
+# Settings that a station can override.
+OVERRIDABLE = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")
 STATUS = (
-    "lost_records",
-    "refused_frames",
-    "unknown_radios",
-    "frames",
-    "events",
-    "timers",
-    "late_ns_max",
-    "lost_messages",
-)
+    "lost_records", "refused_frames", "unknown_radios", "frames", "events", "timers", "late_ns_max", "lost_messages",
+)  # fmt: skip
 
 
 def quantile(counts: Sequence[int], fraction: float) -> int:
@@ -60,11 +50,11 @@ def quantile(counts: Sequence[int], fraction: float) -> int:
     The result is the lower bound of its bin, in ns, or 0 if there are no delays.
     """
     due, seen = fraction * sum(counts), 0
-    for number, count in enumerate(counts):
+    for bin_, count in enumerate(counts):
         seen += count
         if count and seen >= due:
-            octave, quarter = number // 4, number % 4
-            return number if octave < 1 else (4 + quarter) << (octave - 1)
+            octave, quarter = bin_ // 4, bin_ % 4
+            return bin_ if octave < 1 else (4 + quarter) << (octave - 1)
     return 0
 
 
@@ -100,26 +90,6 @@ def gain_q63(weaker_mdb: int) -> int:
     return min(round(10 ** (-weaker_mdb / 10_000) * (1 << 63)), 1 << 63)
 
 
-def _u8(value: int) -> bytes:
-    return struct.pack("=B", value)
-
-
-def _u16(value: int) -> bytes:
-    return struct.pack("=H", value)
-
-
-def _u64(value: int) -> bytes:
-    return struct.pack("=Q", value)
-
-
-def _number(data: bytes) -> int:
-    return int.from_bytes(data, "little")
-
-
-def _numbers(data: bytes) -> list[int]:
-    return list(struct.unpack(f"={len(data) // 8}Q", data))
-
-
 def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
     """Split an array of `size`-byte entries into parts that fit an attribute.
 
@@ -131,7 +101,7 @@ def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
 
 def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
     """Parse a table with a row per frame kind and a column per name; omit zeros."""
-    values, width = _numbers(data), len(data) // 8 // len(KINDS)
+    values, width = numbers(data), len(data) // 8 // len(KINDS)
     return {
         kind: row
         for k, kind in enumerate(KINDS)
@@ -265,7 +235,7 @@ class Air:
 
     def set_table(self, table: Mapping[str, Any]) -> None:
         """Set the power by distance and the reach of each station: `table` of a plan's `motion`."""
-        found = b"".join(struct.pack("=QiI", *point) for point in points(table))
+        found = b"".join(LINK_ENTRY.pack(*point) for point in points(table))
         head = [(A.FIRST_OCTAVE, _u8(table["first"])), (A.BIN_BITS, _u8(table["bin_bits"]))]
         for offset, part in _parts(found, POINT):
             self._ask(Command.TABLE, [*head, (A.OFFSET, offset), (A.POINTS, part)], "powers by distance")
@@ -291,15 +261,15 @@ class Air:
         if not self.by_distance:
             return self.power_mdbm[index]
         links = self._ask(Command.HEARD, [(A.STATION, _u16(index))], "received powers")[A.LINKS]
-        return [mdbm if aw else None for aw, mdbm, _ in struct.iter_unpack("=QiI", links)]
+        return [mdbm if aw else None for aw, mdbm, _ in LINK_ENTRY.iter_unpack(links)]
 
     def start(self) -> int:
         """Start counting and tracing. Return the time, in ns of CLOCK_MONOTONIC."""
-        return _number(self._ask(Command.START, [], "start")[A.TIME_NS])
+        return number(self._ask(Command.START, [], "start")[A.TIME_NS])
 
     def stop(self) -> int:
         """Stop counting and tracing. Return the time. Transmissions in progress stay open."""
-        return _number(self._ask(Command.STOP, [], "stop")[A.TIME_NS])
+        return number(self._ask(Command.STOP, [], "stop")[A.TIME_NS])
 
     def report(self) -> dict[str, Any]:
         """Return the `air` part of lane.json (docs/interfaces.md, section 2; docs/records.md, section 4)."""
@@ -307,10 +277,10 @@ class Air:
         counters = self.netlink.command(FAMILY, Command.COUNTERS, flags=DUMP, what="the air: counters")
         return {
             "version": 1,
-            **{name: _number(status[getattr(A, name.upper())]) for name in STATUS},
-            "late_ns": delays(_numbers(status[A.LATE]), _number(status[A.LATE_NS_MAX])),
-            "lag_ns": delays(_numbers(status[A.LAG]), _number(status[A.LAG_NS_MAX])),
-            "stations": [{"name": self.names[_number(row[A.STATION])], "counters": _counters(row)} for row in counters],
+            **{name: number(status[getattr(A, name.upper())]) for name in STATUS},
+            "late_ns": delays(numbers(status[A.LATE]), number(status[A.LATE_NS_MAX])),
+            "lag_ns": delays(numbers(status[A.LAG]), number(status[A.LAG_NS_MAX])),
+            "stations": [{"name": self.names[number(row[A.STATION])], "counters": _counters(row)} for row in counters],
         }
 
     def look(self) -> list[dict[str, int]]:
@@ -349,14 +319,14 @@ def _categories(row: dict[int, bytes]) -> dict[str, Any]:
 
 def _counters(row: dict[int, bytes]) -> dict[str, Any]:
     return {
-        "tx": {kind: n for kind, n in zip(KINDS, _numbers(row[A.TX]), strict=True) if n},
-        "airtime_ns": {kind: n for kind, n in zip(KINDS, _numbers(row[A.AIRTIME_NS]), strict=True) if n},
+        "tx": {kind: n for kind, n in zip(KINDS, numbers(row[A.TX]), strict=True) if n},
+        "airtime_ns": {kind: n for kind, n in zip(KINDS, numbers(row[A.AIRTIME_NS]), strict=True) if n},
         "rx": _table(row[A.RX], OUTCOMES),
         "addressed": _table(row[A.ADDRESSED], OUTCOMES),
         "end": _table(row[A.END], REASONS),
-        "retries": {"short": _number(row[A.SHORT_RETRIES]), "long": _number(row[A.LONG_RETRIES])},
-        "busy_ns": _number(row[A.BUSY_NS]),
-        "nav_ns": _number(row[A.NAV_NS]),
-        "tx_ns": _number(row[A.TX_NS]),
+        "retries": {"short": number(row[A.SHORT_RETRIES]), "long": number(row[A.LONG_RETRIES])},
+        "busy_ns": number(row[A.BUSY_NS]),
+        "nav_ns": number(row[A.NAV_NS]),
+        "tx_ns": number(row[A.TX_NS]),
         **_categories(row),
     }

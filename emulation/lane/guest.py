@@ -52,11 +52,8 @@ own_kernel = True  # False: the kernel is the machine's
 at_program_end = contextlib.ExitStack()  # what to do when the script has ended
 
 
-def publish_nothing() -> None:
-    """Do nothing: the default of `publish`, where the host sees the run folder directly."""
-
-
-publish: Callable[[], None] = publish_nothing  # makes the current content of the run folder visible to the host
+def publish() -> None:
+    """Make the current content of the run folder visible to the host. By default it is; a lane may replace this."""
 
 
 def report(**what: object) -> None:
@@ -126,10 +123,6 @@ def mount_at_own_paths(needed: dict[str, str]) -> None:
             mount_host_folder(source, folder)
     for parent in covered:
         syscalls.mount("tmpfs", parent, flags=syscalls.MS_REMOUNT | syscalls.MS_RDONLY)
-
-
-def module_file(name: str, file: str) -> str:
-    return f"{MODULES}/{name}/{file}"
 
 
 def plan() -> int:
@@ -231,7 +224,7 @@ def program(boot: dict[str, Any]) -> int:
     modes = termios.tcgetattr(terminal)
     modes[3] &= ~termios.ECHO  # the user's own terminal echoes
     termios.tcsetattr(terminal, termios.TCSANOW, modes)
-    modules = {name: module_file(name, file) for name, (_, file) in boot["modules"].items()}
+    modules = {name: f"{MODULES}/{name}/{file}" for name, (_, file) in boot["modules"].items()}
     air = modules.get(AIR_MODULE, "")
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
     os.environ["DCFLAB_CLOCK"] = boot.get("clock", "virtual")

@@ -32,18 +32,8 @@ HOST, RESULTS = "/host", "/run/lab/results"
 TRANSPORT = "virtio_mmio", "virtio_pci", "9pnet_virtio", "9p"
 MOUNT_OPTIONS = "trans=virtio,version=9p2000.L,msize=524288"
 READ_OPTIONS = f"{MOUNT_OPTIONS},cache=loose"  # the host changes nothing meanwhile
-READ_AHEAD = (
-    "dash",
-    "ip",
-    "iw",
-    "tc",
-    "ping",
-    "iperf3",
-    "sleep",
-    "cat",
-    "hostapd",
-    "wpa_supplicant",
-)  # read before a run
+# Read before a run.
+READ_AHEAD = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")
 HIGH_RESOLUTION_S, WAIT_S, ATTEMPTS = 1e-9, 0.1, 100
 BLOCK = 1 << 20  # bytes to copy at a time
 

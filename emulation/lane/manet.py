@@ -9,21 +9,21 @@ kinds in `emulation.lane.routing` that use manet.ko.
 from __future__ import annotations
 
 import json
-import socket
 import struct
 import time
+from socket import inet_aton, inet_ntoa
 
 from emulation.lane import routing
 from emulation.lane.manet_parameters import PARAMETERS
 from emulation.lane.manet_protocol import ENTRY_KINDS, EVENTS, FAMILY, KINDS, REASONS, Command
 from emulation.lane.manet_protocol import Attribute as A
-from emulation.lane.netlink import DUMP, Generic, number, text
+from emulation.lane.netlink import DUMP, Generic, number, numbers, text
 from emulation.lane.routing import Demand, Planned, Reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Self
+    from typing import Any
 
     from emulation.lane.interfaces.radio import Interface as Radio
     from emulation.lane.netlink import Attributes, Value
@@ -41,14 +41,6 @@ FARTHEST = {"aodv": "net_diameter", "dsr": "hops_most"}
 FOREVER = 2**64 - 1
 
 
-def address(payload: bytes) -> str:
-    return socket.inet_ntoa(payload)
-
-
-def numbers(payload: bytes) -> list[int]:
-    return list(struct.unpack(f"={len(payload) // 8}Q", payload))
-
-
 class Control(Generic):
     """A socket for the routing interface of the current namespace. Methods raise NetlinkError."""
 
@@ -64,7 +56,7 @@ class Control(Generic):
 
     def set_route(self, to: str, via: str, hops: int) -> None:
         """Set a route of the protocol `static`."""
-        route = ((A.TO, socket.inet_aton(to)), (A.VIA, socket.inet_aton(via)), (A.HOPS, bytes([hops])))
+        route = ((A.TO, inet_aton(to)), (A.VIA, inet_aton(via)), (A.HOPS, bytes([hops])))
         self._ask(Command.ROUTE, *route, what=f"route to {to}")
 
     def parameters(self) -> dict[str, int]:
@@ -100,9 +92,9 @@ def parse_entry(found: Mapping[int, bytes]) -> dict[str, Any]:
     until, path = number(found[A.UNTIL_NS]), found.get(A.PATH, b"")
     return {
         "kind": ENTRY_KINDS[number(found[A.ENTRY_KIND])],
-        "from": address(found[A.FROM]),
-        "to": address(found[A.TO]),
-        "via": address(found[A.VIA]),
+        "from": inet_ntoa(found[A.FROM]),
+        "to": inet_ntoa(found[A.TO]),
+        "via": inet_ntoa(found[A.VIA]),
         "hops": number(found[A.HOPS]),
         "valid": bool(number(found[A.VALID])),
         "state": text(found[A.STATE]),
@@ -110,7 +102,7 @@ def parse_entry(found: Mapping[int, bytes]) -> dict[str, Any]:
         "until_ns": None if until == FOREVER else until,
         "mac": found[A.MAC].hex(":"),
         "waiting": number(found[A.WAITING]),
-        "path": [address(path[at : at + 4]) for at in range(0, len(path), 4)],
+        "path": [inet_ntoa(path[at : at + 4]) for at in range(0, len(path), 4)],
     }
 
 
@@ -138,22 +130,11 @@ class Interface:
     def close(self) -> None:
         self.control.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def plan(
-    protocol: str,
-    reach: Reach,
-    ips: list[str],
-    demands: list[Demand],
-    unreachable: bool = False,
-    preset: str = "rfc",
-    **parameters: Any,
-) -> list[Planned]:
+    protocol: str, reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False,
+    preset: str = "rfc", **parameters: Any,
+) -> list[Planned]:  # fmt: skip
     """Plan a protocol of manet.ko, which finds its neighbours itself: only its parameters.
 
     Nodes in range at first must meet before the run: in an IBSS, Linux drops the first frame from an unknown station.

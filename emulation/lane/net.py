@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     Progress = Callable[[float, float], None]
 
 
-def ignore_progress(done: float, air_s: float) -> None:
-    """Ignore progress."""
-
-
 BY_PLAN = "kernel, by plan"  # where a setting of the plan that no user chose is noted
 USABLE_FRACTION = 0.9  # of a lane's memory, at least; the kernel takes the rest
 PARAMETERS = "/sys/module/{}/parameters/{}"
 TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; missing in a network namespace of another kernel
+
+
+def ignore_progress(done: float, air_s: float) -> None:
+    """Ignore progress."""
 
 
 def set_memory(memory: dict[str, Any]) -> list[dict[str, object]]:

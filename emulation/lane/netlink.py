@@ -86,6 +86,11 @@ def number(payload: bytes) -> int:
     return int.from_bytes(payload, "little")
 
 
+def numbers(payload: bytes) -> list[int]:
+    """Return the values of an attribute that is an array of unsigned 64-bit integers."""
+    return list(struct.unpack(f"={len(payload) // 8}Q", payload))
+
+
 def text(payload: bytes) -> str:
     return payload.rstrip(b"\0").decode(errors="replace")
 

@@ -86,17 +86,10 @@ class Route(Netlink):
         self.request(RTM_DELLINK, LINK.pack(0, 0, index, 0, 0), what=f"link {index}")
 
     def set_link(
-        self,
-        index: int,
-        *,
-        up: bool | None = None,
-        name: str | None = None,
-        mtu: int | None = None,
-        address: bytes | None = None,
-        master: int | None = None,
-        namespace: int | None = None,
+        self, index: int, *, up: bool | None = None, name: str | None = None, mtu: int | None = None,
+        address: bytes | None = None, master: int | None = None, namespace: int | None = None,
         gso_max_segs: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Change a link: switch it `up` or down, rename it, set its MTU or hardware address, or put it under a master.
 
         It can also move to the namespace of a file descriptor. `gso_max_segs` limits the segments of a GSO packet.

@@ -112,18 +112,10 @@ class Lane(Protocol):
     def name(self) -> str: ...
 
     def run(
-        self,
-        kernel: Path,
-        modules: Mapping[str, Path],
-        run_folder: Path,
-        command: Sequence[str],
-        *,
-        seed: int = 1,
-        wall_limit_s: float | None = None,
-        listener: Listener | None = None,
-        plugins: Sequence[Path] = (),
+        self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
+        wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
         memory_mb: int | None = None,
-    ) -> LaneResult:
+    ) -> LaneResult:  # fmt: skip
         """Boot a lane, run a program in it, and return how it ended.
 
         `modules` are kernel modules by name. All are loaded before the program starts, except dcf80211, which the

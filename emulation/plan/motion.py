@@ -119,12 +119,9 @@ def table_floor_dbm(specification: Specification, network: Network) -> float:
 
 
 def steps(
-    specification: Specification,
-    network: Network,
-    trajectories: Mapping[str, Sequence[AirWaypoint]],
-    at_start: ReceivedPowers,
-    owners: Sequence[int],
-) -> Iterator[dict[str, Any]]:
+    specification: Specification, network: Network, trajectories: Mapping[str, Sequence[AirWaypoint]],
+    at_start: ReceivedPowers, owners: Sequence[int],
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield the steps at which a received power or delay changes. Raises Misuse."""
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:

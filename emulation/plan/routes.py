@@ -31,12 +31,9 @@ class Hop(NamedTuple):
 
 
 def plan_routing(
-    specification: Specification,
-    network: Network,
-    links: list[dict[str, Any]],
-    nodes: list[dict[str, Any]],
+    specification: Specification, network: Network, links: list[dict[str, Any]], nodes: list[dict[str, Any]],
     reached: NDArray[np.bool_],
-) -> tuple[ModuleType, dict[str, Any]]:
+) -> tuple[ModuleType, dict[str, Any]]:  # fmt: skip
     """Plan each node's routing and its interfaces' neighbours. Return the routing's module and the plan's `routing`.
 
     `reached` has which radios receive each other. Neighbours are those of them on one link, the ends of a wire, and
@@ -153,13 +150,9 @@ def _neighbours(at: int, nodes: list[dict[str, Any]], direct: list[dict[int, Hop
 
 
 def _no_path(
-    specification: Specification,
-    network: Network,
-    nodes: list[dict[str, Any]],
-    at: int,
-    direct: list[dict[int, Hop]],
-    to: str,
-) -> str:
+    specification: Specification, network: Network, nodes: list[dict[str, Any]], at: int,
+    direct: list[dict[int, Hop]], to: str,
+) -> str:  # fmt: skip
     """Describe where the path breaks: at the strongest link between nodes that `at` reaches, and others."""
     names, model = list(network.nodes), specification.medium.propagation
     aired = network.on_air()

@@ -36,13 +36,9 @@ def load() -> None:
 
 
 def play(
-    lab: Lab,
-    task: Task,
-    folder: Path,
-    progress: Callable[[float, float], None] = lambda done, air_s: None,
-    lane_over: Callable[[], None] = lambda: None,
-    resume: bool = False,
-) -> Outcome:
+    lab: Lab, task: Task, folder: Path, progress: Callable[[float, float], None] = lambda done, air_s: None,
+    lane_over: Callable[[], None] = lambda: None, resume: bool = False,
+) -> Outcome:  # fmt: skip
     """Run one task in `folder`/NAME and return what it found.
 
     `progress` is called with the fraction done and the air time in seconds. `lane_over` is called when only the end of
@@ -89,14 +85,10 @@ def play(
 
 
 def play_all(
-    lab: Lab,
-    tasks: Sequence[Task],
-    folder: Path,
-    progress: Callable[[int, float, float], None] = lambda index, done, air_s: None,
-    jobs: int | None = None,
-    resume: bool = False,
-    side_by_side: SideBySide = run_all,
-) -> list[Outcome]:
+    lab: Lab, tasks: Sequence[Task], folder: Path,
+    progress: Callable[[int, float, float], None] = lambda index, done, air_s: None, jobs: int | None = None,
+    resume: bool = False, side_by_side: SideBySide = run_all,
+) -> list[Outcome]:  # fmt: skip
     """Run all tasks, `jobs` lanes at a time (by default one per CPU), and return their outcomes in order.
 
     While the trace of a run is read, the next lane already runs, so no CPU is idle; lanes have priority.

@@ -127,13 +127,10 @@ class SideBySide(Protocol):
 
 
 def run_all(
-    calls: Iterable[Call[Result]],
-    on_report: OnReport = lambda index, what: None,
-    jobs: int | None = None,
-    *,
+    calls: Iterable[Call[Result]], on_report: OnReport = lambda index, what: None, jobs: int | None = None, *,
     on_done: Callable[[int, Result], None] = lambda index, result: None,
     replacement: Callable[[Killed], Result] | None = None,
-) -> list[Result]:
+) -> list[Result]:  # fmt: skip
     """Make all calls, `jobs` at a time (by default one per CPU), and return their results in order.
 
     `heard` gets each call's index and its reports; `done` gets its index and result, as soon as it has one. A call that

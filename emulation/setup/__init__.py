@@ -20,18 +20,9 @@ from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
 __all__ = [
-    "ROOT",
-    "Group",
-    "Prepared",
-    "PreparedStock",
-    "SetupError",
-    "prepare",
-    "prepare_all_packages",
-    "prepare_docs",
-    "prepare_stock",
-    "repair_environment",
-    "require_all_packages",
-]
+    "ROOT", "Group", "Prepared", "PreparedStock", "SetupError", "prepare", "prepare_all_packages", "prepare_docs",
+    "prepare_stock", "repair_environment", "require_all_packages",
+]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"

@@ -49,10 +49,6 @@ def _off(value: object) -> object:
     return None if value == "none" else value
 
 
-def _shadowing(value: object) -> object:
-    return pairs(_off(value))
-
-
 def _fading(value: object) -> object:
     value = word_and_pairs("model", _off(value))
     for model, name in (("ricean", "k"), ("lognormal", "sigma")):
@@ -61,5 +57,5 @@ def _fading(value: object) -> object:
     return value
 
 
-MaybeShadowing = Annotated[Shadowing | None, BeforeValidator(_shadowing)]
+MaybeShadowing = Annotated[Shadowing | None, BeforeValidator(lambda value: pairs(_off(value)))]
 MaybeFading = Annotated[Fading | None, BeforeValidator(_fading)]

@@ -10,19 +10,10 @@ from emulation.lane.errors import Misuse
 from emulation.setup import Group
 
 BENCHMARKS = {
-    "speed": "benchmarks.compare",
-    "routing": "benchmarks.routing",
-    "like-ns2": "benchmarks.like_ns2",
-    "tcp-like": "benchmarks.tcp_like",
-    "mobile": "benchmarks.mobile",
-    "manet": "benchmarks.manet",
-    "aodv": "benchmarks.aodv",
-    "wlan": "benchmarks.wlan",
-    "aggregates": "benchmarks.aggregates",
-    "ht": "benchmarks.ht",
-    "scale": "benchmarks.scale",
-    "mutants": "benchmarks.mutants",
-}
+    "speed": "compare", "routing": "routing", "like-ns2": "like_ns2", "tcp-like": "tcp_like", "mobile": "mobile",
+    "manet": "manet", "aodv": "aodv", "wlan": "wlan", "aggregates": "aggregates", "ht": "ht", "scale": "scale",
+    "mutants": "mutants",
+}  # fmt: skip
 ALONE = ("mutants",)  # these need no other simulator
 
 
@@ -53,7 +44,7 @@ def callback(arguments: Sequence[str]) -> None:
     from emulation.play.session import provide
 
     provide(*([Group.BENCH] if what not in ALONE else []))
-    exec_program(BENCHMARKS[what], *arguments)
+    exec_program(f"benchmarks.{BENCHMARKS[what]}", *arguments)
 
 
 GROUP = "Administer"

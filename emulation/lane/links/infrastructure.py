@@ -80,10 +80,8 @@ SECURITY_LINES: dict[Security, tuple[str, str]] = {
 }
 SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
 JOINED = "CTRL-EVENT-CONNECTED"
-WRONG_PASSPHRASE = (
-    "reason=WRONG_KEY",
-    "auth_type=3 auth_transaction=2 status_code=1",
-)  # of WPA2; of WPA3: SAE's confirm
+# Of WPA2; of WPA3: SAE's confirm.
+WRONG_PASSPHRASE = ("reason=WRONG_KEY", "auth_type=3 auth_transaction=2 status_code=1")
 RATES = {"b": CCK, "g": OFDM, "a": OFDM}  # by hostapd's hw_mode
 
 

@@ -78,6 +78,21 @@ class Relay(Recorder):
             self.copied.close()
 
 
+class CountingRelay(Relay):
+    """A relay channel of a module that counts, in the file `lost`, the records without room since it was loaded."""
+
+    def start(self, loop: Loop) -> None:
+        super().start(loop)
+        self.lost_before = self.lost()
+
+    def lost(self) -> int:
+        with open(f"{os.path.dirname(self.channel)}/lost") as file:
+            return int(file.read())
+
+    def report(self) -> dict[str, Any]:
+        return {"lost_records": self.lost() - self.lost_before}
+
+
 def find(kind: str) -> type[Recorder]:
     """Return the recorder class of this kind. Raises ValueError, naming the kinds that exist, if there is none."""
     found: type[Recorder] = plugins.find(__name__, kind).Recorder

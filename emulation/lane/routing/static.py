@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from emulation.lane.network import Network
-    from emulation.lane.node import Interface, Node
+    from emulation.lane.node import Node
 
 Routes = dict[tuple[int, int], tuple[int, int]]  # (at, to) -> (next hop, hops to go)
 
@@ -31,13 +31,9 @@ ANY_LINK = TAKES_PATHS = True
 
 
 def plan(
-    reach: Reach,
-    ips: list[str],
-    demands: list[Demand],
-    unreachable: bool = False,
-    path: Sequence[Sequence[int]] = (),
-    **options: Any,
-) -> list[Planned]:
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False,
+    path: Sequence[Sequence[int]] = (), **options: Any,
+) -> list[Planned]:  # fmt: skip
     """Return the routes and next hops of all nodes (see `emulation.lane.routing`).
 
     The ends of each `path` have routes along it. Raises Unreachable, or ValueError if an option or a path is invalid.
@@ -154,9 +150,6 @@ def next_hops(plan: dict[str, Any]) -> dict[str, str]:
 def add_route(node: Node, route: dict[str, Any]) -> None:
     """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
     to, via, metrics = route["to"], route["via"], route["tcp"]
-    node.route.add_route(interface_to(node, via or to).index, to, via, metrics, route["metric"])
+    interface = next(each for each in node.interfaces if (via or to) in each.plan["neighbours"])
+    node.route.add_route(interface.index, to, via, metrics, route["metric"])
     routing.check_metrics(node, to, metrics)
-
-
-def interface_to(node: Node, neighbour: str) -> Interface:
-    return next(each for each in node.interfaces if neighbour in each.plan["neighbours"])

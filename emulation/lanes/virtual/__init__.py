@@ -36,18 +36,10 @@ MEMORY_MB, MOST_MB = 512, 1472
 
 
 def run(
-    kernel: Path,
-    modules: Mapping[str, Path],
-    run_folder: Path,
-    command: Sequence[str],
-    *,
-    seed: int = 1,
-    wall_limit_s: float | None = None,
-    listener: Listener | None = None,
-    plugins: Sequence[Path] = (),
-    memory_mb: int | None = None,
-    kernel_arguments: Sequence[str] = (),
-) -> LaneResult:
+    kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
+    wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
+    memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
+) -> LaneResult:  # fmt: skip
     """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run.
 
     `kernel_arguments` are added to the kernel's command line.

@@ -67,15 +67,9 @@ def passed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], pl
 
 
 def write_boot(
-    private: str,
-    kernel: Path,
-    folder: Path,
-    modules: Mapping[str, Path],
-    command: Sequence[str],
-    plugins: Sequence[Path],
-    cell: Cell,
-    seed: int = 1,
-) -> None:
+    private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
+    plugins: Sequence[Path], cell: Cell, seed: int = 1,
+) -> None:  # fmt: skip
     """Write boot.json, the instructions for the first process (`emulation.lane.guest`), and its program."""
     boot: dict[str, Any] = {
         "folder": cell.folder(folder),

@@ -110,7 +110,7 @@ class Machine:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for end in guest_ends:
                     end.close()
-                ears = {out: self.on_line, console: self.on_kernel_message, reports: self.on_report}
+                ears = {out: self.listener.line, console: self.on_kernel_message, reports: self.on_report}
                 self.program = program
                 self.listener.started()
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
@@ -170,9 +170,6 @@ class Machine:
         """Kill the kernel and its guests: its process group, which exists until the kernel has been waited for."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-
-    def on_line(self, line: str) -> None:
-        self.listener.line(line)
 
     def on_kernel_message(self, line: str) -> None:
         if line.startswith(NO_TERMINALS):

@@ -150,9 +150,8 @@ def as_junit() -> click.Option:
 
 
 def jobs() -> click.Option:
-    return click.Option(
-        ["--jobs"], type=click.IntRange(1, 256), help="number of lanes in parallel  [default: one per CPU]"
-    )
+    return click.Option(["--jobs"], type=click.IntRange(1, 256),
+                        help="number of lanes in parallel  [default: one per CPU]")  # fmt: skip
 
 
 def formats() -> click.Option:

@@ -49,11 +49,8 @@ class RunCommands(Group):
     what, also, takes_files = "study, topology or script", "a script (.py)", True
 
     def invoke(self, ctx: click.Context) -> Any:
-        if (
-            self.draws
-            and any(word.startswith(DRAWING) for word in ctx.args)
-            and not {*ctx.help_option_names, ALL} & {*ctx.args}
-        ):
+        wants_help = {*ctx.help_option_names, ALL} & {*ctx.args}
+        if self.draws and not wants_help and any(word.startswith(DRAWING) for word in ctx.args):
             from emulation.play.drawing import preload
 
             ctx.with_resource(preload())
@@ -166,11 +163,8 @@ class FileCommands(Group):
 
     def section(self, name: str) -> str:
         """Return the title of a subcommand's section in the help."""
-        found = (
-            re.search(r'^GROUP = "(.+)"$', Path(self.files[name]).read_text(), re.MULTILINE)
-            if name in self.files
-            else None
-        )
+        text = Path(self.files[name]).read_text() if name in self.files else ""
+        found = re.search(r'^GROUP = "(.+)"$', text, re.MULTILINE)
         return found[1] if found else "Commands"
 
     def purpose(self, name: str) -> str:

@@ -29,15 +29,8 @@ def command(path: str) -> click.Command:
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
         script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds, modules=list(modules))
-        play(
-            script,
-            out,
-            as_json,
-            formats,
-            lane,
-            Listener(line=lambda line: click.echo(line, err=True)) if as_json else terminal_listener(),
-            full,
-        )
+        listener = Listener(line=lambda line: click.echo(line, err=True)) if as_json else terminal_listener()
+        play(script, out, as_json, formats, lane, listener, full)
 
     params = [
         seeds(), out(), full(), as_json("result.json instead of tables, and what the script prints to stderr"),

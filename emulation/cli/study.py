@@ -90,11 +90,8 @@ def _hours(seconds: float) -> str:
 
 def selection_options(study: Study) -> list[click.Option]:
     options = [("--variant", "only_variants", "only this variant; repeat it, or use '*', for several", study.variants)]
-    options += (
-        [("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases)]
-        if len(study.cases) > 1
-        else []
-    )
+    if len(study.cases) > 1:
+        options.append(("--case", "only_cases", "only this case; repeat it, or use '*', for several", study.cases))
     return [click.Option([flag, name], type=Names(names), multiple=True, callback=_all_of,
                          help=f"{what}: {'|'.join(shortened(names))}  [default: all]")
             for flag, name, what, names in options]  # fmt: skip

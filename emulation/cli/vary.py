@@ -20,13 +20,8 @@ if TYPE_CHECKING:
     from experiments import Options, Study
 
 MOST = 10_000  # runs of one seed
-SHOWN = (
-    "goodput_kbps",
-    "col.total",
-    "fail.total",
-    "in_flight.total",
-    "queue_drops",
-)  # a table for each, if there are rows
+# A table for each, if there are rows.
+SHOWN = ("goodput_kbps", "col.total", "fail.total", "in_flight.total", "queue_drops")
 
 Varied = tuple[str, list[str]]  # an option's name, and its values
 
@@ -87,9 +82,7 @@ def check(topology: str | None, name: str, where: str) -> None:
 def points(vary: Collection[Varied]) -> dict[str, Options]:
     """Return all combinations of values, by their names; without options, one that varies nothing."""
     names = [name for name, _ in vary]
-    return {
-        ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)): dict(
-            zip(names, point, strict=True)
-        )
-        for point in itertools.product(*(values for _, values in vary))
-    }
+    combinations = [
+        dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in vary))
+    ]
+    return {", ".join(f"{name} {value}" for name, value in one.items()): one for one in combinations}

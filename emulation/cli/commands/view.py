@@ -108,12 +108,8 @@ def open_in_browser(file: Path) -> bool:
         return False
 
 
-EXAMPLES = [
-    "view runs/rts-cts-…",
-    "view runs/rts-cts-…/full-1",
-    "view runs/string-… --no-open",
-    "view runs/rts-cts-…/full-1 --perfetto full.json.gz",
-]
+EXAMPLES = ["view runs/rts-cts-…", "view runs/rts-cts-…/full-1", "view runs/string-… --no-open",
+            "view runs/rts-cts-…/full-1 --perfetto full.json.gz"]  # fmt: skip
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
     click.Option(["--report", "what"], flag_value="report", help="show the report  [default: for a run folder]"),

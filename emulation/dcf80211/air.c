@@ -84,7 +84,10 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 			delays_add(&air->lag, now - min(now, READ_ONCE(air->kicked_ns)));
 		conf_tx_take(air);
 		air->hushed = false;
+		air->in_timer = true;
 		dcf_run(air->dcf, now);
+		air->in_timer = false;
+		overhear_go(air);
 		hwsim_arrive(air, now);
 		hwsim_give(air);
 		hwsim_take(air, now);
@@ -144,10 +147,13 @@ struct air *air_create(const struct dcf_config *config, bool ht)
 			goto out;
 	}
 	err = config->edca ? conf_tx_open(air) : 0;
+	if (!err && !ht)
+		err = overhear_open(air);
 	if (!err)
 		err = ht ? driver_open(air) : vdev_register(air);
 	if (!err)
 		return air;
+	overhear_close(air);
 	conf_tx_close(air);
 	hrtimer_cancel(&air->timer);
 	trace_close(air);
@@ -167,6 +173,7 @@ void air_destroy(struct air *air)
 		driver_close(air);
 	else
 		vdev_unregister(air); /* the last use of rings and timer */
+	overhear_close(air);
 	trace_close(air);
 	vfree(air->dcf);
 	for (i = 0; i < air->stations; i++)

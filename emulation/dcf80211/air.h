@@ -3,7 +3,7 @@
  * dcf80211: the air under mac80211. This header joins the module's files:
  * module.c (load and unload), air.c (the core, its lock and its timer), hwsim.c
  * (frames to and from the hwsim driver), virtio.c (the virtio device that
- * carries them), driver.c and mpdu.c (the driver of HT and later, and its
+ * carries them), overhear.c (frames for other stations), driver.c and mpdu.c (the driver of HT and later, and its
  * frames), control.c (generic netlink), settings.c (commands that change
  * stations, powers and positions), refusal.c (error messages), trace.c (the
  * trace), conf_tx.c (EDCA parameters from mac80211).
@@ -36,8 +36,10 @@ enum { QUEUE_TX, QUEUE_RX, QUEUES };
 struct netlink_ext_ack;
 struct channel;
 struct driver;
+struct ieee80211_hw;
 struct modes;
 struct net;
+struct overhearing;
 struct tracepoint;
 
 /* An hwsim radio: its transmitter address, whether control has named it, and its waypoints. */
@@ -48,6 +50,7 @@ struct radio {
 	u32 waypoints;
 	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
 	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
+	struct ieee80211_hw __rcu *monitored; /* hwsim's, while it has a monitor: overheard frames go there */
 	struct driver *driver; /* of HT and later; NULL: there is none, or it is hwsim's */
 	u16 fixed; /* its mode of data frames; 0: there is none */
 	u64 random, handed_ns, due_ns; /* of the host's delays: the stream; the latest frame's time, and when it arrives */
@@ -114,6 +117,9 @@ struct air {
 	struct tracepoint *point_conf_tx; /* with our probe */
 	struct notifier_block modules;
 
+	struct overhearing *overhearing; /* or NULL */
+	bool in_timer; /* what is delivered now is delivered by the timer */
+
 	struct channel *trace; /* or NULL */
 
 	u64 lost_messages, refused_frames, unknown_radios, frames, timers;
@@ -154,6 +160,47 @@ void vdev_unregister(struct air *air);
 void *vdev_take(struct air *air, int q, u16 *head, u32 *size);
 void vdev_give(struct air *air, int q, u16 head, u32 len);
 void vdev_interrupt(struct air *air);
+/* Has the driver handled all that queue 1 has brought it? */
+bool vdev_rests(const struct air *air);
+
+/* overhear.c */
+/* A frame as stations overhear it: the skb that they share, and the transmission that it is of. */
+struct heard {
+	struct sk_buff *skb;
+	u64 tx;
+};
+
+#ifdef DCF80211_HT
+int overhear_open(struct air *air);
+void overhear_close(struct air *air);
+/* With air->lock held: does the frame go to mac80211 directly? Release what it holds; let the tasklet deliver. */
+bool overhear_take(struct air *air, u16 to, const struct dcf_frame *f, struct heard *heard, u16 mode, s32 power_mdbm);
+void overhear_forget(struct heard *heard);
+void overhear_go(struct air *air);
+#else
+static inline int overhear_open(struct air *air)
+{
+	return 0;
+}
+
+static inline void overhear_close(struct air *air)
+{
+}
+
+static inline bool overhear_take(struct air *air, u16 to, const struct dcf_frame *f, struct heard *heard, u16 mode,
+				 s32 power_mdbm)
+{
+	return false;
+}
+
+static inline void overhear_forget(struct heard *heard)
+{
+}
+
+static inline void overhear_go(struct air *air)
+{
+}
+#endif
 
 /* trace.c */
 int trace_open(struct air *air);

@@ -29,6 +29,7 @@ struct held {
 	struct backlog *report; /* allocated first, so that the end can always be reported to hwsim */
 	u64 cookie;
 	u32 flags;
+	struct heard heard;
 	struct tx_rate rates[DCF_STAGES];
 	u8 bytes[];
 };
@@ -141,7 +142,10 @@ static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *
 	return put_u32(at, ATTR_FREQ, f->freq);
 }
 
-/* Write directly into a buffer of hwsim's, if no message waits for one and it is large enough. */
+/*
+ * Pass an overheard frame to mac80211, if hwsim has handled all that came before. Write any other directly into a
+ * buffer of hwsim's, if no message waits for one and it is large enough.
+ */
 static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	struct air *air = edge;
@@ -151,6 +155,9 @@ static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mod
 	u32 size;
 	u8 *at;
 
+	if (air->in_timer && list_empty(&air->backlog) && vdev_rests(air) &&
+	    overhear_take(air, to, f, &container_of(f, struct held, frame)->heard, mode, power_mdbm))
+		return;
 	at = list_empty(&air->backlog) && !air->hushed ? vdev_take(air, QUEUE_RX, &head, &size) : NULL;
 	if (at && MESSAGE_ROOM + f->len <= size) {
 		size = message_end(at, put_reception(at, receiver, f, mode, power_mdbm));
@@ -197,6 +204,7 @@ static void hwsim_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_re
 	 */
 	hwsim_report(air, h->report, air->radio[station].addr, h->cookie,
 		     h->flags | (why == DCF_ACKED || why == DCF_QUEUE_FULL ? FLAG_ACKED : 0), h->rates);
+	overhear_forget(&h->heard);
 	kfree(h);
 }
 

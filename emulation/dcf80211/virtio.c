@@ -37,6 +37,13 @@ void vdev_give(struct air *air, int q, u16 head, u32 len)
 	air->queue[q].used = true;
 }
 
+bool vdev_rests(const struct air *air)
+{
+	const struct vring *r = virtqueue_get_vring(air->queue[QUEUE_RX].vq);
+
+	return (u16)(le16_to_cpu((__force __le16)READ_ONCE(r->avail->idx)) - le16_to_cpu((__force __le16)r->used->idx)) == r->num;
+}
+
 void vdev_interrupt(struct air *air)
 {
 	int q;

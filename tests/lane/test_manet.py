@@ -190,6 +190,46 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
     assert lines[3:] == [""]
 
 
+def test_a_monitor_shows_overheard_frames_as_it_shows_others(bench):
+    """The air gives them to mac80211 past hwsim, and all receivers share their bytes. What each keeps differs from what
+    the receiver keeps, which hwsim gave it, only in its own signal."""
+    lines = bench.script(
+        SENDING
+        + """
+    import functools
+    from emulation.net import Net
+    def received(tap):
+        try:
+            return tap.recv(2048)
+        except BlockingIOError:
+            return b""
+    net = Net(routing="dsr")
+    a, b, *others = (net.addStation(f"sta{i}", position=(x, 0, 0)) for i, x in enumerate((0, 150, 40, -90), 1))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        flood(a, b.IP(), 2, 0.1)
+        taps = []
+        for node in (b, *others):
+            with node:
+                taps.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+            taps[-1].bind(("monitor0", 0))
+        flood(a, b.IP(), 5, 0.01)
+        time.sleep(1)
+        seen = []
+        for tap in taps:
+            tap.setblocking(False)
+            frames = list(iter(functools.partial(received, tap), b""))
+            seen.append([frame for frame in frames if len(frame) > 500 and frame[28:34] == bytes([2, 0, 0, 0, 0, 1])])
+        print([{int.from_bytes(frame[14:15], signed=True) for frame in kept} for kept in seen])
+        without = [[frame[:14] + frame[15:] for frame in kept] for kept in seen]
+        print(*(kept == without[0] for kept in without))
+        print(len(set(without[0])))
+    """
+    )
+    assert lines == ["[{-55}, {-39}, {-47}]", "True True True", "5"]  # -55.5, -39.2, -46.6 dBm by two rays
+
+
 def test_a_monitor_may_go_and_the_interface_continues(bench):
     """The interface releases a device that disappears; else its removal would block. Outside a BSS the monitor is only
     for unknown stations, and these two know each other."""

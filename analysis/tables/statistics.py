@@ -129,10 +129,8 @@ def t_quantile(p: float, degrees: int) -> float:
 
 
 def t_probability(t: float, degrees: int) -> float:
-    """Return the probability that Student's t with `degrees` of freedom is below `t`.
-
-    Exact for whole degrees: the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
-    """
+    """Return the probability that Student's t with `degrees` of freedom is below `t`. Exact for whole degrees: the
+    finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4."""
     angle = math.atan2(t, math.sqrt(degrees))
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = degrees % 2

@@ -23,9 +23,7 @@ MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def descriptor(path: Path, below: Path | None = None) -> int:
     """Open a plain file for reading. If it must be `below` a folder, no component of the path from there may be a link.
-
-    Raises OSError, also if it is not a plain file.
-    """
+    Raises OSError, also if it is not a plain file."""
     *folders, name = [str(path)] if below is None else [str(below), *path.relative_to(below).parts]
     with ExitStack() as stack:
         at = None
@@ -49,10 +47,8 @@ def opened(path: Path, below: Path | None = None) -> BinaryIO:
 
 
 def read(path: Path, below: Path | None = None) -> bytes:
-    """Return the content of such a file.
-
-    Raises OSError, also if it is larger than any file of a run: a sparse file takes no room on the disk.
-    """
+    """Return the content of such a file. Raises OSError, also if it is larger than any file of a run: a sparse file
+    takes no room on the disk."""
     with opened(path, below) as file:
         if os.fstat(file.fileno()).st_size > LARGEST:
             raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GB", str(path))
@@ -79,10 +75,8 @@ def write(path: Path, content: str | bytes | bytearray) -> None:
 
 
 def put(file: BinaryIO, path: Path, content: bytes | bytearray | memoryview) -> None:
-    """Append all of this to an unbuffered file, which may accept only a part at a time.
-
-    Raises OSError, with the path.
-    """
+    """Append all of this to an unbuffered file, which may accept only a part at a time. Raises OSError, with the
+    path."""
     with naming(path):
         left = memoryview(content).cast("B")
         while left:

@@ -87,11 +87,8 @@ def pieces(file: BinaryIO | io.RawIOBase, name: Path) -> Iterator[bytes]:
 
 
 def read(path: Path, begins: bytes = b"", kind: str = "") -> bytearray:
-    """Return the whole unpacked content of a file.
-
-    Raises OSError, or Damaged if it is larger than any run's, or, at once, if it does not begin with `begins`, like a
-    `kind`.
-    """
+    """Return the whole unpacked content of a file. Raises OSError, or Damaged if it is larger than any run's, or, at
+    once, if it does not begin with `begins`, like a `kind`."""
     with files.opened(path) as file:
         most = max(MOST_TIMES * file.seek(0, io.SEEK_END), LEAST)
         file.seek(0)

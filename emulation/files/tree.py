@@ -42,11 +42,8 @@ def identity(descriptor: int) -> list[int]:
 
 
 def walk(top: int, meet: Meet, leave: Callable[[int, str], None] = lambda folder, name: None) -> None:
-    """Call `meet` for every entry below an open folder.
-
-    Call `leave` with the parent and the name of each folder, after everything in it. Raises OSError, also if a folder
-    is moved during the walk.
-    """
+    """Call `meet` for every entry below an open folder. Call `leave` with the parent and the name of each folder, after
+    everything in it. Raises OSError, also if a folder is moved during the walk."""
     here = os.open(".", FOLDER, dir_fd=top)
     above: list[tuple[list[int], list[str], str]] = []
     try:

@@ -17,10 +17,8 @@ from emulation.files import naming
 
 @contextmanager
 def at_once(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder, whose files move to `folder` at the end.
-
-    If an exception is raised, none of them do, and a `folder` that did not exist before is removed. Raises OSError.
-    """
+    """Yield a temporary folder, whose files move to `folder` at the end. If an exception is raised, none of them do,
+    and a `folder` that did not exist before is removed. Raises OSError."""
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:

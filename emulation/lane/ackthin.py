@@ -47,10 +47,8 @@ LAYOUT = struct.Struct(f"={len(REASONS) + 3}Q6I")
 
 
 def pack(options: Options) -> bytes:
-    """Pack the given parameters as the attributes of TCA_OPTIONS.
-
-    Raises ValueError if there is no such parameter, or if its value is out of range.
-    """
+    """Pack the given parameters as the attributes of TCA_OPTIONS. Raises ValueError if there is no such parameter, or
+    if its value is out of range."""
     numbers = {name: number(name, value) for name, value in options.items()}
     return build((PARAMETERS[name].attribute, value) for name, value in numbers.items())
 

@@ -45,10 +45,8 @@ STATUS = (
 
 
 def quantile(counts: Sequence[int], fraction: float) -> int:
-    """Return a quantile of delays that are counted in bins, as dcf80211.yaml defines them for `late`.
-
-    The result is the lower bound of its bin, in ns, or 0 if there are no delays.
-    """
+    """Return a quantile of delays that are counted in bins, as dcf80211.yaml defines them for `late`. The result is the
+    lower bound of its bin, in ns, or 0 if there are no delays."""
     due, seen = fraction * sum(counts), 0
     for bin_, count in enumerate(counts):
         seen += count
@@ -91,10 +89,8 @@ def gain_q63(weaker_mdb: int) -> int:
 
 
 def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
-    """Split an array of `size`-byte entries into parts that fit an attribute.
-
-    Yield the index of each part's first entry, and the part. There is at least one part.
-    """
+    """Split an array of `size`-byte entries into parts that fit an attribute. Yield the index of each part's first
+    entry, and the part. There is at least one part."""
     for at in range(0, max(len(entries), 1), LONGEST_ATTRIBUTE // size * size):
         yield at // size, entries[at : at + LONGEST_ATTRIBUTE // size * size]
 
@@ -110,10 +106,8 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 
 
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the radios of a plan as the air's stations, in the order of the plan.
-
-    Each has `name`, `address`, `edca`, `freq`, and the settings in OVERRIDABLE, which default to the air's.
-    """
+    """Return the radios of a plan as the air's stations, in the order of the plan. Each has `name`, `address`, `edca`,
+    `freq`, and the settings in OVERRIDABLE, which default to the air's."""
     freq, air = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}, plan["air"]
     return [
         {

@@ -33,10 +33,8 @@ def stolen_s() -> float:
 
 
 def settle() -> None:
-    """Let a network begin in a state that does not depend on what ran before in this lane.
-
-    Wait until all earlier activity is over, and restart the seed's random numbers. Without effect in real time.
-    """
+    """Let a network begin in a state that does not depend on what ran before in this lane. Wait until all earlier
+    activity is over, and restart the seed's random numbers. Without effect in real time."""
     if wait_until_settled():
         with open("/dev/urandom") as file:
             fcntl.ioctl(file, RESTART_RANDOM)

@@ -290,10 +290,8 @@ def in_child(run: Callable[[], int]) -> int:
 
 
 def serve(boot: dict[str, Any], reports_file: str) -> None:
-    """Carry out boot.json and write reports to `reports_file`. Publish the results at the end.
-
-    A plan runs in this process: in a child, each page that it writes to would be copied.
-    """
+    """Carry out boot.json and write reports to `reports_file`. Publish the results at the end. A plan runs in this
+    process: in a child, each page that it writes to would be copied."""
     global reports
     reports = os.open(reports_file, os.O_WRONLY | os.O_NOCTTY)
     syscalls.allow_open_files(OPEN_FILES)

@@ -77,10 +77,8 @@ class Programs:
         return self.running[-1]
 
     def wait(self, program: Program, match: Callable[[str], Any], seconds: float) -> Any:
-        """Wait until `match` returns a true value for a new line of this program, and return that value.
-
-        Return None after `seconds`. Raises OSError if a program of the link has ended.
-        """
+        """Wait until `match` returns a true value for a new line of this program, and return that value. Return None
+        after `seconds`. Raises OSError if a program of the link has ended."""
         deadline, seen = time.monotonic() + seconds, len(program.lines)
         poll = select.poll()
         for each in self.running:

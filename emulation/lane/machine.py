@@ -51,10 +51,8 @@ def load(name: str) -> None:
 
 
 def enter_host(folders: dict[str, str]) -> None:
-    """Make the host's root file system the root, read-only, and mount its other folders.
-
-    Programs of the user then run as on the host. Helpers that the kernel starts stay outside.
-    """
+    """Make the host's root file system the root, read-only, and mount its other folders. Programs of the user then run
+    as on the host. Helpers that the kernel starts stay outside."""
     for name in TRANSPORT:
         load(name)
     (root, *tags), (_, *places) = folders.keys(), folders.values()

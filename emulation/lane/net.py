@@ -232,11 +232,8 @@ class Net:
         self.calls.append((seconds, call))
 
     def run(self, seconds: float, progress: Progress = ignore_progress) -> dict[str, Any]:
-        """Run the plan's applications for `seconds` of lane time, and return the content of lane.json.
-
-        `progress` gets the fraction done and the elapsed lane time in seconds, 100 times or every few seconds. Raises
-        OSError.
-        """
+        """Run the plan's applications for `seconds` of lane time, and return the content of lane.json. `progress` gets
+        the fraction done and the elapsed lane time in seconds, 100 times or every few seconds. Raises OSError."""
         plan = self.build()
         if self.runs:
             wait_until_settled()  # of the previous run

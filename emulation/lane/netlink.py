@@ -44,10 +44,8 @@ class NetlinkError(OSError):
 
 
 def build(attributes: Iterable[tuple[int, Value]]) -> bytes:
-    """Encode attributes: bytes as they are, str with a final NUL, int as u32, a list as a nest.
-
-    Raises NetlinkError if a payload exceeds the 16-bit length.
-    """
+    """Encode attributes: bytes as they are, str with a final NUL, int as u32, a list as a nest. Raises NetlinkError if
+    a payload exceeds the 16-bit length."""
     out = bytearray()
     for kind, value in attributes:
         if isinstance(value, list):
@@ -144,10 +142,8 @@ class Netlink:
         self.socket.close()
 
     def request(self, kind: int, payload: bytes, flags: int = 0, what: str = "request") -> list[bytes]:
-        """Send a request and return the payloads of the answers, in order; with DUMP in `flags`, all parts.
-
-        Raises NetlinkError with the kernel's errno and text; `what` describes the request in it.
-        """
+        """Send a request and return the payloads of the answers, in order; with DUMP in `flags`, all parts. Raises
+        NetlinkError with the kernel's errno and text; `what` describes the request in it."""
         self.sequence += 1
         flags |= REQUEST | (0 if flags & DUMP == DUMP else ACK)
         self.socket.send(HEADER.pack(HEADER.size + len(payload), kind, flags, self.sequence, 0) + payload)
@@ -165,10 +161,8 @@ class Netlink:
                 return answers
 
     def wait(self, wanted: Callable[[int, bytes], bool], what: str, seconds: float = 60.0) -> bytes:
-        """Wait for an event for which `wanted(type, payload)` is true, and return its payload.
-
-        Raises NetlinkError (ETIMEDOUT) after `seconds` without one.
-        """
+        """Wait for an event for which `wanted(type, payload)` is true, and return its payload. Raises NetlinkError
+        (ETIMEDOUT) after `seconds` without one."""
         self.socket.settimeout(seconds)
         try:
             while True:

@@ -126,10 +126,8 @@ class Node:
             stack.pop_all()
 
     def new_bridge(self, plan: dict[str, Any]) -> Callable[[Interface], None]:
-        """Make a bridge and return a function that makes an interface its port.
-
-        It is Open vSwitch, or the kernel's, without IGMP snooping, which would send queries. Raises OSError.
-        """
+        """Make a bridge and return a function that makes an interface its port. It is Open vSwitch, or the kernel's,
+        without IGMP snooping, which would send queries. Raises OSError."""
         if plan["kind"] == "ovs":
             from emulation.lane.ovs import Switch
 
@@ -184,9 +182,7 @@ class Node:
 
     def start_daemon(self, command: Sequence[str], last_output: Callable[[], str], **options: Any) -> Daemon:
         """Start a program that runs as long as the node exists; an interrupt at a prompt does not reach it.
-
-        `last_output` returns its last output for the error message if it ends early.
-        """
+        `last_output` returns its last output for the error message if it ends early."""
         from subprocess import DEVNULL
 
         from emulation.lane.programs import Daemon
@@ -201,10 +197,8 @@ class Node:
             self.daemons.pop().stop()
 
     def cmd(self, command: Sequence[str] | str) -> str:
-        """Run a program in the node to its end and return its output, including errors.
-
-        If a shell in it did not find a command, print a hint on standard error, also if its message was redirected.
-        """
+        """Run a program in the node to its end and return its output, including errors. If a shell in it did not find a
+        command, print a hint on standard error, also if its message was redirected."""
         from subprocess import DEVNULL, PIPE, STDOUT
 
         from emulation.lane import programs
@@ -283,9 +277,7 @@ class Interface:
 
     def set_qdisc(self, options: dict[str, Any], index: int | None = None, parent: int | None = None) -> None:
         """Install a root qdisc on the interface, or on interface `index` that replaces it; with `parent`, a child.
-
-        `options` has its `kind`, the options of ackthin or netem, and the qdisc `below` it. Raises NetlinkError.
-        """
+        `options` has its `kind`, the options of ackthin or netem, and the qdisc `below` it. Raises NetlinkError."""
         from emulation.lane import ackthin, netem
 
         node, wanted, index = self.node, dict(options), index or self.index

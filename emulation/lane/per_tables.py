@@ -35,11 +35,8 @@ class Table:
 
 
 def read(path: str) -> Table:
-    """Read a table. If there is no such file, try the name with "ax" appended.
-
-    Mininet-WiFi omits this suffix, and the wmediumd that it installs adds it. Raises Misuse with file and line, or
-    OSError.
-    """
+    """Read a table. If there is no such file, try the name with "ax" appended. Mininet-WiFi omits this suffix, and the
+    wmediumd that it installs adds it. Raises Misuse with file and line, or OSError."""
     if not os.path.exists(path) and os.path.exists(f"{path}ax"):
         path += "ax"
     with open(path, "rb") as file:

@@ -34,10 +34,8 @@ class Presence:
         self.loop: Loop | None = None  # of a run
 
     def start(self, spans: Mapping[str, Sequence[tuple[float, float | None]]], loop: Loop, began_ns: int) -> None:
-        """Start the presence of a run. `spans` has the times each node is on, by name.
-
-        A span is its first and last second since `began_ns`; None: to the end of the run. Raises NetlinkError.
-        """
+        """Start the presence of a run. `spans` has the times each node is on, by name. A span is its first and last
+        second since `began_ns`; None: to the end of the run. Raises NetlinkError."""
         self.loop = loop
         for name, on_spans in spans.items():
             node = self.net.nodes[name]

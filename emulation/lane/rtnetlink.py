@@ -91,9 +91,7 @@ class Route(Netlink):
         gso_max_segs: int | None = None,
     ) -> None:  # fmt: skip
         """Change a link: switch it `up` or down, rename it, set its MTU or hardware address, or put it under a master.
-
-        It can also move to the namespace of a file descriptor. `gso_max_segs` limits the segments of a GSO packet.
-        """
+        It can also move to the namespace of a file descriptor. `gso_max_segs` limits the segments of a GSO packet."""
         change, flags = (0, 0) if up is None else (UP, UP * up)
         wanted: tuple[tuple[int, Value | None], ...] = (
             *((IFLA_IFNAME, name), (IFLA_MTU, mtu), (IFLA_ADDRESS, address)),

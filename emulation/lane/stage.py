@@ -147,10 +147,8 @@ class Stage:
         return self.net.air.look() if self.net.air else []
 
     def start(self, source: str, destination: str, name: str = "") -> str:
-        """Start a flow of the network's kind, or with the TCP of this name, and return the flow's name.
-
-        Raises ValueError or OSError.
-        """
+        """Start a flow of the network's kind, or with the TCP of this name, and return the flow's name. Raises
+        ValueError or OSError."""
         if name:
             self._set_parameters(find_tcp(name))
         kind = f"bulk,tcp={name}" if name else None
@@ -175,10 +173,8 @@ class Stage:
         found.plan["stop_s"] = self.now_ns / 1e9
 
     def tcp(self, flow: str, name: str) -> None:
-        """Switch a running flow to another TCP that differs only in its congestion control.
-
-        Raises ValueError if that is not possible, or OSError.
-        """
+        """Switch a running flow to another TCP that differs only in its congestion control. Raises ValueError if that
+        is not possible, or OSError."""
         found, variant = self.flow(flow), find_tcp(name)
         sender = getattr(found.application, "sender", None)
         if not found.running or sender is None:

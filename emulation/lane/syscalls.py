@@ -66,10 +66,8 @@ def enter_network_namespace(descriptor: int) -> None:
 
 
 def load_module(path: str, parameters: str = "") -> None:
-    """Load a kernel module, unless it is loaded.
-
-    Raises OSError; EEXIST if the module registers something that the kernel already has.
-    """
+    """Load a kernel module, unless it is loaded. Raises OSError; EEXIST if the module registers something that the
+    kernel already has."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         check(libc.syscall(FINIT_MODULE, descriptor, parameters.encode(), 0), f"load {path}")
@@ -87,11 +85,8 @@ def unload_module(name: str) -> None:
 
 
 def is_readable(descriptor: int) -> bool:
-    """Return whether data can be read; in virtual time, this takes no time.
-
-    A failing system call takes a microsecond (arch/um/kernel/skas/syscall.c). `select` reads the clock, which may also
-    take time.
-    """
+    """Return whether data can be read; in virtual time, this takes no time. A failing system call takes a microsecond
+    (arch/um/kernel/skas/syscall.c). `select` reads the clock, which may also take time."""
     asked = ctypes.create_string_buffer(POLLFD.pack(descriptor, POLLIN, 0), POLLFD.size)
     return check(libc.poll(asked, 1, 0), "poll") > 0
 

@@ -116,10 +116,8 @@ def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
 def received_powers(
     specification: Specification, network: Network, positions: Positions | None = None
 ) -> ReceivedPowers:
-    """Compute powers and delays between the nodes of a network, at their own or at these positions (m).
-
-    Raises Misuse if the model does not fit the network, or if a delay is too long for the air.
-    """
+    """Compute powers and delays between the nodes of a network, at their own or at these positions (m). Raises Misuse
+    if the model does not fit the network, or if a delay is too long for the air."""
     names = list(network.nodes)
     if positions is None:
         positions = [node.position for node in network.nodes.values()]
@@ -141,10 +139,8 @@ def received_powers(
 
 
 def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
-    """Return the mean received powers at these positions, in dBm, as [transmitter][receiver], before fading.
-
-    Raises Misuse, or ValueError if the model does not fit.
-    """
+    """Return the mean received powers at these positions, in dBm, as [transmitter][receiver], before fading. Raises
+    Misuse, or ValueError if the model does not fit."""
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
     stronger, gains = excess_db(specification, network)[:, None], gains_db(network)
@@ -164,10 +160,8 @@ def gains_db(network: Network) -> NDArray[np.float64]:
 def _received_dbm(
     specification: Specification, names: Sequence[str], distance: propagation.Floats
 ) -> propagation.Floats:
-    """Return the model's received powers between these stations at these distances (m).
-
-    Raises ValueError if the model does not fit.
-    """
+    """Return the model's received powers between these stations at these distances (m). Raises ValueError if the model
+    does not fit."""
     medium = specification.medium
     if isinstance(medium.propagation, propagation.Table):
         return link_table.received_dbm(medium.propagation, names, medium.noise_dbm, medium.bit_errors, medium.per)

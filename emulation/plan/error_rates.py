@@ -137,10 +137,8 @@ def bit_error_rate(rate: int, sinr_db: Floats) -> Floats:
 
 @cache
 def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
-    """Return lambda x 2^40 of a rate on the grid, as integers that never rise with the SINR.
-
-    `model` is for OFDM: `nist` for the equations, `table` for the link simulations.
-    """
+    """Return lambda x 2^40 of a rate on the grid, as integers that never rise with the SINR. `model` is for OFDM:
+    `nist` for the equations, `table` for the link simulations."""
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
     simulated = model == "table" and rate in SIMULATED
     values = lambdas(SIMULATED[rate], grid) if simulated else -np.log1p(-bit_error_rate(rate, grid))
@@ -171,9 +169,7 @@ def error_table(
     rates: list[int], model: str = "nist", per: PerTable | None = None, by_mcs: bool = False
 ) -> dict[str, object]:
     """Return `error_table` of the plan for these rates (100 kb/s), and with `by_mcs` for all MCS by link simulations.
-
-    Outside the grid, the air uses its end values.
-    """
+    Outside the grid, the air uses its end values."""
     table = {str(rate): list(measured_q40(rate, per) if per else lambda_q40(rate, model)) for rate in rates}
     later = {"bcc_q40": by_mcs_q40(BCC), "ldpc_q40": by_mcs_q40(LDPC)}
     return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table, **(later if by_mcs else {})}

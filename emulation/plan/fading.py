@@ -58,10 +58,8 @@ def cumulative(k: float, x: Floats) -> Floats:
 
 @cache
 def quantiles(k: float) -> Floats:
-    """Return the quantiles at 0, 1/FADES, ... 1. Interpolated linearly, their mean is 1.
-
-    The first and the last are chosen so that the tails keep their means; the exact values are 0 and infinity.
-    """
+    """Return the quantiles at 0, 1/FADES, ... 1. Interpolated linearly, their mean is 1. The first and the last are
+    chosen so that the tails keep their means; the exact values are 0 and infinity."""
     x = np.linspace(0, (math.sqrt(k) + 4.5) ** 2 / (k + 1), GRID)
     upto = np.maximum.accumulate(cumulative(k, x))
 

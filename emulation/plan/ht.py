@@ -98,10 +98,8 @@ def plan_ht(radio: Radio, link: str, legacy: bool) -> dict[str, Any]:
 
 
 def hold(radios: Sequence[dict[str, Any]]) -> None:
-    """Set `held` of the `ht` of radios whose MCS minstrel_ht can be held at: all other radios know it.
-
-    It would also hold it for stations that do not.
-    """
+    """Set `held` of the `ht` of radios whose MCS minstrel_ht can be held at: all other radios know it. It would also
+    hold it for stations that do not."""
     ranks = list(FORMATS.values())
     for mine in radios:
         known = all(

@@ -25,10 +25,8 @@ def plan_lifetime(nodes: Sequence[dict[str, Any]], most_hops: int, found: Module
 
 
 def hop_bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
-    """Return an upper bound of the hops between any two nodes, and of those of any planned route.
-
-    It is twice the largest hop count from one node of each connected part.
-    """
+    """Return an upper bound of the hops between any two nodes, and of those of any planned route. It is twice the
+    largest hop count from one node of each connected part."""
     most = max((route["metric"] for node in nodes for route in node["routing"].get("routes", ())), default=0)
     left = set(range(len(reach)))
     while left:

@@ -65,10 +65,8 @@ LDPC: dict[int, Curve] = {
 
 
 def lambdas(curve: Curve, sinr_db: Floats) -> Floats:
-    """Return lambda by SINR in dB, interpolating its logarithm.
-
-    Below the first point it continues with the first slope, up to a BER of 1/2. Above the last point it is 0.
-    """
+    """Return lambda by SINR in dB, interpolating its logarithm. Below the first point it continues with the first
+    slope, up to a BER of 1/2. Above the last point it is 0."""
     first, step, values = curve
     at, logs = first + step * np.arange(len(values)), np.log(values)
     before = logs[0] + (np.asarray(sinr_db) - first) * (logs[1] - logs[0]) / step

@@ -31,11 +31,8 @@ def plan_memory(
     nodes: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]], reached: NDArray[np.bool_], moving: bool,
     applications: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any] | None:  # fmt: skip
-    """Return `memory` of docs/interfaces.md, section 1; None if a lane's default is enough.
-
-    `reached` has which nodes receive each other, in the order of the nodes with radios. Moving nodes may meet all
-    others.
-    """
+    """Return `memory` of docs/interfaces.md, section 1; None if a lane's default is enough. `reached` has which nodes
+    receive each other, in the order of the nodes with radios. Moving nodes may meet all others."""
     buffers = [buffer_bytes(flow) for flow in applications if flow["congestion"]]
     needed = BASE_MB + NODE_MB * len(nodes) + PEER_MB * peers(nodes, links, reached, moving)
     needed += PAIR_MB * len(reached) ** 2 + sum(buffers) / 2**20
@@ -61,10 +58,8 @@ def buffer_bytes(flow: Mapping[str, Any]) -> int:
 def peers(
     nodes: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]], reached: NDArray[np.bool_], moving: bool
 ) -> int:
-    """Return the most peers that all radios have together: the stations they receive.
-
-    On a link with access points, each station counts as a peer of its access point, and vice versa.
-    """
+    """Return the most peers that all radios have together: the stations they receive. On a link with access points,
+    each station counts as a peer of its access point, and vice versa."""
     over_ap = {link["name"] for link in links if link_class(link["kind"]).over_ap}
     found, radios = 0, (node for node in nodes if any(each["kind"] == "radio" for each in node["interfaces"]))
     for row, node in zip(reached, radios, strict=True):

@@ -108,10 +108,8 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
 def radio_of_link(
     usual: Radio, network: Network, kind: str, members: Sequence[str], settings: Mapping[str, Any]
 ) -> Radio:
-    """Return the radio that nodes of a link have without settings of their own. Raises Misuse.
-
-    It is the network's, with the link's channel. In a BSS, it is that of the first access point.
-    """
+    """Return the radio that nodes of a link have without settings of their own. Raises Misuse. It is the network's,
+    with the link's channel. In a BSS, it is that of the first access point."""
     found, radio = link_class(kind), usual
     if found.interface != "radio":
         return usual

@@ -38,10 +38,8 @@ LONGEST = 200  # characters of a path in a message
 
 
 def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
-    """Set up what runs need and is missing, the packages of `groups`, and the modules in `folders`.
-
-    Raises Misuse if a folder has no modules, Failure with a remedy otherwise.
-    """
+    """Set up what runs need and is missing, the packages of `groups`, and the modules in `folders`. Raises Misuse if a
+    folder has no modules, Failure with a remedy otherwise."""
     for folder in folders:
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
             raise Misuse(f"modules: there is no Kbuild in {folder}")

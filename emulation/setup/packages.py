@@ -147,10 +147,8 @@ def command(packages: Sequence[str]) -> str:
 
 
 def ensure(*groups: Group) -> None:
-    """Install what is missing: directly as root, or with sudo if a person confirms it.
-
-    Raises SetupError with the command that installs it otherwise.
-    """
+    """Install what is missing: directly as root, or with sudo if a person confirms it. Raises SetupError with the
+    command that installs it otherwise."""
     obtain([need for group in groups for need in NEEDS[group]])
 
 

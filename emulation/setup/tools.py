@@ -49,10 +49,8 @@ def compiler() -> str | None:
 
 
 def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
-    """Run make in a folder on all CPUs and show its progress; append its output to the log.
-
-    Raises SetupError with its errors and its last lines if it fails. make ends if this process does.
-    """
+    """Run make in a folder on all CPUs and show its progress; append its output to the log. Raises SetupError with its
+    errors and its last lines if it fails. make ends if this process does."""
     variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
     begin = told = time.monotonic()

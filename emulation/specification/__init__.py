@@ -141,10 +141,8 @@ def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER
 
 
 def of_nodes(network: Network) -> dict[str, Any]:
-    """Return the options that a network without a mode takes from the first of its nodes with the latest one.
-
-    Access points come before stations. Raises ValueError.
-    """
+    """Return the options that a network without a mode takes from the first of its nodes with the latest one. Access
+    points come before stations. Raises ValueError."""
     ranks = ("b", "g", "a", OLDER, *FORMATS)
     nodes = [node.settings for kind in ("ap", "station") for node in network.nodes.values() if node.kind == kind]
     there = [settings for settings in nodes if settings.get("mode") in ranks]
@@ -182,10 +180,8 @@ def flat(nested: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 
 def unflatten(flat: Mapping[str, JsonValue], trust: Trust = NOBODY) -> Specification:
-    """Make the specification whose options `flatten` returned, such as those of a run folder.
-
-    Raises ValueError, as `specify` does.
-    """
+    """Make the specification whose options `flatten` returned, such as those of a run folder. Raises ValueError, as
+    `specify` does."""
     options = dict(flat)
     topology, own = options.pop("topology", None), options.pop("own", None)
     return specify(topology if isinstance(topology, str) else Network.model_validate(own), options, trust)

@@ -28,10 +28,8 @@ def _motion(value: object, info: ValidationInfo) -> object:
 
 
 def _applications(value: object) -> object:
-    """Accept applications as on a command line: `voice,from=sta1,to=sta3,codec=g729`.
-
-    Several are in a sequence, or separated by semicolons.
-    """
+    """Accept applications as on a command line: `voice,from=sta1,to=sta3,codec=g729`. Several are in a sequence, or
+    separated by semicolons."""
     several = value.split(";") if isinstance(value, str) else value
     return tuple(map(_application, several)) if isinstance(several, tuple | list) else several
 

@@ -379,10 +379,8 @@ def mdbm(power_dbm: float) -> int:
 
 
 def power_mdbm(power_dbm: Floats, floor_dbm: float) -> NDArray[np.int64]:
-    """Convert powers [transmitter][receiver] for the air; SILENT below the floor, and from a station to itself.
-
-    Raises ValueError if a power exceeds STRONGEST_DBM.
-    """
+    """Convert powers [transmitter][receiver] for the air; SILENT below the floor, and from a station to itself. Raises
+    ValueError if a power exceeds STRONGEST_DBM."""
     silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
     if (strongest := np.where(silent, -np.inf, power_dbm).max(initial=-np.inf)) > STRONGEST_DBM:
         raise ValueError(f"{strongest:g} dBm would arrive; the air accepts {STRONGEST_DBM} dBm (10 W) at most")

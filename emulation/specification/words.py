@@ -91,10 +91,8 @@ SHORTER = {
 
 
 def explain(error: ValueError, sections: frozenset[str] = frozenset()) -> list[str]:
-    """Return what is wrong, for people, a line per error. ValidationError is a ValueError.
-
-    The location of an error omits names of `sections`, which options do not have.
-    """
+    """Return what is wrong, for people, a line per error. ValidationError is a ValueError. The location of an error
+    omits names of `sections`, which options do not have."""
     if not isinstance(error, ValidationError):
         return [str(error)]
     lines = []

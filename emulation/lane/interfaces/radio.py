@@ -124,10 +124,8 @@ class Interface(node.Interface):
             self.set_fixed_rate_index(mcs_index(ht))  # the air sends data by it in any case; so the kernel reports it
 
     def starting(self) -> None:
-        """Subscribe to nl80211's events, which joining waits for.
-
-        It does not subscribe earlier, because the kernel offers each event of any radio to all subscribers.
-        """
+        """Subscribe to nl80211's events, which joining waits for. It does not subscribe earlier, because the kernel
+        offers each event of any radio to all subscribers."""
         self.events.join("nl80211", "mlme")
 
     def started(self) -> None:
@@ -173,10 +171,8 @@ class Interface(node.Interface):
         return None if value == RTS_OFF else value
 
     def set_rate_mask(self, rates: Sequence[int], freq: int) -> None:
-        """Send at these legacy rates only (100 kb/s), on the band of `freq` (MHz).
-
-        The interface must be up and must not have joined: mac80211 requires a basic rate of a joined one.
-        """
+        """Send at these legacy rates only (100 kb/s), on the band of `freq` (MHz). The interface must be up and must
+        not have joined: mac80211 requires a basic rate of a joined one."""
         band = BAND_2GHZ if freq < 3000 else BAND_5GHZ
         self.tune(SET_TX_BITRATE_MASK, (TX_RATES, [(band, [(LEGACY_RATES, rate_bytes(rates))])]), what=f"rates {rates}")
 
@@ -215,11 +211,8 @@ class Interface(node.Interface):
         self.current_rates = [rate]
 
     def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
-        """Join an independent BSS on a fixed channel (MHz) with a fixed BSSID, so that no scan precedes.
-
-        `beacon_tu` is 10 to 10000 units of 1024 µs; rates are in 100 kb/s. Returns when the kernel reports that it
-        joined.
-        """
+        """Join an independent BSS on a fixed channel (MHz) with a fixed BSSID, so that no scan precedes. `beacon_tu` is
+        10 to 10000 units of 1024 µs; rates are in 100 kb/s. Returns when the kernel reports that it joined."""
         cell: list[tuple[int, Value]] = [(SSID, ssid.encode()), (MAC, hardware_address(bssid)), (FREQ_FIXED, b"")]
         values = *channel(freq, self.plan.get("ht")), *cell, *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_IBSS, *values, what=f"join IBSS {ssid}")
@@ -235,10 +228,8 @@ class Interface(node.Interface):
         self.tune(JOIN_OCB, *channel(freq), what="join OCB")
 
     def shift_beacons(self, by_us: int) -> None:
-        """Shift the times of this station's beacons.
-
-        All hwsim radios have the same clock: without a shift, their beacons would always collide.
-        """
+        """Shift the times of this station's beacons. All hwsim radios have the same clock: without a shift, their
+        beacons would always collide."""
         path = f"/sys/kernel/debug/ieee80211/{self.name}/netdev:{self.name}/tsf"
         if os.path.exists(path):  # some kernels lack mac80211's debugfs; in real time, the starts differ anyway
             with open(path, "w") as tsf:
@@ -282,11 +273,8 @@ class Interface(node.Interface):
         }
 
     def wait_for_peers(self, addresses: set[str], seconds: float) -> None:
-        """Wait until all of these are peers.
-
-        nl80211 reports when it first hears a peer, but not when a peering completes. So this looks every 10 ms. Raises
-        NetlinkError (ETIMEDOUT) if any is missing after `seconds`.
-        """
+        """Wait until all of these are peers. nl80211 reports when it first hears a peer, but not when a peering
+        completes. So this looks every 10 ms. Raises NetlinkError (ETIMEDOUT) if any is missing after `seconds`."""
         deadline = time.monotonic() + seconds
         while missing := addresses - self.peers():
             if time.monotonic() > deadline:
@@ -295,10 +283,8 @@ class Interface(node.Interface):
             select.select([], [], [], 0.01)
 
     def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> int:
-        """Wait for one of these nl80211 events about this interface.
-
-        Return its status code; 0: success, or no code. Raises NetlinkError (ETIMEDOUT) after `seconds`.
-        """
+        """Wait for one of these nl80211 events about this interface. Return its status code; 0: success, or no code.
+        Raises NetlinkError (ETIMEDOUT) after `seconds`."""
         body = self.events.wait(
             lambda _, body: body[0] in events and self.is_about_this(body), f"{self.name}: {what}", seconds
         )

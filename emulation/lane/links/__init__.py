@@ -48,11 +48,8 @@ class Link:
 
     @classmethod
     def decide(cls, plan: dict[str, Any], kinds: Collection[str], changing: bool, receive_dbm: float) -> None:
-        """Complete settings in the plan that the user left open.
-
-        `kinds` has the kinds of its nodes. `changing` is true if nodes come, go or move. `receive_dbm` is the reception
-        threshold.
-        """
+        """Complete settings in the plan that the user left open. `kinds` has the kinds of its nodes. `changing` is true
+        if nodes come, go or move. `receive_dbm` is the reception threshold."""
 
     def is_ap(self, interface: Interface) -> bool:
         """Return whether an interface is an access point."""
@@ -94,10 +91,8 @@ class Link:
         """Ask which neighbours are there, without waiting for the answers."""
 
     def watch(self, loop: Loop) -> None:
-        """Handle the link's events in the loop while a measurement runs, until `unwatch`.
-
-        Raises OSError if something fails; later, the loop raises it.
-        """
+        """Handle the link's events in the loop while a measurement runs, until `unwatch`. Raises OSError if something
+        fails; later, the loop raises it."""
 
     def unwatch(self) -> None:
         """Stop handling events."""
@@ -110,10 +105,8 @@ class Link:
         interface.switch(on=False)
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
-        """Switch an interface on and join again; if `patient`, wait for its neighbours, as `meet` does.
-
-        The kernel has lost the interface's rates and routes. Restoring the routes is not the link's task.
-        """
+        """Switch an interface on and join again; if `patient`, wait for its neighbours, as `meet` does. The kernel has
+        lost the interface's rates and routes. Restoring the routes is not the link's task."""
         with interface.receiving_events():
             self.switch_on(interface)
             self.join(interface)

@@ -26,11 +26,8 @@ class Link(links.Link):
         interface.join_ibss(plan["ssid"], plan["freq"], BSSID, plan["beacon_tu"], plan["basic_rates"])
 
     def meet(self, interface: Interface) -> None:
-        """Send probe requests until all neighbours have answered and are peers.
-
-        Linux drops frames for a station it has not heard. Waiting for beacons would take long, as they are ten seconds
-        apart.
-        """
+        """Send probe requests until all neighbours have answered and are peers. Linux drops frames for a station it has
+        not heard. Waiting for beacons would take long, as they are ten seconds apart."""
         neighbours = interface.plan["neighbours"]
         missing = set(neighbours.values()) - interface.peers()
         for _ in range(ATTEMPTS):

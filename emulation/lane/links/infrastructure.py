@@ -202,10 +202,8 @@ class Link(links.Link):
         return SECURITY_LINES[Security(plan["security"])][0].format(plan["passphrase"])
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
-        """Let the kernel find an access point and connect.
-
-        The kernel searches once and its probe may collide, so this asks several times. Raises NetlinkError if it fails.
-        """
+        """Let the kernel find an access point and connect. The kernel searches once and its probe may collide, so this
+        asks several times. Raises NetlinkError if it fails."""
         wait, plan = wait and bool(interface.plan["aps"]), self.settings_of(interface)
         for last in [False] * (ATTEMPTS - 1) + [True]:
             wanted = (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), *association_elements(plan, interface)

@@ -59,10 +59,8 @@ class Relay(Recorder):
         loop.watch(self.source, select.EPOLLIN, self.copy)
 
     def copy(self) -> None:
-        """Append what the channel holds, and make it visible to the host, which reads along.
-
-        The channel is readable when much data is ready.
-        """
+        """Append what the channel holds, and make it visible to the host, which reads along. The channel is readable
+        when much data is ready."""
         while data := os.read(self.source, READ_SIZE):
             left = memoryview(data)
             while left:  # an almost full disk may write only a part

@@ -81,10 +81,8 @@ class Routing:
         """Install a node's routes again, after an interface was down and the kernel has lost them."""
 
     def via(self, node: Node, to: Node) -> Node | None:
-        """Return a node's next hop to another, from its kernel's current routes; None: there is no route.
-
-        The recorder `flow_routes` uses it. Raises OSError.
-        """
+        """Return a node's next hop to another, from its kernel's current routes; None: there is no route. The recorder
+        `flow_routes` uses it. Raises OSError."""
         raise NotImplementedError
 
     def counters(self) -> dict[str, Any]:
@@ -122,10 +120,8 @@ def metrics_of_nodes(ips: list[str], demands: list[Demand]) -> list[dict[str, Me
 
 
 def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[int]]:
-    """Return for each node the other ends of its flows, to which it must have routes before a run.
-
-    Skip ends without a path if they may be `unreachable`; otherwise raises Unreachable.
-    """
+    """Return for each node the other ends of its flows, to which it must have routes before a run. Skip ends without a
+    path if they may be `unreachable`; otherwise raises Unreachable."""
     wanted: list[list[int]] = [[] for _ in reach]
     for demand in demands:
         if demand.destination in reachable(reach, demand.source):
@@ -173,10 +169,8 @@ def check_metrics(node: Node, to: str, metrics: Metrics) -> None:
 
 
 def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, int, int]]) -> dict[str, int]:
-    """Return a routing's options, which are whole numbers; `known` has the default, least and most of each.
-
-    Raises ValueError if an option is unknown or out of range.
-    """
+    """Return a routing's options, which are whole numbers; `known` has the default, least and most of each. Raises
+    ValueError if an option is unknown or out of range."""
     chosen = {name: default for name, (default, _, _) in known.items()}
     for name, value in options.items():
         if name not in known:

@@ -93,11 +93,8 @@ class Routing(static.Routing):
 
 
 def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int) -> list[list[int]]:
-    """Broadcast probes from all nodes, and return how many each received, as [sender][receiver].
-
-    Each node sends at its own pace. Linux drops the first frame from an unknown station, so there is one more probe,
-    which does not count.
-    """
+    """Broadcast probes from all nodes, and return how many each received, as [sender][receiver]. Each node sends at its
+    own pace. Linux drops the first frame from an unknown station, so there is one more probe, which does not count."""
     import random
 
     draw = random.Random(seed)
@@ -151,10 +148,8 @@ def etx(received: list[list[int]], probes: int) -> list[dict[int, float]]:
 
 
 def least_etx_routes(links: list[dict[int, float]], demands: list[Demand]) -> static.Routes:
-    """Return (at, to) -> (next hop, hops to go) along the paths of least ETX, for all pairs that `static` routes.
-
-    Of paths with equal ETX it takes one with the fewest hops, then that of the lowest index.
-    """
+    """Return (at, to) -> (next hop, hops to go) along the paths of least ETX, for all pairs that `static` routes. Of
+    paths with equal ETX it takes one with the fewest hops, then that of the lowest index."""
     needed = {(demand.source, demand.destination) for demand in demands}
     routes: static.Routes = {}
     for to, sources in sorted(static.destinations(len(links), needed).items()):

@@ -34,10 +34,8 @@ def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False,
     path: Sequence[Sequence[int]] = (), **options: Any,
 ) -> list[Planned]:  # fmt: skip
-    """Return the routes and next hops of all nodes (see `emulation.lane.routing`).
-
-    The ends of each `path` have routes along it. Raises Unreachable, or ValueError if an option or a path is invalid.
-    """
+    """Return the routes and next hops of all nodes (see `emulation.lane.routing`). The ends of each `path` have routes
+    along it. Raises Unreachable, or ValueError if an option or a path is invalid."""
     if options:
         raise ValueError(f"static routing has no option {', '.join(options)}; there are: path")
     own = routes_along(path, reach)
@@ -46,10 +44,8 @@ def plan(
 
 
 def routes_along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
-    """Return the routes along paths, in both directions.
-
-    Raises ValueError if two hops are not in reach, or if two paths to one node diverge.
-    """
+    """Return the routes along paths, in both directions. Raises ValueError if two hops are not in reach, or if two
+    paths to one node diverge."""
     routes: Routes = {}
     for path in paths:
         for direction in (list(path), list(path)[::-1]):

@@ -35,11 +35,8 @@ def others_radios() -> str:
 
 @contextlib.contextmanager
 def loaded(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
-    """Load hwsim, the distribution's modules `others`, and those of the files `own`, in this order.
-
-    At the end, unload those that were not loaded before. Raises LaneError if another lane runs, or if a module cannot
-    be loaded.
-    """
+    """Load hwsim, the distribution's modules `others`, and those of the files `own`, in this order. At the end, unload
+    those that were not loaded before. Raises LaneError if another lane runs, or if a module cannot be loaded."""
     with LOCK.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -102,10 +99,8 @@ def write_note(modules: Sequence[Sequence[str | int]]) -> None:
 
 
 def unload_noted() -> None:
-    """Unload the noted modules, the latest first, if they are the same instances.
-
-    Modules in use stay noted. Call it with the lock held.
-    """
+    """Unload the noted modules, the latest first, if they are the same instances. Modules in use stay noted. Call it
+    with the lock held."""
     left: list[list[str | int]] = []
     for name, number in reversed(read_note()):
         if number_of(str(name)) == number:

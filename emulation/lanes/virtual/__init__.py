@@ -40,10 +40,8 @@ def run(
     wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
     memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:  # fmt: skip
-    """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run.
-
-    `kernel_arguments` are added to the kernel's command line.
-    """
+    """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run. `kernel_arguments` are added to the
+    kernel's command line."""
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to fix it")
     kernel, place = kernel.resolve(), memory_folder(memory_mb or MEMORY_MB)
@@ -67,10 +65,8 @@ def run(
 
 @contextlib.contextmanager
 def sigterm_as_sigint() -> Iterator[None]:
-    """Let SIGTERM end a run like Ctrl-C, so that it cleans up, unless the program has its own handler.
-
-    Only the main thread can have signal handlers.
-    """
+    """Let SIGTERM end a run like Ctrl-C, so that it cleans up, unless the program has its own handler. Only the main
+    thread can have signal handlers."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
@@ -87,11 +83,8 @@ def sigterm_as_sigint() -> Iterator[None]:
 
 
 def caution(memory_mb: int = MEMORY_MB) -> Callable[[], str]:
-    """Start to test which barriers this machine grants.
-
-    Return a function that waits for the result and returns a warning about running scripts of others; empty if all is
-    well.
-    """
+    """Start to test which barriers this machine grants. Return a function that waits for the result and returns a
+    warning about running scripts of others; empty if all is well."""
     try:
         place = memory_folder(memory_mb)
     except LaneError:  # no lane will run, and starting one reports this

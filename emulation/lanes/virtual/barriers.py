@@ -86,10 +86,8 @@ def landlock_version() -> int:
 
 
 def landlock(writable: Iterable[int], devices: Iterable[int] = ()) -> None:
-    """Allow changes only in these open folders, and writing only to these devices.
-
-    Also forbid TCP, and signals to processes outside, if the kernel supports that.
-    """
+    """Allow changes only in these open folders, and writing only to these devices. Also forbid TCP, and signals to
+    processes outside, if the kernel supports that."""
     version = landlock_version()
     changes = CHANGES | sum(right for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)) if version >= since)
     in_folders = changes & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV)

@@ -99,10 +99,8 @@ def write_boot(
 def command_line(
     kernel: Path, private: str, seed: int, memory_mb: int, reports: int, cell: Cell, arguments: Sequence[str] = ()
 ) -> list[str]:
-    """Return the kernel's command line. What follows `--` goes to the first process.
-
-    A word with an = and no dot becomes part of its environment.
-    """
+    """Return the kernel's command line. What follows `--` goes to the first process. A word with an = and no dot
+    becomes part of its environment."""
     return [
         str(kernel),
         f"mem={memory_mb}M",

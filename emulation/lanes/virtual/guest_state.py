@@ -17,11 +17,8 @@ KERNEL_THREADS = (IDLE, b"kworker/", b"ksoftirqd/", b"rcu_", b"kthreadd\0")  # i
 
 
 def running_program(pid: int, kernel: Path) -> str | None:
-    """Return the name of the program that runs now in the guest with this process id.
-
-    Empty if all programs are waiting. None if it cannot be determined: the process has ended, or the kernel has no
-    symbols.
-    """
+    """Return the name of the program that runs now in the guest with this process id. Empty if all programs are
+    waiting. None if it cannot be determined: the process has ended, or the kernel has no symbols."""
     try:
         symbols = elf_symbols(kernel.read_bytes(), (b"cpu_tasks", b"init_task"))
         (running, _), (idle, size) = symbols[b"cpu_tasks"], symbols[b"init_task"]
@@ -51,10 +48,8 @@ def virtual_time_ns(pid: int, kernel: Path) -> int | None:
 
 @functools.cache
 def clock_of(kernel: Path) -> int:
-    """Return the address of a kernel's time, which only User-Mode Linux has.
-
-    Raises KeyError, struct.error, OSError or ValueError.
-    """
+    """Return the address of a kernel's time, which only User-Mode Linux has. Raises KeyError, struct.error, OSError or
+    ValueError."""
     address, _ = elf_symbols(kernel.read_bytes(), (b"time_travel_time",))[b"time_travel_time"]
     return address
 

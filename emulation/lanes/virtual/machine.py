@@ -75,10 +75,8 @@ class Machine:
     def run(
         self, program: Path, command: Callable[[Wires], list[str]], private: str, cell: Cell, cpus: set[int]
     ) -> LaneResult:
-        """Boot, listen until the kernel has ended, and return how it ended.
-
-        `program` becomes the kernel's process, with the command line that `command` returns.
-        """
+        """Boot, listen until the kernel has ended, and return how it ended. `program` becomes the kernel's process,
+        with the command line that `command` returns."""
         with contextlib.ExitStack() as stack:
             self.log = stack.enter_context(files.made(self.folder / "console.log"))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]

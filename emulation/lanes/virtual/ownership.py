@@ -44,10 +44,8 @@ def lent_to_lane(folders: Sequence[Path | str], to_nobody: bool) -> Iterator[boo
 
 
 def give_to_nobody(folder: Path | str) -> bool:
-    """Make nobody the owner of a folder and its content, except files with other hard links.
-
-    Return whether this file system lets root do so.
-    """
+    """Make nobody the owner of a folder and its content, except files with other hard links. Return whether this file
+    system lets root do so."""
 
     def meet(_: int, __: str, found: int) -> None:
         is_ = os.fstat(found)
@@ -111,10 +109,8 @@ def _harmless(within: int, name: str, found: int, top: int) -> bool:
 
 @contextlib.contextmanager
 def noted(folders: Sequence[Path | str]) -> Iterator[str]:
-    """Note that root lends these folders, and yield the path of the note.
-
-    The caller removes the note when they are taken back. In this block, other programs skip it. Raises OSError.
-    """
+    """Note that root lends these folders, and yield the path of the note. The caller removes the note when they are
+    taken back. In this block, other programs skip it. Raises OSError."""
     NOTES.mkdir(mode=0o700, exist_ok=True)
     while True:
         descriptor, note = tempfile.mkstemp(dir=NOTES)
@@ -128,10 +124,8 @@ def noted(folders: Sequence[Path | str]) -> Iterator[str]:
 
 
 def take_back_noted() -> None:
-    """Take back folders that root lent before its program was killed.
-
-    What cannot be taken back stays noted. Notes are ignored if others can write to their folder.
-    """
+    """Take back folders that root lent before its program was killed. What cannot be taken back stays noted. Notes are
+    ignored if others can write to their folder."""
     if os.geteuid() != 0:  # others cannot even read the notes
         return
     with contextlib.suppress(FileNotFoundError), tree.handle(str(NOTES), flags=tree.FOLDER) as notes:

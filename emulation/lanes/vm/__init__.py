@@ -67,10 +67,8 @@ class Vm:
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
         memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
     ) -> LaneResult:  # fmt: skip
-        """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run.
-
-        `kernel_arguments` are added to the kernel's command line.
-        """
+        """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run. `kernel_arguments` are added to
+        the kernel's command line."""
         if (found := shutil.which(QEMU)) is None:
             raise LaneError(Reason.NOT_STARTED, f"there is no {QEMU}; ./dcflab doctor says how to fix it")
         if not os.access(kernel, os.R_OK):

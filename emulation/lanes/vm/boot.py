@@ -66,10 +66,8 @@ def command_line(
     qemu: Path, kernel: Path, private: str, folder: Path, shared: Mapping[str, Path], seed: int, memory_mb: int,
     clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (), cpus: int = 1,
 ) -> list[str]:  # fmt: skip
-    """Return QEMU's command line; `seen` are folders of the host.
-
-    Of the kernel's arguments, those after `--` go to the first process.
-    """
+    """Return QEMU's command line; `seen` are folders of the host. Of the kernel's arguments, those after `--` go to the
+    first process."""
     board = BOARDS[clock]
     cpu = "host" if accelerator == KVM else CPU
     accelerator = PARALLEL if accelerator == EMULATION and cpus > 1 else accelerator

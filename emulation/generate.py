@@ -152,17 +152,22 @@ def header(family: Family, spec: dict[str, Any]) -> str:
 
 def table(enum: dict[str, Any]) -> str:
     name, entries = enum["name"], [entry.replace("-", "_") for entry in enum["entries"]]
-    words = ", ".join(f'"{entry.upper() if name in CAPITALS else entry}"' for entry in entries)
+    words = [f'"{entry.upper() if name in CAPITALS else entry}",' for entry in entries]
     names = re.sub("Y?S?$", lambda end: "IES" if end[0] == "Y" else "S", capitals(name), count=1)
-    said = f"{names} = ({words}{',' if len(entries) == 1 else ''})"
-    if len(said) <= WIDTH:
-        return said
-    lines = "".join(f"    {word},\n" for word in words.split(", "))
-    return f"{names} = (\n{lines})"
+    said = f"{names} = ({' '.join(words).removesuffix(',' * (len(words) > 1))})"
+    return said if len(said) <= WIDTH else f"{names} = (\n{filled(words, 4)}\n)  # fmt: skip"
 
 
 def numbers(names: list[str]) -> str:
-    return "\n".join(f"    {capitals(name)} = {number}" for number, name in enumerate(names, 1))
+    words = filled([f"{capitals(name)}," for name in names], 8)
+    return f"    (\n{words}\n    ) = range(1, {len(names) + 1})  # fmt: skip"
+
+
+def filled(words: list[str], indent: int) -> str:
+    """Return lines of these words, which may have spaces."""
+    text = " ".join(word.replace(" ", "\0") for word in words)
+    margin = " " * indent
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin).replace("\0", " ")
 
 
 def module(family: Family, spec: dict[str, Any]) -> str:
@@ -195,8 +200,8 @@ def parameters() -> str:
     while name := cores.manet_protocol_name(protocol):
         count = c.c_uint32()
         table = cores.manet_parameters(protocol, c.byref(count))
-        rows = [f'        "{p.name.decode()}": ({p.least}, {p.most}, {tuple(p.preset)}),' for p in table[: count.value]]
-        lines += [f'    "{name.decode()}": {{', *rows, "    },"]
+        rows = [f'"{p.name.decode()}": ({p.least}, {p.most}, {tuple(p.preset)}),' for p in table[: count.value]]
+        lines += [f'    "{name.decode()}": {{', filled(rows, 8), "    },"]
         protocol += 1
     return PARAMETERS.format(tables="\n".join(lines))
 
@@ -209,7 +214,7 @@ the cores."""
 
 PARAMETERS = {{
 {tables}
-}}
+}}  # fmt: skip
 '''
 
 

@@ -55,11 +55,7 @@ function cases(chart, place) {
     series: [{ label: chart.x || "case", value: (_, v, s, at) => chart.cases[at] ?? "–" }, ...series],
     axes: [{ ...axis, ...named, label: chart.x, labelSize: 20 }, { ...axis, size: 56 }],
     hooks: { draw: [(u) => {
-      const { left, top, width, height } = u.bbox;
-      u.ctx.save();
-      u.ctx.beginPath();
-      u.ctx.rect(left, top, width, height);
-      u.ctx.clip();
+      inside(u);
       u.ctx.lineWidth = 1.4 * devicePixelRatio;
       for (const mark of marks(u, chart)) drawn(u.ctx, mark, !joined);
       u.ctx.restore();

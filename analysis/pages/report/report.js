@@ -66,13 +66,10 @@ function runs() {
     const links = each.left.flatMap((file, n) => [n ? " · " : "",
       tag("a", { href: `${encodeURIComponent(each.folder)}/${file === "." ? "" : file}` }, file === "." ? "folder" : file.replace(".html", ""))]);
     const cells = [several.case && each.case, several.variant && each.variant, each.seed, whole(each.air_s), whole(each.wall_s), whole(each.goodput_kbps)];
-    return tag("tr", {}, tag("th", { scope: "row" }, tag("code", {}, each.folder)), ...cells.filter((cell) => cell !== false).map((cell, n) =>
-      tag("td", { class: n < several.case + several.variant ? null : "right" }, String(cell))), tag("td", {}, ...links));
+    return [tag("code", {}, each.folder), ...cells.filter((cell) => cell !== false), tag("span", {}, ...links)];
   });
   const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "files"].filter(Boolean);
-  const table = tag("table", {}, tag("thead", {}, tag("tr", {}, ...names.map((name) =>
-    tag("th", { scope: "col", class: name.startsWith(">") ? "right" : null }, name.replace(/^>/, ""))))), tag("tbody", {}, ...body));
-  element("runs").append(tag("div", { class: "wide" }, table));
+  element("runs").append(plain(names, body));
   for (const [file, verb, what] of [["timeline.html", "view", "timeline, with its frames one by one,"], ["film.html", "film", "film"]]) {
     const without = run.runs.find((each) => each.trace && each.left.length && !each.left.includes(file));
     if (without) element("runs").append(tag("p", { class: "quiet" }, `A run’s ${what} is made by this command:`),

@@ -60,8 +60,8 @@ function backoffOf(run, station, row) {
       add(base, each.from, "count");
       if (each.from < end) add(each.from, each.to, "frozen");
     } else if (each.to > idle) add(idle, each.to, "frozen");
-    if (each.to > idle) { idle = each.to; base = Math.max(base, each.to + each.ifs); }
-    else base = Math.max(base, each.to + each.ifs);
+    idle = Math.max(idle, each.to);
+    base = Math.max(base, each.to + each.ifs);
   }
   return found;
 }

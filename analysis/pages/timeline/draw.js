@@ -24,6 +24,15 @@ function inPlot(ink, width, top, bottom, draw) {
   ink.restore();
 }
 
+// Fills a triangle with its tip at this point, and its base `tall` px below it.
+function triangle(ink, x, y, tall, half = 4) {
+  ink.beginPath();
+  ink.moveTo(x, y);
+  ink.lineTo(x - half, y + tall);
+  ink.lineTo(x + half, y + tall);
+  ink.fill();
+}
+
 // Draws the text if it fits.
 function fitted(ink, text, x, y, room) {
   if (room > 12 && ink.measureText(text).width <= room) { ink.fillText(text, x, y); return true; }

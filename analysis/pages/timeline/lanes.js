@@ -297,11 +297,7 @@ class Lanes {
     ink.stroke();
     ink.setLineDash([]);
     const way = Math.sign(to - from), tip = to - way * (this.bars(b) / 2 - 1);
-    ink.beginPath();
-    ink.moveTo(x, tip + way * 6);
-    ink.lineTo(x - 4, tip);
-    ink.lineTo(x + 4, tip);
-    ink.fill();
+    triangle(ink, x, tip + way * 6, -way * 6);
     ink.lineWidth = 1;
   }
 
@@ -316,11 +312,7 @@ class Lanes {
     ink.strokeRect(x - 1, this.barTop(s) - 1, Math.max(wide, 2) + 2, tall + 2);
     if (wide < 6) {
       ink.fillStyle = colours.ink;
-      ink.beginPath();
-      ink.moveTo(x, this.barTop(s) + tall + 1);
-      ink.lineTo(x - 5, this.barTop(s) + tall + 8);
-      ink.lineTo(x + 5, this.barTop(s) + tall + 8);
-      ink.fill();
+      triangle(ink, x, this.barTop(s) + tall + 1, 7, 5);
     }
     ink.lineWidth = 1;
   }

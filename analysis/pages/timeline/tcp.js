@@ -138,13 +138,8 @@ class Tcp {
       this.steps(ink, series("flight"), y, width, colours[LINES.flight]);
       this.steps(ink, series("cwnd"), y, width, colours[LINES.cwnd]);
       for (const [times, colour] of [[flow.fast, "noise"], [flow.rto, "lost"]]) for (const ns of times) {
-        const x = view.x(ns, width);
         ink.fillStyle = colours[colour];
-        ink.beginPath();
-        ink.moveTo(x, top + 8);
-        ink.lineTo(x - 4, top);
-        ink.lineTo(x + 4, top);
-        ink.fill();
+        triangle(ink, view.x(ns, width), top + 8, -8);
       }
     });
   }

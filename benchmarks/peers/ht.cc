@@ -13,71 +13,34 @@
  *
  * `offered` is what all flows offer together, Mb/s of payload. Guard intervals are of 0.8 us.
  */
+#include "ht.hh"
+
 #include "ns3/applications-module.h"
-#include "ns3/core-module.h"
 #include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
 #include "ns3/traffic-control-helper.h"
-#include "ns3/wifi-module.h"
-
-#include <iostream>
-
-using namespace ns3;
 
 int
 main(int argc, char* argv[])
 {
-    std::string format = "ht", direction = "up";
-    uint32_t mcs = 7, streams = 1, width = 20, stations = 5, seed = 1, bytes = 1460;
-    double seconds = 2, offered = 65;
+    Mode mode;
+    std::string direction = "up";
+    uint32_t stations = 5, bytes = 1460;
+    double offered = 65;
     CommandLine command(__FILE__);
-    command.AddValue("format", "ht, vht or he", format);
-    command.AddValue("mcs", "MCS", mcs);
-    command.AddValue("streams", "spatial streams", streams);
-    command.AddValue("width", "MHz", width);
+    mode.AddValues(command);
     command.AddValue("stations", "stations around the access point", stations);
     command.AddValue("direction", "up or down", direction);
     command.AddValue("offered", "load of all flows together, Mb/s", offered);
-    command.AddValue("seconds", "simulated seconds, after the start", seconds);
-    command.AddValue("seed", "run number of the random streams", seed);
     command.AddValue("bytes", "of a datagram", bytes);
     command.Parse(argc, argv);
-    const bool ht = format == "ht", vht = format == "vht";
-    RngSeedManager::SetRun(seed);
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(255));
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(255));
-    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(4692480));
-    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
-    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(direction == "up" ? 200 : 200 * stations) + "p"));
-    Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
-    Config::SetDefault("ns3::HeConfiguration::MpduBufferSize", UintegerValue(64));
-    Config::SetDefault("ns3::HeConfiguration::GuardInterval", TimeValue(NanoSeconds(800)));
-    Config::SetDefault("ns3::HtConfiguration::ShortGuardIntervalSupported", BooleanValue(false));
+    mode.SetDefaults(direction == "up" ? 200 : 200 * stations, 64, 800);
 
     NodeContainer ap(1), clients(stations);
-    MobilityHelper mobility;
-    mobility.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(0), "DeltaY", DoubleValue(0));
-    mobility.Install(ap);
-    mobility.Install(clients);
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(width) + ", BAND_5GHZ, 0}"));
-    for (const char* name : {"Antennas", "MaxSupportedTxSpatialStreams", "MaxSupportedRxSpatialStreams"})
-    {
-        phy.Set(name, UintegerValue(streams));
-    }
-    WifiHelper wifi;
-    wifi.SetStandard(ht ? WIFI_STANDARD_80211n : vht ? WIFI_STANDARD_80211ac : WIFI_STANDARD_80211ax);
-    const std::string mode = ht    ? "HtMcs" + std::to_string(mcs + 8 * (streams - 1))
-                             : vht ? "VhtMcs" + std::to_string(mcs)
-                                   : "HeMcs" + std::to_string(mcs);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(mode), "ControlMode",
-                                 StringValue("OfdmRate24Mbps"));
+    mode.Place(NodeContainer(ap, clients));
+    const YansWifiPhyHelper phy = mode.Phy();
+    const WifiHelper wifi = mode.Wifi();
     const SsidValue ssid(Ssid("lab"));
-    const UintegerValue longest(ht ? 65535 : vht ? 1048575 : 6500631);
+    const UintegerValue longest = mode.LongestAmpdu();
     WifiMacHelper mac;
     mac.SetType("ns3::ApWifiMac", "Ssid", ssid, "BeaconInterval", TimeValue(MicroSeconds(1024 * 100)), "BE_MaxAmpduSize",
                 longest);
@@ -118,8 +81,8 @@ main(int argc, char* argv[])
     };
     uint64_t before = 0;
     Simulator::Schedule(Seconds(counted), [&] { before = arrived(); });
-    Simulator::Stop(Seconds(counted + seconds));
+    Simulator::Stop(Seconds(counted + mode.seconds));
     Simulator::Run();
-    std::cout << (arrived() - before) * 8 / seconds / 1e6 << std::endl;
+    std::cout << (arrived() - before) * 8 / mode.seconds / 1e6 << std::endl;
     Simulator::Destroy();
 }

@@ -307,7 +307,8 @@ class Bench:
                 continue
             report, saw = self.without_scratch(report), report.data
             what = f"{saw['connections']} short connections on {smp.CPUS} CPUs of {release}, loaded again "
-            self.done.append(Done(Stage.SMP, f"{what}{saw['reloads']} times; {listed_tries(tries)}", name, report))
+            what += f"{saw['reloads']} times; {tries} {'try' if tries == 1 else 'tries'}"
+            self.done.append(Done(Stage.SMP, what, name, report))
 
     def has_findings(self, name: str) -> bool:
         return any(one.module == name and one.report and one.report.findings for one in self.done)
@@ -343,10 +344,6 @@ def listed(numbers: Sequence[int]) -> str:
     first, last = numbers[0], numbers[-1]
     in_a_row = len(numbers) > 2 and list(numbers) == list(range(first, last + 1))
     return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
-
-
-def listed_tries(tries: int) -> str:
-    return f"{tries} {'try' if tries == 1 else 'tries'}"
 
 
 def activity(records: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -16,9 +17,9 @@ Lines = Mapping[str, Mapping[str, int]]  # by file and line: number of execution
 MOST_RANGES = 12
 
 
-def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
+def read(kept: Path, built: Path) -> dict[str, Counter[str]]:
     """Return the counts in `kept` for the sources in `built`, where the module was built; empty without counters."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, Counter[str]] = {}
     for counters in sorted(kept.rglob("*.gcda")):
         notes = built / counters.relative_to(kept).with_suffix(".gcno")
         if not notes.is_file():
@@ -30,20 +31,18 @@ def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
             for file in json.loads(line)["files"]:
                 path = (built / file["file"]).resolve()
                 if path.is_relative_to(built.resolve()) and path.is_file():  # not one of the kernel's headers
-                    lines = found.setdefault(str(path.relative_to(built.resolve())), {})
+                    lines = found.setdefault(str(path.relative_to(built.resolve())), Counter())
                     for one in file["lines"]:
-                        number = str(one["line_number"])
-                        lines[number] = lines.get(number, 0) + one["count"]
+                        lines[str(one["line_number"])] += one["count"]
     return found
 
 
-def total(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
+def total(found: Iterable[Lines]) -> dict[str, Counter[str]]:
     """Add up the counts of several workouts."""
-    whole: dict[str, dict[str, int]] = {}
+    whole: dict[str, Counter[str]] = {}
     for one in found:
         for file, lines in one.items():
-            for number, count in lines.items():
-                whole.setdefault(file, {})[number] = whole.get(file, {}).get(number, 0) + count
+            whole.setdefault(file, Counter()).update(lines)
     return whole
 
 

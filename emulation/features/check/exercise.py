@@ -62,17 +62,10 @@ def debug_kernel() -> Prepared:
 
 
 def exercise(
-    prepared: Place,
-    module: Module,
-    folder: Path,
-    *,
-    before: Sequence[Module] = (),
-    seed: int = 1,
-    cycles: int = CYCLES,
-    wall_limit_s: float = WALL_LIMIT_S,
-    progress: Callable[[str], None] = lambda what: None,
+    prepared: Place, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
+    cycles: int = CYCLES, wall_limit_s: float = WALL_LIMIT_S, progress: Callable[[str], None] = lambda what: None,
     one_is_enough: bool = False,
-) -> list[Report]:
+) -> list[Report]:  # fmt: skip
     """Exercise a module. Return the reports of those STAGES that were reached.
 
     `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
@@ -220,17 +213,12 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
         found = [explained(finding, lines) for finding in found]
     seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
-    return [
-        Report(
-            stage,
-            tuple(one for one in found if one.stage is stage),
-            tuple(notes if stage is Stage.WORKOUT else ()),
-            seconds[stage],
-            seen if stage is Stage.WORKOUT else {},
-        )
-        for stage in STAGES
-        if stage in seconds
-    ]
+    reports = []
+    for stage in (stage for stage in STAGES if stage in seconds):
+        mine = tuple(one for one in found if one.stage is stage)
+        more = (tuple(notes), seen) if stage is Stage.WORKOUT else ((), {})
+        reports.append(Report(stage, mine, more[0], seconds[stage], more[1]))
+    return reports
 
 
 def explain(finding: Finding, console: Sequence[str]) -> Finding:
@@ -247,18 +235,14 @@ def failure_findings(reports: list[Report], error: LaneError | None, limit_s: fl
     """Add why the lane died to the last stage's findings. Raises the error if the module cannot have caused it."""
     if error is None:
         return reports
-    last = reports[-1]
+    *others, last = reports
     if error.reason is Reason.WALL_LIMIT:
-        during = splats.last_words(error.console)
-        text = f"no end after {limit_s:g} s of wall time{during}"
-        hang = Finding(last.stage, Name.HANG, text, seed, error.console)
-        return [*reports[:-1], add(last, hang)]
-    if any(report.findings for report in reports):
+        text = f"no end after {limit_s:g} s of wall time{splats.last_words(error.console)}"
+        found = Finding(last.stage, Name.HANG, text, seed, error.console)
+    elif any(report.findings for report in reports):
         return reports
-    if error.reason is Reason.CRASHED:
-        return [*reports[:-1], add(last, Finding(last.stage, Name.OOPS, error.detail, seed, error.console))]
-    raise error
-
-
-def add(report: Report, finding: Finding) -> Report:
-    return replace(report, findings=(*report.findings, finding))
+    elif error.reason is Reason.CRASHED:
+        found = Finding(last.stage, Name.OOPS, error.detail, seed, error.console)
+    else:
+        raise error
+    return [*others, replace(last, findings=(*last.findings, found))]

@@ -45,17 +45,10 @@ UNNOTICED = (Name.LEAK,)  # at the time it happens
 
 
 def debug(
-    prepared: Prepared,
-    module: Module,
-    folder: Path,
-    sections: Mapping[str, Mapping[str, str]],
-    *,
-    before: Sequence[Module] = (),
-    finding: Finding | None = None,
-    seed: int = 1,
-    cycles: int = exercise.CYCLES,
+    prepared: Prepared, module: Module, folder: Path, sections: Mapping[str, Mapping[str, str]], *,
+    before: Sequence[Module] = (), finding: Finding | None = None, seed: int = 1, cycles: int = exercise.CYCLES,
     batch: bool = False,
-) -> str:
+) -> str:  # fmt: skip
     """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
 
     `sections` are those of modules in a run with the same seed and cycles; `folder` must be empty. When gdb has

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The actions of a session, with their times. They repeat the session to the byte, in another lane or as a script."""
+"""The actions of a session, with their times. They repeat the session to the byte, in another lane or as a script.
+
+The script's file is written when a lane starts, and each action adds to it. So it is complete however the session ends.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from emulation import files
+from emulation.files.whole import at_once
 
 PROGRAM = """# What `./dcflab live` runs: the network of a specification, controlled by the host.
 from emulation.features.live.lane_program import live
@@ -96,3 +103,20 @@ def python_call(do: str, **asked: Any) -> str:
     if do == "set":
         return f"net[{asked['node']!r}].{asked['name']} = {asked['value']!r}"
     return f"stage.{do}({', '.join(f'{name}={value!r}' for name, value in asked.items() if value)})"
+
+
+class ScriptFile:
+    """The file of a session's script, in a folder that a lane can write to. Methods raise OSError."""
+
+    def __init__(self, path: Path, script: str) -> None:
+        self.path = path
+        self.rewrite(script)
+
+    def rewrite(self, script: str) -> None:
+        """Replace the content."""
+        with at_once(self.path.parent) as half:
+            self.file = files.made(half / self.path.name)
+            files.put(self.file, self.path, script.encode())
+
+    def add(self, action: Action) -> None:
+        files.put(self.file, self.path, lines(action).encode())

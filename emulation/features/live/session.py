@@ -26,7 +26,6 @@ from emulation.features.live.air import COLLISION, Air
 from emulation.features.live.pace import FRAME_S, Pace
 from emulation.features.live.paths import CurrentPaths, by_names
 from emulation.features.live.requests import requests
-from emulation.features.live.script_file import ScriptFile
 from emulation.features.live.state import States
 from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Reason
@@ -102,7 +101,7 @@ class Session:
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
         self.begin(())
-        self.script_file = ScriptFile(script_path, self.script())
+        self.script_file = actions.ScriptFile(script_path, self.script())
 
     def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
         """Start with a new lane, which first repeats these requests."""
@@ -223,10 +222,10 @@ class Session:
         match verb:
             case verbs.Pace(pace=pace):
                 self._set(pace=pace)
-            case verbs.Pause():
-                self._set(running=False)
-            case verbs.Run():
-                self._set(running=True)
+            case verbs.Plain(do="end"):
+                self.end()
+            case verbs.Plain(do=word):
+                self._set(running=word == "run")
             case verbs.Step(to=to, ns=ns):
                 if to == "ns" and not ns:
                     raise Misuse("step: ns is missing; give the number of nanoseconds")
@@ -239,8 +238,6 @@ class Session:
                 self._go_back(name)
             case verbs.Routing(kind=kind) if kind != self.routing:
                 self._route_by(kind)
-            case verbs.End():
-                self.end()
             case _:
                 self._run(requests(verb, self.plan, self.latest))
 

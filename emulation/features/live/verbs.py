@@ -73,12 +73,8 @@ class Pace(Verb):
     pace: Annotated[float, Field(ge=SLOWEST, le=FASTEST)]
 
 
-class Pause(Verb):
-    do: Literal["pause"]
-
-
-class Run(Verb):
-    do: Literal["run"]
+class Plain(Verb):
+    do: Literal["run", "pause", "end"]
 
 
 class Step(Verb):
@@ -97,11 +93,7 @@ class Back(Verb):
     moment: Name
 
 
-class End(Verb):
-    do: Literal["end"]
-
-
-AnyVerb = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Pause | Run | Step | Save | Back | End
+AnyVerb = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Plain | Step | Save | Back
 ADAPTER: TypeAdapter[AnyVerb] = TypeAdapter(Annotated[AnyVerb, Field(discriminator="do")])
 
 

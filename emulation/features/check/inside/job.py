@@ -72,13 +72,11 @@ class Job:
 
     def save_counters(self) -> None:
         """Save how often each line of the module ran, if this kernel counts that."""
-        for path, _, names in os.walk(COUNTERS + self.settings["built"]):
+        for path, _, names in os.walk(built := COUNTERS + self.settings["built"]):
             for name in (name for name in names if name.endswith(".gcda")):
-                saved = (
-                    f"{self.folder}/{SAVED_COUNTERS}/{os.path.relpath(path, COUNTERS + self.settings['built'])}/{name}"
-                )
-                os.makedirs(os.path.dirname(saved), exist_ok=True)
-                with open(f"{path}/{name}", "rb") as counters, open(saved, "wb") as file:
+                saved = f"{self.folder}/{SAVED_COUNTERS}/{os.path.relpath(path, built)}"
+                os.makedirs(saved, exist_ok=True)
+                with open(f"{path}/{name}", "rb") as counters, open(f"{saved}/{name}", "wb") as file:
                     file.write(counters.read())
 
     def write(self) -> None:

@@ -30,13 +30,8 @@ MANY = (
 )
 ONE_RENO_IN = 3  # with many flows, one in this many uses Reno, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
-FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S, SAMPLE_INTERVAL_S = (
-    0.5,
-    0.5,
-    0.6,
-    2.4,
-    0.1,
-)  # of a flow over a link without losses
+FREE_S, WATCHED_S, TIMEOUT_S, REGAIN_S = 0.5, 0.5, 0.6, 2.4  # of a flow over a link without losses
+SAMPLE_INTERVAL_S = 0.1
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # number within the time
 SOME_BYTES = 40_000
 CHECK_INTERVAL_NS = 500_000_000
@@ -63,9 +58,8 @@ class Playground:
         end = time.monotonic_ns() + int(seconds * 1e9)
         while (now := time.monotonic_ns()) < end:
             self.loop.run(min(end, now + CHECK_INTERVAL_NS))
-            if not self.zero_window_found and (
-                flow := next((flow for flow in self.flows if flow.has_zero_window()), None)
-            ):
+            stuck = () if self.zero_window_found else (flow for flow in self.flows if flow.has_zero_window())
+            if flow := next(iter(stuck), None):
                 self.zero_window_found = True
                 self.job.find(Name.STALLED_TRAFFIC, f"the congestion window of {flow.name} is 0")
 

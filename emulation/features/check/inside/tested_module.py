@@ -178,24 +178,19 @@ def write(path: str, text: str) -> None:
 def leaks() -> list[str]:
     """Return kmemleak's lines on leaks since the last `clear_leaks`. Takes some seconds of the lane's time."""
     scan()
-    with open(KMEMLEAK) as file:
-        return file.read().splitlines()
+    return read(KMEMLEAK).splitlines()
 
 
 def clear_leaks() -> None:
     """Ignore all leaks seen so far: they are not the module's."""
-    write_kmemleak("clear")
+    write(KMEMLEAK, "clear")
 
 
 def scan() -> None:
     """Scan twice: kmemleak spares an object whose content changed since the last scan."""
     for _ in range(2):
         time.sleep(GRACE_S)
-        write_kmemleak("scan")
-
-
-def write_kmemleak(word: str) -> None:
-    write(KMEMLEAK, word)
+        write(KMEMLEAK, "scan")
 
 
 def used_kb() -> int:

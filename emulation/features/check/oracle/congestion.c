@@ -53,35 +53,19 @@ static void check_window(struct control *control, const void *function, struct s
 	check_window(control_, control_->own.operation, sk, before_);		\
 } while (0)
 
-static void watch_init(struct sock *sk)
-{
-	WATCH(control_of(sk), init, sk);
+/* The wrapper of such an operation, with its parameters and how it passes them on. */
+#define WATCHER(operation, parameters, ...)					\
+static void watch_##operation parameters					\
+{										\
+	WATCH(control_of(sk), operation, sk, ##__VA_ARGS__);			\
 }
 
-static void watch_set_state(struct sock *sk, u8 state)
-{
-	WATCH(control_of(sk), set_state, sk, state);
-}
-
-static void watch_cwnd_event(struct sock *sk, enum tcp_ca_event event)
-{
-	WATCH(control_of(sk), cwnd_event, sk, event);
-}
-
-static void watch_in_ack_event(struct sock *sk, u32 flags)
-{
-	WATCH(control_of(sk), in_ack_event, sk, flags);
-}
-
-static void watch_pkts_acked(struct sock *sk, const struct ack_sample *sample)
-{
-	WATCH(control_of(sk), pkts_acked, sk, sample);
-}
-
-static void watch_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *sample)
-{
-	WATCH(control_of(sk), cong_control, sk, ack, flag, sample);
-}
+WATCHER(init, (struct sock *sk))
+WATCHER(set_state, (struct sock *sk, u8 state), state)
+WATCHER(cwnd_event, (struct sock *sk, enum tcp_ca_event event), event)
+WATCHER(in_ack_event, (struct sock *sk, u32 flags), flags)
+WATCHER(pkts_acked, (struct sock *sk, const struct ack_sample *sample), sample)
+WATCHER(cong_control, (struct sock *sk, u32 ack, int flag, const struct rate_sample *sample), ack, flag, sample)
 
 static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
@@ -130,20 +114,21 @@ static u32 watch_undo_cwnd(struct sock *sk)
 int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops);
 void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
 
-#define WRAP(ops, operation) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)
-#define UNWRAP(ops, control, operation) ((ops)->operation = (control)->own.operation)
+#define OPERATIONS(each, ...) do {						\
+	each(ssthresh, __VA_ARGS__);						\
+	each(cong_avoid, __VA_ARGS__);						\
+	each(set_state, __VA_ARGS__);						\
+	each(cwnd_event, __VA_ARGS__);						\
+	each(in_ack_event, __VA_ARGS__);					\
+	each(pkts_acked, __VA_ARGS__);						\
+	each(cong_control, __VA_ARGS__);					\
+	each(undo_cwnd, __VA_ARGS__);						\
+	each(init, __VA_ARGS__);						\
+} while (0)
 
 static void unwrap(struct tcp_congestion_ops *ops, struct control *control)
 {
-	UNWRAP(ops, control, ssthresh);
-	UNWRAP(ops, control, cong_avoid);
-	UNWRAP(ops, control, set_state);
-	UNWRAP(ops, control, cwnd_event);
-	UNWRAP(ops, control, in_ack_event);
-	UNWRAP(ops, control, pkts_acked);
-	UNWRAP(ops, control, cong_control);
-	UNWRAP(ops, control, undo_cwnd);
-	UNWRAP(ops, control, init);
+	OPERATIONS(UNWRAP, ops, &control->own);
 	control->watched.registered = false;
 }
 
@@ -155,15 +140,7 @@ int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 	if (!control || control->watched.registered)
 		return tcp_register_congestion_control(ops);
 	*control = (struct control){ .watched = { .ops = ops, .registered = true }, .own = *ops };
-	WRAP(ops, ssthresh);
-	WRAP(ops, cong_avoid);
-	WRAP(ops, set_state);
-	WRAP(ops, cwnd_event);
-	WRAP(ops, in_ack_event);
-	WRAP(ops, pkts_acked);
-	WRAP(ops, cong_control);
-	WRAP(ops, undo_cwnd);
-	WRAP(ops, init);
+	OPERATIONS(WRAP, ops);
 	error = tcp_register_congestion_control(ops);
 	if (error)
 		unwrap(ops, control);

@@ -27,6 +27,10 @@ void *oracle_place(void *table, size_t size, const void *ops);
 bool oracle_tells(struct watched *watched, enum rule rule);
 void oracle_told(void);
 
+/* Replace an operation by its wrapper, if it is there; and put the module's own one back. */
+#define WRAP(operation, ops) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)
+#define UNWRAP(operation, ops, own_ops) ((ops)->operation = (own_ops)->operation)
+
 /* Return whether a function is one of a qdisc in which nobody else has its memory. */
 bool oracle_is_alone(const void *function);
 

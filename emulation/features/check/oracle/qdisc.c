@@ -242,17 +242,18 @@ EXPORT_SYMBOL(oracle_qdisc_tree_reduce_backlog);
 int oracle_register_qdisc(struct Qdisc_ops *ops);
 void oracle_unregister_qdisc(struct Qdisc_ops *ops);
 
-#define WRAP(ops, operation) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)
-#define UNWRAP(ops, queue, operation) ((ops)->operation = (queue)->own.operation)
+#define OPERATIONS(each, ...) do {		\
+	each(enqueue, __VA_ARGS__);		\
+	each(dequeue, __VA_ARGS__);		\
+	each(peek, __VA_ARGS__);		\
+	each(init, __VA_ARGS__);		\
+	each(reset, __VA_ARGS__);		\
+	each(change, __VA_ARGS__);		\
+} while (0)
 
 static void unwrap(struct Qdisc_ops *ops, struct queue *queue)
 {
-	UNWRAP(ops, queue, enqueue);
-	UNWRAP(ops, queue, dequeue);
-	UNWRAP(ops, queue, peek);
-	UNWRAP(ops, queue, init);
-	UNWRAP(ops, queue, reset);
-	UNWRAP(ops, queue, change);
+	OPERATIONS(UNWRAP, ops, &queue->own);
 	queue->watched.registered = false;
 }
 
@@ -264,12 +265,7 @@ int oracle_register_qdisc(struct Qdisc_ops *ops)
 	if (!queue || queue->watched.registered)
 		return register_qdisc(ops);
 	*queue = (struct queue){ .watched = { .ops = ops, .registered = true }, .own = *ops };
-	WRAP(ops, enqueue);
-	WRAP(ops, dequeue);
-	WRAP(ops, peek);
-	WRAP(ops, init);
-	WRAP(ops, reset);
-	WRAP(ops, change);
+	OPERATIONS(WRAP, ops);
 	error = register_qdisc(ops);
 	if (error)
 		unwrap(ops, queue);

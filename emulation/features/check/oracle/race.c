@@ -681,27 +681,21 @@ void name(void *at)								\
 }										\
 EXPORT_SYMBOL(name)
 
-#define ACCESSES(size)										\
-	ACCESS(__tsan_read##size, __asan_load##size##_noabort, size, false, false);		\
-	ACCESS(__tsan_write##size, __asan_store##size##_noabort, size, true, false);		\
-	ACCESS(__tsan_volatile_read##size, __asan_load##size##_noabort, size, false, true);	\
-	ACCESS(__tsan_volatile_write##size, __asan_store##size##_noabort, size, true, true)
+#define ACCESSES(how, size)									\
+	ACCESS(__tsan_##how##read##size, __asan_load##size##_noabort, size, false, false);	\
+	ACCESS(__tsan_##how##write##size, __asan_store##size##_noabort, size, true, false);	\
+	ACCESS(__tsan_##how##volatile_read##size, __asan_load##size##_noabort, size, false, true); \
+	ACCESS(__tsan_##how##volatile_write##size, __asan_store##size##_noabort, size, true, true)
 
-#define UNALIGNED(size)											\
-	ACCESS(__tsan_unaligned_read##size, __asan_load##size##_noabort, size, false, false);		\
-	ACCESS(__tsan_unaligned_write##size, __asan_store##size##_noabort, size, true, false);		\
-	ACCESS(__tsan_unaligned_volatile_read##size, __asan_load##size##_noabort, size, false, true);	\
-	ACCESS(__tsan_unaligned_volatile_write##size, __asan_store##size##_noabort, size, true, true)
-
-ACCESSES(1);
-ACCESSES(2);
-ACCESSES(4);
-ACCESSES(8);
-ACCESSES(16);
-UNALIGNED(2);
-UNALIGNED(4);
-UNALIGNED(8);
-UNALIGNED(16);
+ACCESSES(, 1);
+ACCESSES(, 2);
+ACCESSES(, 4);
+ACCESSES(, 8);
+ACCESSES(, 16);
+ACCESSES(unaligned_, 2);
+ACCESSES(unaligned_, 4);
+ACCESSES(unaligned_, 8);
+ACCESSES(unaligned_, 16);
 
 #define RANGE(name, asan, write)				\
 void asan(void *at, ssize_t size);				\

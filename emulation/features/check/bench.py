@@ -192,7 +192,6 @@ class Bench:
         ]
 
     def call(self, debug: Place, name: str, seed: int) -> processes.Call[list[Report]]:
-        """Return a workout, to be called."""
         *before, module = in_order(self.built[self.workplace], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()

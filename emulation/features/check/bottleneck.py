@@ -69,8 +69,6 @@ def measure(
 def call(
     lab: Lab, module: Module | None, before: Sequence[Module], kind: str, against: str, seed: int, folder: Path
 ) -> processes.Call[dict[str, Any]]:
-    """Return one run, to be called."""
-
     def run(parent: processes.Parent) -> dict[str, Any]:
         where = folder / f"bottleneck-{kind}-{seed}"
         where.mkdir(parents=True)

@@ -102,7 +102,6 @@ class Diagnostic:
 
 
 def lane_target(built: kernel.Kernel) -> Target:
-    """Return the target of the lane's kernel."""
     return Target(LANE, built.folder, ("ARCH=um",))
 
 

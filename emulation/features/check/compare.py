@@ -297,5 +297,4 @@ def flows_over_time(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
 
 
 def plain(estimate: Estimate) -> dict[str, Any]:
-    """Return an estimate as JSON."""
     return {"mean": estimate.mean, "half_width": estimate.half_width if estimate.samples > 1 else None}

@@ -25,7 +25,6 @@ def suite(check: Check) -> Suite:
 
 
 def case(check: Check, done: Done) -> Case:
-    """Return the case of a stage."""
     several = len(check.modules) > 1 and done.module
     name = f"{done.stage} {done.module}" if several else str(done.stage)
     if not done.report:

@@ -135,7 +135,6 @@ def show(check: Check, console: Console) -> None:
 
 
 def verdict_table(check: Check) -> Table:
-    """Return a table with a row for each stage."""
     several = len(check.modules) > 1
     table = Table(title=f"module check {check.path}", title_justify="left")
     for column in ("stage", *(["module"] if several else []), "what was done"):
@@ -195,7 +194,6 @@ def compared(check: Check) -> list[Mapping[str, Any]]:
 
 
 def plain(check: Check) -> dict[str, Any]:
-    """Return the check as JSON."""
     stages = [plain_stage(check, done) for done in check.done]
     return {
         "version": VERSION, "path": check.path, "modules": list(check.modules), "clean": not check.findings,

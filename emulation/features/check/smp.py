@@ -210,7 +210,6 @@ def calm(console: Sequence[str]) -> list[str]:
 
 
 def end_of_report(lines: Sequence[splats.Line], start: int, began: float) -> int:
-    """Return the end of the report that begins here."""
     for at in range(start, min(start + splats.LONGEST, len(lines))):
         if (lines[at].time_s or began) - began > REPORT_S:
             return at

@@ -133,7 +133,6 @@ def with_cause(finding: Finding, module: str) -> Finding:
 
 
 def told_at(console: Iterable[str], text: str) -> float | None:
-    """Return the time of a line."""
     return next((line.time_s for line in map(split, console) if line.text == text), None)
 
 

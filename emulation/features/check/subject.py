@@ -93,7 +93,6 @@ def find(path: Path, module: str | None = None) -> Subject:
 
 
 def kernels_name(name: str) -> str:
-    """Return a module's name in the kernel."""
     return name.replace("-", "_")
 
 

@@ -143,5 +143,4 @@ def _typed(options: Mapping[str, object]) -> str:
 
 
 def _value_said(value: object) -> object:
-    """Return a value as on a command line."""
     return ",".join(f"{name}={of}" for name, of in value.items()) if isinstance(value, Mapping) else value

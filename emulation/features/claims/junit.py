@@ -22,7 +22,6 @@ OUTCOMES = {
 
 
 def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
-    """Return the suites of these claims."""
     found = []
     for paper in PAPERS:
         there = {name: said for name, said in experiments.numbered().items() if said.paper == paper and name in numbers}

@@ -322,7 +322,6 @@ def _page(record: Record) -> Iterator[str]:
 
 
 def subjects() -> list[str]:
-    """Return the subjects of claims."""
     return list(dict.fromkeys(said.about for said in experiments.numbered().values()))
 
 

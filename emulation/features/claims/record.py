@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 import experiments
 from analysis.results.result import Run
@@ -38,8 +38,7 @@ NOT_YET, CHANGED = "not run yet", "its study has changed since it was run"
 PARTLY = "not all of its cases are run"
 
 
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Model(BaseModel, extra="forbid"): ...
 
 
 class Made(Model):
@@ -170,7 +169,6 @@ class Claims:
         return set(cell.seeds) if cell and whole else set()
 
     def add(self, study: Study, run: Run, made: str) -> None:
-        """Add a run."""
         self.put(study, (run.case, run.variant), run.seed, lambda path: value(run, path), made)
 
     def put(self, study: Study, of: tuple[str, str], seed: int, values: Callable[[str], float], made: str) -> None:
@@ -213,7 +211,6 @@ class Claims:
                         there[variant] = theirs
 
     def tested(self, study: Study, claim: Claim) -> Tested:
-        """Test a study's claim."""
         cells = [self._cell(study, case, variant) for case, variant, _ in claim.cells]
         there = [cell for cell in cells if cell]
         if not there:

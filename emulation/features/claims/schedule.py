@@ -101,7 +101,6 @@ class Schedule:
         return found
 
     def take(self, study: Study, sweep: Sweep) -> None:
-        """Add the results of a sweep."""
         for _, run in sweep.runs:
             self.claims.add(study, run, self.made)
 

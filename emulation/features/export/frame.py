@@ -74,7 +74,6 @@ def option(values: Sequence[Any]) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """Return an option's value as text."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}={as_text(each)}" for name, each in value.items() if each is not None)
     return ",".join(map(as_text, value)) if isinstance(value, list | tuple) else str(value)

@@ -100,5 +100,4 @@ def _numbers(of: list[int]) -> Array:
 
 
 def _frame_number(row: Array) -> Array:
-    """Return the number of the frame in this row."""
     return np.where(row == NONE, -1, row + 1)

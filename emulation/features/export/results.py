@@ -59,7 +59,6 @@ def _varied(result: Result, chosen: Sequence[Run]) -> Columns:
 
 
 def _read(table: Table, models: Sequence[Any]) -> Columns:
-    """Return the values of the table's columns, from models."""
     columns = table.columns[4:]
     return {column.name: [follow(each, column.path or column.name) for each in models] for column in columns}
 

@@ -21,9 +21,9 @@ from analysis.taps.aired import Aired
 from analysis.taps.phy import radios
 from analysis.traces.columns import begins, one_of
 from analysis.traces.trace import Array, Kind, Outcome
+from topologies.motion import position_at
+from topologies.network import Position, Waypoint
 
-Waypoint = tuple[float, float, float, float]  # time (s) and position (m)
-Position = tuple[float, float, float]
 HOLD_S = 1.0  # how long a path is shown after its last packet
 MOST_FRAMES = 2_500_000  # with more, first frames of the MAC are left out, then all
 BIN_S = 0.1  # interval in which arrivals are counted
@@ -108,7 +108,6 @@ class Film:
         return [position_at(trajectory, at_s) for trajectory in self.trajectories]
 
     def is_present(self, station: int, at_s: float) -> bool:
-        """Return whether the station is present."""
         spans = self.presence.get(station)
         return spans is None or any(begin <= at_s < end for begin, end in spans)
 
@@ -126,16 +125,6 @@ class Film:
         at, reach = self.positions(at_s), self.reach_m
         pairs = ((a, b) for b in range(len(at)) for a in range(b))
         return sorted((a, b) for a, b in pairs if dist(at[a], at[b]) <= min(reach[a], reach[b]))
-
-
-def position_at(trajectory: Sequence[Waypoint], at_s: float) -> Position:
-    """Return a station's position on its path; before the first and after the last stop it stands there."""
-    after = bisect_right(trajectory, at_s, key=lambda waypoint: waypoint[0])
-    before_s, *here = trajectory[max(after - 1, 0)]
-    after_s, *there = trajectory[min(after, len(trajectory) - 1)]
-    part = min(max((at_s - before_s) / (after_s - before_s), 0.0), 1.0) if after_s > before_s else 0.0
-    x, y, z = (a + (b - a) * part for a, b in zip(here, there, strict=True))
-    return x, y, z
 
 
 def make(
@@ -175,12 +164,12 @@ def trajectories(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[
     on_air = {radio["name"] for radio in radios(plan)}
     for node in (node for node in plan["nodes"] if node["name"] in on_air):
         waypoints = planned.get(node["name"]) or [(0, *(metres * 1000 for metres in node["position"]))]
-        found[node["name"]] = [(at / 1e6, x / 1e3, y / 1e3, z / 1e3) for at, x, y, z in waypoints]
+        found[node["name"]] = [Waypoint(at / 1e6, (x / 1e3, y / 1e3, z / 1e3)) for at, x, y, z in waypoints]
     for move in lane.get("moves", ()):
         trajectory, at_s, here, to = found[move["node"]], move["at_s"], move["from"], move["to"]
-        trajectory = [waypoint for waypoint in trajectory if waypoint[0] < at_s]
+        trajectory = [waypoint for waypoint in trajectory if waypoint.at_s < at_s]
         last_s = at_s + (dist(here, to) / move["speed"] if move["speed"] else 0.0)
-        found[move["node"]] = [*trajectory, (at_s, *here), (last_s, *to)]
+        found[move["node"]] = [*trajectory, Waypoint(at_s, tuple(here)), Waypoint(last_s, tuple(to))]
     return [found[radio["name"]] for radio in radios(plan)]
 
 
@@ -204,7 +193,6 @@ def toggles(plan: Mapping[str, Any]) -> list[tuple[float, int, int]]:
 
 
 def flow(names: Sequence[str], planned: Mapping[str, Any], paths_taken: Paths, lane: Mapping[str, Any]) -> Flow:
-    """Return a flow, from the paths that its packets took."""
     time_s = (paths_taken.time_ns - lane["started_ns"]) / 1e9
     new = np.diff(time_s, prepend=-np.inf) > HOLD_S
     new[paths_taken.changes()] = True

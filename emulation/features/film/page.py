@@ -15,15 +15,13 @@ HERE = Path(__file__).parent
 
 
 def page(film: Film) -> str:
-    """Return the whole file."""
     return packed.page(HERE, film.title, ("pen.js", "scene.js", "player.js"), pack(film))
 
 
 def pack(film: Film) -> bytes:
-    """Return the data of a film."""
     frames, routing = film.frames, film.routing_events
     runs = [run for flow in film.flows for run in flow.runs]
-    waypoints = [waypoint for trajectory in film.trajectories for waypoint in trajectory]
+    waypoints = [(at_s, *where) for trajectory in film.trajectories for at_s, where in trajectory]
     columns: dict[str, Array] = {
         "frame_wait": _differences(frames.start_us), "frame_took": frames.duration_us.astype("<u4"),
         "frame_kind": (frames.kind | frames.outcome << 4).astype("u1"), "frame_from": frames.station.astype("u1"),

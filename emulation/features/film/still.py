@@ -8,7 +8,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from analysis.figures.figures import COLOURS, figure_of, save
-from emulation.features.film import Film, Position
+from emulation.features.film import Film
+from topologies.network import Position
 
 MANY = 12  # stations: with more, ranges would cover everything
 WIDTH, HEIGHT = 8.0, (2.5, 8.0)  # inches; OUTSIDE is the height above and below the stations

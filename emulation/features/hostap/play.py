@@ -161,7 +161,6 @@ def reason(log: Path) -> str:
 
 
 def as_dict(tests: Sequence[Test], medium: Medium, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the results as JSON."""
     count = {result: sum(test.result == result for test in tests) for result in ENDED.values()}
     head = {"version": VERSION, "medium": str(medium), "options": dict(options)}
     return {**head, **count, "tests": [*map(asdict, tests)]}

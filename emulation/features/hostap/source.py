@@ -58,7 +58,6 @@ class Source:
 
     @property
     def built(self) -> bool:
-        """Whether the tree has been built."""
         return all((self.folder / path).is_file() for path in DAEMONS)
 
     def programs(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from analysis.load import Recorded
 from emulation.features.labs import programs
@@ -43,10 +43,8 @@ class State(StrEnum):
     TEACHER = "for your teacher"
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, extra="forbid", frozen=True):
     """A judged answer; `hint` may be empty."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     question: str
     state: State
@@ -55,10 +53,8 @@ class Answer(BaseModel):
     hint: str = ""
 
 
-class Marked(BaseModel):
+class Marked(BaseModel, extra="forbid", frozen=True):
     """A judged sheet."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     lab: str
     student: str
@@ -138,7 +134,6 @@ def _judged(
 
 
 def most_points(question: Question) -> int:
-    """Return the most points that a question gives."""
     return len(question.tests) if isinstance(question, Congestion) else question.points
 
 
@@ -175,7 +170,6 @@ def _number(question: Number, given: Any, runs: Runs) -> str:
 
 
 def true_sentences(question: Choice, runs: Runs) -> set[str]:
-    """Return the sentences that are true."""
     return {sentence for sentence, holds in question.options.items() if holds(runs)}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from emulation.features.labs.judge import Answer, Marked, State, judge
 from emulation.features.labs.sheet import read, read_plain_file
@@ -28,10 +28,8 @@ FILE, TABLE = "marks.json", "marks.csv"
 FEWEST_ALIKE = 2  # equal wrong numbers that are no coincidence
 
 
-class Mark(BaseModel):
+class Mark(BaseModel, extra="forbid"):
     """The mark of a sheet, with a hash of what it depends on; `broken` is why it could not be judged."""
-
-    model_config = ConfigDict(extra="forbid")
 
     made_of: str
     marked: Marked | None = None
@@ -44,10 +42,8 @@ class Mark(BaseModel):
         return {name: given for name, given in self.numbers.items() if name not in right}
 
 
-class Marks(BaseModel):
+class Marks(BaseModel, extra="forbid"):
     """`marks.json`: the sheets of a folder, by their paths in it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
     lab: str
@@ -107,7 +103,6 @@ def mark(
 
 
 def marked(lab: Lab, found: Found, file: Path, made_of: str, jobs: int | None) -> Mark:
-    """Judge one sheet."""
     try:
         sheet = read(found, file)
     except Misuse as error:
@@ -189,7 +184,6 @@ def suites(marks: Marks) -> list[Suite]:
 
 
 def case(answer: Answer) -> Case:
-    """Return an answer as a test case."""
     if answer.state is State.RIGHT:
         return Case(answer.question)
     said = f"{answer.state}, {answer.points} of {answer.of}" if answer.of else str(answer.state)

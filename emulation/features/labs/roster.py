@@ -67,7 +67,6 @@ def names(path: Path) -> list[str]:
 
 
 def folder_name(found: Found, student: Student) -> str:
-    """Return the name of a student's folder of a lab."""
     return f"{found.name}-{re.sub(r'[^a-z0-9]+', '-', student.name.casefold()).strip('-') or student.seed}"
 
 

@@ -123,7 +123,6 @@ def blank(found: Found, student: Student, folder: str) -> str:
 
 
 def question_text(lab: Lab, number: int, student: Student) -> str:
-    """Return a question as it stands in a sheet."""
     question = lab.questions[number]
     first, *more = textwrap.wrap(f"{number + 1}. {question.asks}", 110)
     lines = [first, *(f"   {line}" for line in more), f"   ({answer_form(question)}{worth(question)})"]
@@ -138,7 +137,6 @@ def question_text(lab: Lab, number: int, student: Student) -> str:
 
 
 def answer_form(question: Question) -> str:
-    """Return the form of the answer."""
     match question:
         case Number():
             return f"{question.unit}, " * bool(question.unit) + f"to {100 * question.within:g} %"

@@ -93,7 +93,6 @@ def lines(action: Action) -> str:
 
 
 def python_call(do: str, **asked: Any) -> str:
-    """Return a request as a Python call."""
     if do == "move":
         return f"net[{asked['node']!r}].position = {tuple(asked['position'])}"
     if do == "reroute":
@@ -113,7 +112,6 @@ class ScriptFile:
         self.rewrite(script)
 
     def rewrite(self, script: str) -> None:
-        """Replace the content."""
         with at_once(self.path.parent) as half:
             self.file = files.made(half / self.path.name)
             files.put(self.file, self.path, script.encode())

@@ -26,7 +26,6 @@ class Pace:
     owed_ns: float = 0.0  # left over from earlier strides, less than 1 ns
 
     def halt(self) -> None:
-        """Stop time."""
         self.last_s, self.owed_ns = None, 0.0
 
     def due_s(self, now_s: float) -> float:

@@ -135,7 +135,6 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(HTTPStatus.OK, b"{}", "application/json")
 
     def file(self, name: str) -> None:
-        """Send a file of the page."""
         if not (file := page.found(name)):
             return self.answer(HTTPStatus.NOT_FOUND)
         kind, body = file

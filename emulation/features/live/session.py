@@ -25,7 +25,6 @@ from emulation.features.live import actions, show, verbs
 from emulation.features.live.air import COLLISION, Air
 from emulation.features.live.pace import FRAME_S, Pace
 from emulation.features.live.paths import CurrentPaths, by_names
-from emulation.features.live.requests import requests
 from emulation.features.live.state import States
 from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Reason
@@ -113,7 +112,6 @@ class Session:
 
     @property
     def routing(self) -> str:
-        """The current kind of routing."""
         return str(self.plan["routing"]["kind"])
 
     def answer(self, question: str) -> str:
@@ -239,7 +237,7 @@ class Session:
             case verbs.Routing(kind=kind) if kind != self.routing:
                 self._route_by(kind)
             case _:
-                self._run(requests(verb, self.plan, self.latest))
+                self._run(verbs.requests(verb, self.plan, self.latest))
 
     def _set(self, pace: float | None = None, running: bool | None = None) -> None:
         with self.changed:
@@ -378,7 +376,6 @@ class Session:
         self.script_file.rewrite(self.script())
 
     def publish_state(self) -> None:
-        """Publish the state to the pages."""
         if self.latest:
             self.published_s = self.now_s()
             self.publish(self.state())

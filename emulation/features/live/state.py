@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,32 +22,6 @@ WINDOW_NS = 1_000_000_000  # for rates
 APART_NS = 10_000_000  # between two remembered counts
 
 
-@dataclass(frozen=True)
-class Connectivity:
-    """The links of a network whose radios have the positions and powers in `key`."""
-
-    network: Network
-    key: tuple[tuple[Any, ...], ...] = ()
-    links: list[list[str]] = field(default_factory=list)
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.network.nodes)
-
-    def recomputed(self, specification: Specification, key: tuple[tuple[Any, ...], ...]) -> Connectivity:
-        """Return the links for other positions and powers."""
-        nodes = {
-            name: node.model_copy(
-                update={"settings": {**node.settings, **({TX_POWER: dbm} if dbm is not None else {})}}
-            )
-            for (name, node), (*_, dbm) in zip(self.network.nodes.items(), key, strict=True)
-        }
-        network = self.network.model_copy(update={"nodes": nodes})
-        power = received_powers(specification, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
-        pairs = np.argwhere(np.triu(reached(specification, network, power), 1))
-        return Connectivity(self.network, key, [[self.names[a], self.names[b]] for a, b in pairs.tolist()])
-
-
 class States:
     """Makes the states of one lane for the page; takes the lane's own in the order of time."""
 
@@ -58,7 +31,9 @@ class States:
         self.settings = {name: node.settings for name, node in specification.network.standing().nodes.items()}
         usual_dbm = getattr(specification.medium.propagation, "tx_power_dbm", None)
         self.usual_dbm = usual_dbm and round(usual_dbm, 2)
-        self.connectivity = Connectivity(specification.network.standing().on_air())
+        self.on_air = specification.network.standing().on_air()
+        self.key: tuple[tuple[Any, ...], ...] = ()  # the positions and powers of `links`
+        self.links: list[list[str]] = []
         self.past: deque[tuple[int, dict[Any, float]]] = deque()  # time, and the counts then
 
     def update(self, state: Mapping[str, Any], air: Air) -> dict[str, Any]:
@@ -103,10 +78,10 @@ class States:
 
     def _links(self, nodes: Mapping[str, Any]) -> list[list[str]]:
         """Return the pairs of nodes that can exchange frames now, each once."""
-        key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.connectivity.names)
-        if key != self.connectivity.key:
-            self.connectivity = self.connectivity.recomputed(self.specification, key)
-        return self.connectivity.links
+        key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.on_air.nodes)
+        if key != self.key:
+            self.key, self.links = key, links_of(self.specification, self.on_air, key)
+        return self.links
 
     def _node(
         self, name: str, node: Mapping[str, Any], look: Mapping[str, int] | None, began_ns: int
@@ -122,6 +97,18 @@ class States:
             "until_ns": look["until_ns"] and look["until_ns"] - began_ns,
             "backoff": None if look["backoff"] == NO_BACKOFF else look["backoff"],
         }  # fmt: skip
+
+
+def links_of(specification: Specification, on_air: Network, key: tuple[tuple[Any, ...], ...]) -> list[list[str]]:
+    """Return the links of these radios, at these positions and with these powers."""
+    nodes, names = {}, list(on_air.nodes)
+    for (name, node), (*_, dbm) in zip(on_air.nodes.items(), key, strict=True):
+        power = {TX_POWER: dbm} if dbm is not None else {}
+        nodes[name] = node.model_copy(update={"settings": {**node.settings, **power}})
+    network = on_air.model_copy(update={"nodes": nodes})
+    powers = received_powers(specification, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
+    pairs = np.argwhere(np.triu(reached(specification, network, powers), 1))
+    return [[names[a], names[b]] for a, b in pairs.tolist()]
 
 
 def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:

@@ -263,7 +263,6 @@ class Virtual(WIntf):
         self.role = "master"
 
     def bssid_of(self, address: str) -> str:
-        """Return its BSSID, by the radio's address."""
         return other_address(address, self.number)
 
     @property

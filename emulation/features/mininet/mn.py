@@ -59,7 +59,6 @@ def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, 
 
 
 def TreeNet(depth: int = 1, fanout: int = 2, **params: Any) -> Mininet:
-    """Return a tree of switches."""
     return Mininet(topo.TreeTopo(depth=depth, fanout=fanout), **params)
 
 

@@ -292,7 +292,6 @@ class Mininet:
         return intf
 
     def interfaces(self) -> list[str]:
-        """Return the names of all interfaces."""
         return [intf.name for node in self.all_nodes() for intf in node.intfList()]
 
     def node_of(self, node: Any) -> Node:

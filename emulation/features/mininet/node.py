@@ -177,7 +177,6 @@ class Node:
         return [(mine, other) for mine, other in ends if mine and other and other.node is there]
 
     def linkTo(self, node: Node | str, link: Any = None) -> Any:
-        """Add a link to another node."""
         return self.net.addLink(self, node, cls=link)
 
     # Programs

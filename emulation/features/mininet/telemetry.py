@@ -87,6 +87,5 @@ class Telemetry:
 
 
 def telemetry(nodes: Any = (), **said: Any) -> None:
-    """Add telemetry to the network of these nodes."""
     made = Telemetry(nodes, **said)
     made.nodes[0].net.watch(made)

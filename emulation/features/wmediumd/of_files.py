@@ -36,8 +36,6 @@ class Flow(click.ParamType[tuple[str, str], str]):
 
 
 def command(name: str) -> click.Command:
-    """Return the command that runs a configuration."""
-
     def play(request: wmediumd.Request, vary: tuple[varying.Varied, ...], **given: Any) -> None:
         title = Path(name).stem
         varied = varying.study_of(None, title, title, vary, given) if vary else None
@@ -49,8 +47,6 @@ def command(name: str) -> click.Command:
 
 
 def prompt(name: str) -> click.Command:
-    """Return the command that opens a prompt in its network."""
-
     def play(request: wmediumd.Request, **given: Any) -> None:
         from emulation.features.prompt.commands import shell
 

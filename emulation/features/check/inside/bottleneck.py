@@ -143,7 +143,6 @@ class Bottleneck:
 
 @contextlib.contextmanager
 def datagram_socket(node: Node) -> Any:
-    """Open a node's datagram socket."""
     with node:
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     with udp:

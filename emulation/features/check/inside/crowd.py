@@ -197,7 +197,6 @@ class Crowd:
     # The client: one of `ends`.
 
     def begin(self) -> None:
-        """Begin a connection."""
         source, destination = self.random.sample(self.nodes, 2)
         end = self.random.choice(self.ends)
         self.begun[end.__name__] = self.begun.get(end.__name__, 0) + 1

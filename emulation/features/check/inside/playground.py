@@ -190,7 +190,6 @@ class Playground:
 
 
 def change_route(node: Node, to: str, via: str, metric: int) -> None:
-    """Replace the route to a node."""
     try:
         node.route.delete_route(to)
     except NetlinkError as error:

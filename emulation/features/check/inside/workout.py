@@ -276,7 +276,6 @@ def search_for_leaks(job: Job) -> None:
 
 
 def check(net: Net, job: Job) -> None:
-    """Run all stages."""
     module = Module(job.settings["name"], job.settings["path"])
     playground = Playground(net, job)
     if job.settings["moment_us"]:

@@ -246,7 +246,6 @@ def finite(of: float) -> float | None:
 
 
 def show(claims: Claims, numbers: Sequence[str]) -> None:
-    """Print these claims with their contrasts."""
     percent = f"{100 * claims.look.confidence:.3g} %"
     if claims.look.seeds:
         click.echo(f"One look, at the seeds that were given: intervals of {percent}.")

@@ -20,7 +20,6 @@ HERE, TITLE = Path(__file__).parent, "The claims of the papers"
 
 
 def page_of(claims: Claims) -> str:
-    """Return the content of the file."""
     known, numbered = page.standings(claims), experiments.numbered()
     counts = [page.verdicts(known, column) for column in JUDGED]
     means = [(verdict.value, what) for verdict, what in page.VERDICTS.items()]

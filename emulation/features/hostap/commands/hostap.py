@@ -72,7 +72,6 @@ def hostap(
 
 
 def options_of(medium: Medium, mode: str | None, wmediumd: str | None, seed: int) -> dict[str, Any]:
-    """Return the options of the radios' network."""
     options: dict[str, Any] = {"seed": seed}
     if medium is Medium.AIR:
         options |= {"mode": mode} if mode else DEFAULTS

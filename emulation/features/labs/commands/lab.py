@@ -111,7 +111,6 @@ def of_lab(name: str) -> click.Command:
 
 
 def show(one: Found, as_json: bool) -> None:
-    """Print the handout."""
     lab = one.lab
     if as_json:
         asked = [{"name": q.name, "asks": q.asks, "points": q.points} for q in lab.questions]

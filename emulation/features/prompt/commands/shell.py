@@ -61,8 +61,6 @@ def play_network(
 
 
 def of_script(path: str) -> click.Command:
-    """Return the command of a script."""
-
     def callback(
         seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...]
     ) -> None:

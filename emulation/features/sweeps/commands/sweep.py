@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 import experiments
 from analysis.results.names import REPORT, RESULT
@@ -45,10 +45,8 @@ FAILURES = "failures.json"
 EXAMPLES = ("sweep my_sweep.toml", "sweep rts-cts --seeds 1..20", "sweep my_sweep.toml --dask tcp://lab7:8786")
 
 
-class SweepFile(BaseModel):
+class SweepFile(BaseModel, extra="forbid"):
     """The keys of a sweep file."""
-
-    model_config = ConfigDict(extra="forbid")
 
     topology: str
     title: str = ""

@@ -108,7 +108,6 @@ class Client:
 
 
 def answer(stations: Stations, request: Request, message: bytes) -> Reply:
-    """Execute a complete message."""
     if request is Request.SHUTDOWN:
         return Reply(b"", shutdown=True)
     values = FORMATS[request].unpack(message[1:])

@@ -78,15 +78,9 @@ class Queued:
     due_ns: int
     number: int
     sender: Station = field(compare=False)
-    radio: bytes = field(compare=False)
-    frame: bytes = field(compare=False)
-    freq: int = field(compare=False)
-    flags: int = field(compare=False)
-    used: tuple[Rate, ...] = field(compare=False)
-    requested: tuple[Rate, ...] = field(compare=False)
-    cookie: bytes = field(compare=False)
-    signal_dbm: int = field(compare=False)
+    rate: int = field(compare=False)  # index of the first one
     duration_us: int = field(compare=False)
+    report: Report = field(compare=False)
 
 
 def airtime_us(length: int, rate: int) -> int:
@@ -126,10 +120,13 @@ class Medium:
         due = begins + duration * US
         self.last[sender.medium, category] = due
         self.number += 1
-        heapq.heappush(self.waiting, Queued(
-            due, self.number, sender, radio, frame, freq, flags | (STAT_ACK if acked else 0), tuple(used), tuple(rates),
-            cookie, round(snr + self.stations.noise_dbm), duration,
-        ))  # fmt: skip
+        flags |= STAT_ACK if acked else 0
+        report = Report(
+            radio, cookie, flags, tuple(used if flags & STAT_ACK else rates),
+            round(snr + self.stations.noise_dbm), frame, freq, begins, due,
+        )  # fmt: skip
+        first = rates[0][0] if rates else 0
+        heapq.heappush(self.waiting, Queued(due, self.number, sender, first, duration, report))
 
     def next_ns(self) -> int:
         """Return when the next frame is due; NEVER if there is none."""
@@ -141,12 +138,7 @@ class Medium:
         while self.waiting and self.waiting[0].due_ns <= now_ns:
             frame = heapq.heappop(self.waiting)
             self._advance(frame.due_ns)
-            happened += self._arrive(frame)
-            rates = frame.used if frame.flags & STAT_ACK else frame.requested
-            happened.append(Report(
-                frame.radio, frame.cookie, frame.flags, rates, frame.signal_dbm, frame.frame, frame.freq,
-                frame.due_ns - frame.duration_us * US, frame.due_ns,
-            ))  # fmt: skip
+            happened += [*self._arrive(frame), frame.report]
         return happened
 
     def _attempts(
@@ -175,19 +167,18 @@ class Medium:
                     return True, duration, used
         return False, duration, used
 
-    def _arrive(self, frame: Queued) -> list[Delivery | Report]:
+    def _arrive(self, frame: Queued) -> list[Delivery]:
         """Deliver a frame to its station; a group frame to all that receive it."""
-        rate, freq = frame.requested[0][0] if frame.requested else 0, frame.freq
-        base = CCK if freq > 5000 else 0
-        if not frame.frame[4] & 1:
-            to = self.stations.find(frame.frame[4:10])
-            weak = self.stations.interference and frame.signal_dbm < CCA_DBM
-            if weak:
+        report, rate = frame.report, max(frame.rate, 0)
+        base = CCK if report.freq > 5000 else 0
+        if not report.frame[4] & 1:
+            to = self.stations.find(report.frame[4:10])
+            if weak := self.stations.interference and report.signal_dbm < CCA_DBM:
                 self._record_weak(frame)
-            if not to or not frame.flags & STAT_ACK or weak:
+            if not to or not report.flags & STAT_ACK or weak:
                 return []
-            return [Delivery(to.address, frame.frame, max(rate, 0), frame.signal_dbm, freq)]
-        found: list[Delivery | Report] = []
+            return [Delivery(to.address, report.frame, rate, report.signal_dbm, report.freq)]
+        found = []
         for one in self.stations.all:
             if one is frame.sender:
                 continue
@@ -195,8 +186,8 @@ class Medium:
             signal = round(snr + self.stations.noise_dbm)
             if signal < CCA_DBM:
                 continue
-            if self.draw.random() > self._error(frame.sender, one, snr, base + max(rate, 0), len(frame.frame)):
-                found.append(Delivery(one.address, frame.frame, max(rate, 0), signal, freq))
+            if self.draw.random() > self._error(frame.sender, one, snr, base + rate, len(report.frame)):
+                found.append(Delivery(one.address, report.frame, rate, signal, report.freq))
         return found
 
     def _error(self, sender: Station, to: Station, snr: float, rate: int, length: int) -> float:
@@ -231,7 +222,7 @@ class Medium:
     def _record_weak(self, frame: Queued) -> None:
         weak = self.weak.setdefault(frame.sender.address, [0.0, 0.0])
         weak[0] += frame.duration_us
-        weak[1] = frame.signal_dbm
+        weak[1] = frame.report.signal_dbm
 
     def _interference_db(self, sender: Station, to: Station) -> int:
         """Return by how many dB weak frames of others lower an SNR. Each counts with its strength at its own receiver,

@@ -18,15 +18,13 @@ The topology of paper 000, section 4, is 5x5 at 200 m with 3 flows (rows), or 6 
 import re
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from topologies import Layout
-from topologies.network import MAX_NODES
+from topologies.network import MAX_NODES, Model
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     size: str = Field("5x5", description="columns x rows")
     spacing: float = Field(200.0, gt=0, le=9000, allow_inf_nan=False, description="metres between neighbours")
     flows: int = Field(3, ge=0, le=100, description="flows: along rows 1, 3, 5 …, then down columns 1, 3, 5 …")

@@ -12,20 +12,18 @@ from functools import cache
 from random import Random
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from topologies import Layout
 from topologies.area import Area, random_point, sides
 from topologies.motion import Point, stream
-from topologies.network import MAX_NODES
+from topologies.network import MAX_NODES, Model
 
 TRIES = 1000
 PAIR = re.compile(r"(sta\d{1,4})-(sta\d{1,4})", re.ASCII)
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
     area: Area = Field("1500x300", description="metres, width x height")
     flows: int = Field(

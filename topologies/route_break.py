@@ -9,18 +9,16 @@ the fifth stops; here they stay in each other's range.
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from topologies.network import Application, Network, Node, Waypoint
+from topologies.network import Application, Model, Network, Node, Waypoint
 
 SPACING, RANGE, SPEED = 200.0, 250.0, 10.0
 HELPER, HELPER_FROM, HELPER_SPEED = (760.0, 130.0, 0.0), (760.0, 270.0, 0.0), 20.0
 STOPS = 900.0
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     leaves: float = Field(30.0, ge=1, le=10_000, description="time at which the last station begins to move, s")
 
 

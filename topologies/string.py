@@ -8,16 +8,15 @@ The topology of paper 000, sections 2 and 3. At 200 m, with 250 m of reception a
 hears its neighbours, senses the stations two hops away, and is hidden from the third.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from topologies import Layout
+from topologies.network import Model
 
 MOST = 256  # no packet crosses more than 255 hops
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     stations: int = Field(5, ge=2, le=MOST, description="stations on the line")
     spacing: float = Field(200.0, gt=0, le=9000, allow_inf_nan=False, description="metres between neighbours")
     flows: int = Field(1, ge=0, le=16, description="parallel flows from the first station to the last")

@@ -23,11 +23,11 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from topologies.links import Links, LinksFile
 from topologies.motion import Point, stream
-from topologies.network import Application, Network, Node
+from topologies.network import Application, Model, Network, Node
 
 FLOWS = (
     "22-13", "23-1", "4-19", "5-28",
@@ -57,9 +57,7 @@ STRONGEST_DB = 60.0
 TRIES, DRAWS = 1000, 100
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     flow: str = Field("22-13", description=f"one of the paper's, {', '.join(FLOWS)}, or another path of routers")
     routes: Literal["etx", "flow"] = Field(
         "etx", description="etx: fixed paths of least ETX; flow: the hops of the flow's name"

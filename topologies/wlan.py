@@ -12,14 +12,12 @@ the same distance, so that none is stronger than another.
 from math import cos, pi, sin
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from topologies.network import Application, Link, Network, Node
+from topologies.network import Application, Link, Model, Network, Node
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     stations: int = Field(3, ge=1, le=200, description="stations around the access point")
     radius: float = Field(20.0, gt=0, le=9000, allow_inf_nan=False, description="distance from the access point, m")
     delay: float = Field(2.0, ge=0, le=10_000, description="one-way delay of the wire, ms")

@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from analysis.results.summaries import Datagrams, Outcome, RouteSummary, Summary, TcpSummary, Transactions
-from analysis.results.timing import Whole
+from analysis.results.summaries import Datagrams, Outcome, RouteSummary, TcpSummary, Transactions
+from analysis.results.timing import Model, Whole
 
 OF_FLOWS = {  # what lane.json says of each flow
     *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s", "error"),
@@ -14,7 +14,7 @@ OF_FLOWS = {  # what lane.json says of each flow
 }
 
 
-class FlowResult(Summary):
+class FlowResult(Model):
     """One flow."""
 
     name: str

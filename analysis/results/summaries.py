@@ -4,17 +4,13 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from analysis.results.shapes import Counters
-from analysis.results.timing import Whole
+from analysis.results.timing import Model, Whole
 
 
-class Summary(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class InFlight(Summary):
+class InFlight(Model):
     """TCP segments in flight, mean over the air time."""
 
     data: float
@@ -36,7 +32,7 @@ class Outcome(StrEnum):
     DIED = "died"
 
 
-class Spread(Summary):
+class Spread(Model):
     """The distribution of values."""
 
     mean: float
@@ -46,7 +42,7 @@ class Spread(Summary):
     max: float
 
 
-class Datagrams(Summary):
+class Datagrams(Model):
     """A flow's datagrams."""
 
     sent: Whole
@@ -72,7 +68,7 @@ class Datagrams(Summary):
     """of voice: mean opinion score, 1 to 5"""
 
 
-class Transactions(Summary):
+class Transactions(Model):
     """A flow's requests and responses."""
 
     begun: Whole
@@ -85,7 +81,7 @@ class Transactions(Summary):
     """from a request to the end of its response"""
 
 
-class TcpSummary(Summary):
+class TcpSummary(Model):
     """A flow's sender (`analysis.tcp.senders`). Windows are in segments; means are over time."""
 
     rtos: Whole
@@ -120,7 +116,7 @@ class TcpSummary(Summary):
         return self.fast_retransmits + self.rtos
 
 
-class RouteSummary(Summary):
+class RouteSummary(Model):
     """The route of a flow, as its source knew it, and the paths of its packets (`analysis.routes`)."""
 
     found: Whole
@@ -164,7 +160,7 @@ class RouteSummary(Summary):
         return sum(hops * n for hops, n in counts.items()) / sum(counts.values()) if counts else None
 
 
-class RoutingSummary(Summary):
+class RoutingSummary(Model):
     """The cost and losses of routing, all stations. What a protocol does not report is null: only `manet.ko` reports
     it."""
 
@@ -209,7 +205,7 @@ def _counters(given: Any) -> Any:
     return given
 
 
-class StationResult(Summary):
+class StationResult(Model):
     """A station."""
 
     name: str

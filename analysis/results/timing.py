@@ -17,10 +17,12 @@ P99_MS, MOST_MS = 1.0, 20.0  # limits for the timers' lateness and the queues' l
 STEAL = 0.02  # share of the time
 
 
-class Delays(BaseModel):
-    """Delays in ns. p50 and p99 are in steps of a quarter of an octave, rounded down."""
-
+class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Delays(Model):
+    """Delays in ns. p50 and p99 are in steps of a quarter of an octave, rounded down."""
 
     count: Whole
     p50: Whole
@@ -28,10 +30,8 @@ class Delays(BaseModel):
     max: Whole
 
 
-class Timing(BaseModel):
+class Timing(Model):
     """How well a run's clock was kept."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     clock: Literal["virtual", "real"]
     late_ns: Delays

@@ -66,15 +66,8 @@ REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg se
 OPENFLOW = ("ovs-vswitchd", "ovs-testcontroller")
 BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", *OPENFLOW, "iw", "ip", "ping")))
 
-SMALL = {
-    "iperf3",
-    "hostapd",
-    "wpasupplicant",
-    "iw",
-    "iproute2",
-    "iputils-ping",
-    "wireless-regdb",
-}  # set-up as root has them
+# Set-up as root has them.
+SMALL = {"iperf3", "hostapd", "wpasupplicant", "iw", "iproute2", "iputils-ping", "wireless-regdb"}
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
 RUNNING = f"/lib/modules/{os.uname().release}"
@@ -96,21 +89,13 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.PROMPT: (*BY_HAND, REGDB),
     Group.MODULE: BUILDS,
     Group.BUILD: (
-        *BUILDS,
-        program("flex"),
-        program("bison"),
-        program("bc"),
-        program("patch"),
-        program("xz", "xz-utils"),
+        *(*BUILDS, *map(program, ("flex", "bison", "bc", "patch")), program("xz", "xz-utils")),
         Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
     ),
     Group.CHECK: (program("sparse"), program("perl")),
     Group.DEBUG: (program("gdb"), program("objcopy", "binutils")),
     Group.TEST: (
-        *BY_HAND,
-        program("gcc"),
-        program("gdb"),
-        program("perl"),
+        *(*BY_HAND, *map(program, ("gcc", "gdb", "perl"))),
         files("/usr/lib/gcc/*/*/libasan.so", "gcc"),
         files("/usr/include/stdio.h", "libc6-dev"),
         program("tshark"),

@@ -8,17 +8,15 @@ the network's k-th node. A node without a line stands where the topology has it.
 
 from random import Random
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from topologies.files import File, lines, number, prefix_errors
-from topologies.network import Motion, Network, Waypoint
+from topologies.network import Model, Motion, Network, Waypoint
 
 LONGEST = 1e9  # seconds
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     file: File = Field(description="a movement file of BonnMotion, also in .gz")
     dimensions: int = Field(2, ge=2, le=3, description="of each place: 2, or 3 with heights")
 

@@ -12,19 +12,17 @@ import math
 from random import Random
 from xml.parsers import expat
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from topologies.files import File, number, opened, prefix_errors
 from topologies.motion import settle_spans
-from topologies.network import Motion, Network, Span, Waypoint
+from topologies.network import Model, Motion, Network, Span, Waypoint
 
 OBJECTS = ("vehicle", "person", "container")
 LONGEST = 1e9  # seconds
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     file: File = Field(description="an FCD trace of SUMO, in metres (not --fcd-output.geo), also in .gz")
     begin: float = Field(0.0, ge=0, le=LONGEST, description="the trace's second at which the run begins")
     first: int | None = Field(None, ge=1, description="at most this many: those that come first")

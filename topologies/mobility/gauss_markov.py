@@ -14,16 +14,14 @@ between 0 and twice the mean, so that their mean stays the mean.
 import math
 from random import Random
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from topologies.area import Area, bounce, random_point, sides
 from topologies.motion import Path, each
-from topologies.network import Network, Waypoint
+from topologies.network import Model, Network, Waypoint
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     area: Area = Field("1500x300", description="metres, width x height")
     speed: float = Field(5.0, ge=0, le=1000, description="mean speed, m/s")
     deviation: float = Field(1.0, ge=0, le=1000, description="standard deviation of the speed, m/s")

@@ -7,14 +7,12 @@ It is the simplest motion: a station leaves another's range, or enters it.
 import math
 from random import Random
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from topologies.network import Network, Waypoint
+from topologies.network import Model, Network, Waypoint
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     node: str = Field(description="who moves")
     speed: float = Field(1.0, ge=0, le=1000, description="metres per second")
     heading: float = Field(0.0, ge=-360, le=360, description="degrees from the x axis, anticlockwise")

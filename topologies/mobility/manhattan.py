@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from topologies.area import Area, sides
 from topologies.motion import Path, Point, each, go
-from topologies.network import Network, Waypoint
+from topologies.network import Model, Network, Waypoint
 
 Crossing = tuple[int, int]
 EAST, NORTH, WEST, SOUTH = (1, 0), (0, 1), (-1, 0), (0, -1)
@@ -28,9 +28,7 @@ def _blocks(blocks: str) -> str:
     return blocks
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     area: Area = Field("1500x300", description="metres, width x height")
     blocks: Annotated[str, AfterValidator(_blocks)] = Field("10x2", description="blocks, columns x rows")
     vmin: float = Field(5.0, ge=0.001, le=1000, description="lowest speed, m/s")

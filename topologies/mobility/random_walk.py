@@ -9,16 +9,14 @@ import math
 from random import Random
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from topologies.area import Area, bounce, random_point, sides
 from topologies.motion import Path, each
-from topologies.network import Network, Waypoint
+from topologies.network import Model, Network, Waypoint
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     area: Area = Field("1500x300", description="metres, width x height")
     vmin: float = Field(0.0, ge=0, le=1000, description="lowest speed, m/s")
     vmax: float = Field(10.0, ge=0, le=1000, description="highest speed, m/s")

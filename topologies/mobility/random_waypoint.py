@@ -12,19 +12,17 @@ import math
 from random import Random
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from topologies.area import Area, random_point, sides
 from topologies.motion import Path, Point, each, go
-from topologies.network import Network, Waypoint
+from topologies.network import Model, Network, Waypoint
 
 # vmin for each vmax such that the mean speed (vmax - vmin) / ln(vmax / vmin) is paper 003's: 1.44 m/s, 3.34, …
 PAPERS = {2.0: 1.0, 5.0: 2.1, 10.0: 4.1, 15.0: 5.0, 20.0: 9.0}
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     area: Area = Field("1500x300", description="metres, width x height")
     vmax: float = Field(10.0, ge=0.001, le=1000, description="highest speed, m/s")
     vmin: float | None = Field(

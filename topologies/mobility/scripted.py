@@ -10,10 +10,10 @@ import csv
 from random import Random
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from topologies.files import File, lines, number, opened, prefix_errors
-from topologies.network import Motion, Network, Span, Waypoint
+from topologies.network import Model, Motion, Network, Span, Waypoint
 
 LONGEST = 1e9  # seconds
 
@@ -25,9 +25,7 @@ def _flat(value: Any) -> Any:
     return value
 
 
-class Script(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Script(Model):
     waypoints: dict[str, list[Annotated[Waypoint, BeforeValidator(_flat)]]] = Field(
         {}, description="by node: time, x, y and perhaps z of each"
     )

@@ -17,11 +17,11 @@ from itertools import pairwise
 from random import Random
 from textwrap import shorten
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from topologies.files import File, lines, number, prefix_errors
 from topologies.motion import Point, go, position_at
-from topologies.network import Motion, Network, Waypoint
+from topologies.network import Model, Motion, Network, Waypoint
 
 NODE = r"\$\w+\(\s*(?P<node>\d+)\s*\)"
 SET = re.compile(rf"{NODE}\s+set\s+(?P<axis>[XYZ])_\s+(?P<value>[^\s;]+)", re.ASCII)
@@ -30,9 +30,7 @@ AT = re.compile(r'\$\w+\s+at\s+(?P<at>\S+)\s+["{](?P<command>.*)["}]', re.ASCII)
 LONGEST, FASTEST = 1e9, 1e15  # seconds, m/s
 
 
-class Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Parameters(Model):
     file: File = Field(description="a movement file of ns-2, also in .gz")
 
 

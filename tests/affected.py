@@ -31,6 +31,7 @@ BY_NAME = {
     "labs": ("labs.*",),
 }
 OFTEN = ("__init__.py", "__main__.py", "conftest.py")  # names that identify no file
+OUTSIDE = ("tests.affected", "tests.once")  # the one names others, and the other keeps what is made: they reach nothing
 PARTS = re.compile(r"\.parts\(\"(\w+)\"\)")
 FILE = re.compile(r"[\"'/](\w+\.py)[\"'/]")
 PROGRAM = re.compile(r"\"-m\", \"emulation\"|\"dcflab\"|/dcflab\"")  # it runs the command line
@@ -70,7 +71,8 @@ class Reach:
         there = MODULES | modules(CHECKOUT / "tests") | {"dcflab": CHECKOUT / "dcflab.py"}
         self.files = {name: str(file.relative_to(CHECKOUT)) for name, file in there.items()}
         self.texts = {name: (CHECKOUT / file).read_text() for name, file in self.files.items()}
-        self.texts["tests.affected"] = ""  # this file names others, but does not reach them
+        for name in OUTSIDE:
+            self.texts[name] = ""
         for file in gone:
             if file.endswith(".py") and not (CHECKOUT / file).exists():
                 self.files[name := file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = file

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import once
 import pytest
 
 from emulation.setup import cache, kernel, uml
@@ -95,5 +96,10 @@ def test_checkpatch_is_content(options: list[str], files: list[Path]) -> None:
     it."""
     script = kernel.obtain().folder / "scripts/checkpatch.pl"
     assert files
-    done = subprocess.run(["perl", script, "--no-tree", "--terse", *options, *files], capture_output=True, text=True)
-    assert not done.returncode, done.stdout
+
+    def passes() -> None:
+        command = ["perl", script, "--no-tree", "--terse", *options, *files]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert not done.returncode, done.stdout
+
+    once.check("checkpatch", passes, *options, kernel.obtain().key, *once.contents(*files), *once.programs("perl"))

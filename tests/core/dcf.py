@@ -8,14 +8,13 @@ frames to the core, lets time pass, and stores the results. The test sets the ti
 from __future__ import annotations
 
 import ctypes as c
-import tempfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from user_space import compile_library
+import user_space
 
 from emulation.lane.air import gain_q63, points
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS, RULES
@@ -24,7 +23,8 @@ NEVER = 2**64 - 1
 NOBODY = 0xFFFF
 POISON = 0xDB
 US = 1000
-SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
+SOURCE = Path(__file__).resolve().parents[2] / "emulation" / "dcf80211"
+CORE = [file for folder in ("core", "wire") for file in sorted((SOURCE / folder).glob("*.c"))]
 
 
 class Phy(c.Structure):
@@ -175,13 +175,9 @@ class Counters(c.Structure):
 @cache
 def library() -> c.CDLL:
     """Build the core; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
-    out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
-    files = sorted(str(f) for folder in ("core", "wire") for f in (SOURCE / folder).glob("*.c"))
-    files += [str(Path(__file__).parent / "draws.c"), "-Wl,--wrap=dcf_draw_backoff"]
-    compile_library("DCF_SANITIZE", ["-Wextra", "-Wno-sign-compare", "-o", str(out), *files])
-    lib = c.CDLL(str(out))
-    out.unlink()
-    out.parent.rmdir()
+    options = [*user_space.library("DCF_SANITIZE"), "-Wextra", "-Wno-sign-compare", "-Wl,--wrap=dcf_draw_backoff"]
+    draws = Path(__file__).resolve().with_name("draws.c")
+    lib = c.CDLL(str(user_space.kept("libdcf.so", options, [*CORE, draws], [SOURCE, draws.parent])))
     u16, u64, p = c.c_uint16, c.c_uint64, c.c_void_p
     for name, result, arguments in (
         ("dcf_size", c.c_size_t, [u16]),

@@ -12,36 +12,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dcf import SOURCE
+from dcf import CORE, SOURCE
+from user_space import SANITIZE, kept
 
+# What hwsim.c needs of the kernel is in edge.c.
 KERNELS = ("linux/completion.h", "linux/etherdevice.h", "linux/hrtimer.h", "linux/notifier.h", "linux/slab.h",
-           "linux/spinlock.h",
-           "linux/virtio.h", "net/genetlink.h")  # fmt: skip
+           "linux/spinlock.h", "linux/virtio.h", "net/genetlink.h")  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "operations"), [("fuzz", "400000"), ("edge", "200000")])
-def test_it_stands_whatever_is_done_to_it(tmp_path: Path, program: str, operations: str) -> None:
-    for name in KERNELS:  # edge.c has what hwsim.c needs of them
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    fuzz, source = tmp_path / program, Path(__file__).with_name(f"{program}.c")
-    files = [str(f) for folder in ("core", "wire") for f in sorted((SOURCE / folder).glob("*.c"))]
-    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{tmp_path}"]
-    command = [
-        "gcc",
-        "-std=gnu11",
-        "-O1",
-        "-g",
-        "-Wall",
-        "-Wextra",
-        "-Wno-sign-compare",
-        "-Wno-unused-parameter",
-        "-Werror",
-        *sanitize,
-        "-o",
-    ]
-    subprocess.run([*command, str(fuzz), str(source), *files], check=True)
+def test_it_stands_whatever_is_done_to_it(program: str, operations: str) -> None:
+    source = Path(__file__).resolve().with_name(f"{program}.c")
+    options = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-parameter", "-Werror"]
+    fuzz = kept(program, [*options, *SANITIZE], [source, *CORE], [SOURCE, source.parent], KERNELS)
     environment = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "ASAN_OPTIONS")}
     operations = environment.get("DCF_FUZZ", operations)
     ran = subprocess.run([str(fuzz), operations], env=environment, capture_output=True, text=True, check=False)

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
-from dcf import SOURCE
+from dcf import CORE, SOURCE
+from user_space import kept
 
 MAY = {"memcmp", "memcpy", "memmove", "memset"}
 
 
-def test_the_core_needs_nothing_but_to_copy_memory(tmp_path: Path) -> None:
-    files = sorted(str(file) for folder in ("core", "wire") for file in (SOURCE / folder).glob("*.c"))
-    whole = str(tmp_path / "core.o")
-    options = ["-std=gnu11", "-O2", "-fno-stack-protector", "-nostdlib", "-r"]
-    subprocess.run(["gcc", *options, "-o", whole, *files], check=True)
+def test_the_core_needs_nothing_but_to_copy_memory() -> None:
+    whole = kept("core.o", ["-std=gnu11", "-O2", "-fno-stack-protector", "-nostdlib", "-r"], CORE, [SOURCE])
     listed = subprocess.run(["nm", "--undefined-only", whole], check=True, capture_output=True, text=True).stdout
     assert {line.split()[-1] for line in listed.splitlines()} <= MAY

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import ctypes as c
 import itertools
-import tempfile
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from user_space import compile_library
+import user_space
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "emulation" / "manet" / "core"
+SHARED = HERE.parents[1] / "emulation" / "kernel" / "shared"
 FIRST_ADDRESS = 0x0A000001
 NEVER = 2**64 - 1
 US, MS, SECOND = 10**3, 10**6, 10**9
@@ -86,11 +86,9 @@ class Callbacks(c.Structure):
 def library() -> c.CDLL:
     """Build the cores; with MANET_SANITIZE set, under the address and undefined-behaviour sanitizers."""
     warnings = ["-Wextra", "-Wno-sign-compare", "-Wno-unused-parameter"]
-    with tempfile.TemporaryDirectory(prefix="manet-core-") as folder:
-        out = Path(folder) / "libmanet.so"
-        files = [*sorted(map(str, HERE.glob("*.c"))), *sorted(map(str, SOURCE.glob("*.c")))]
-        compile_library("MANET_SANITIZE", [*warnings, "-o", str(out), *files])
-        lib = c.CDLL(str(out))
+    options = [*user_space.library("MANET_SANITIZE"), *warnings]
+    files = [*sorted(HERE.glob("*.c")), *sorted(SOURCE.glob("*.c"))]
+    lib = c.CDLL(str(user_space.kept("libmanet.so", options, files, [HERE, SOURCE, SHARED])))
     u16, u32, u64, p = c.c_uint16, c.c_uint32, c.c_uint64, c.c_void_p
     for name, result, arguments in (
         ("manet_protocol_name", c.c_char_p, [u32]),

@@ -9,13 +9,17 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import once
 import pytest
+from once import ROOT
 
-from emulation.features.check.build import build, lane_target, stock_targets
+from emulation.features import check as features
+from emulation.features.check.build import build, checkpatch, lane_target, stock_targets
 from emulation.features.check.subject import INFO, find
 from emulation.setup import MODULES, kernel, modules
+from emulation.setup.modules import SYMBOLS
+from emulation.setup.tools import fingerprint
 
-ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "tc_modules"
 SETTING = re.compile(r'^(\w+?)(?:\[\d+\])?="(.*)"$', re.MULTILINE)
 
@@ -29,11 +33,18 @@ def lane_kernel() -> kernel.Kernel:
 def test_no_tool_has_a_word_to_say(lane_kernel: kernel.Kernel, tmp_path: Path) -> None:
     subject = find(SOURCE)
     targets = [lane_target(lane_kernel), *stock_targets()]
-    report = build(subject, targets, tmp_path, strict=True)
-    assert report.findings == ()
-    assert {name: set(built) for name, built in report.data["modules"].items()} == {
-        target.name: set(subject.modules) for target in targets
-    }
+
+    def passes() -> None:
+        report = build(subject, targets, tmp_path, strict=True)
+        assert report.findings == ()
+        assert {name: set(built) for name, built in report.data["modules"].items()} == {
+            target.name: set(subject.modules) for target in targets
+        }
+
+    kernels = [lane_kernel.key, *(fingerprint(target.folder / SYMBOLS) for target in targets)]
+    tools = [*once.programs("gcc", "sparse", "perl"), fingerprint(checkpatch())]
+    program = once.contents(*sorted(Path(features.__file__).parent.glob("*.py")), Path(__file__))
+    once.check("own_modules", passes, *kernels, *tools, *program, *once.contents(SOURCE))
 
 
 @pytest.fixture(scope="session")

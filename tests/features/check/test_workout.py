@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import once
 import pytest
 
 from analysis.traces.capture import read
-from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment
+from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment, subject
 from emulation.features.check.exercise import debug_kernel, exercise
 from emulation.features.check.subject import Module, examine, find
 from emulation.play import processes
@@ -99,19 +100,26 @@ def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Calla
     return run
 
 
+def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
+    """Return the modules of a folder, by name, built for the debug kernel."""
+    target = build.debug_target(debug.kernel)
+
+    def fill(folder: Path) -> list[str]:
+        modules = build.build(find(source), [target], folder).data["modules"][build.DEBUG]
+        return [str(Path(path).relative_to(folder)) for path in modules.values()]
+
+    program = once.contents(build.ORACLE_FOLDER, Path(build.__file__), Path(subject.__file__))
+    parts = [str(source), debug.kernel.key, *once.programs("gcc"), *program, *once.contents(source)]
+    kept = once.obtain(f"debug.{source.name}", fill, *parts)
+    return {name: Path(path) for name, path in build.modules_in(kept).items()}
+
+
 @pytest.fixture(scope="session")
-def seen(
-    debug: Prepared, work_out: Callable[..., list[Seen]], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Seen]:
+def seen(debug: Prepared, work_out: Callable[..., list[Seen]]) -> dict[str, Seen]:
     """The workouts of all of them, and of one of them twice."""
-    target, folder = build.debug_target(debug.kernel), tmp_path_factory.mktemp("built")
-    broken, ours = (
-        build.build(find(source), [target], folder / source.name).data["modules"][build.DEBUG]
-        for source in (BROKEN, TC_MODULES)
-    )
-    paths = map(Path, broken.values())
-    built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in paths}
-    built |= {name: examine(Path(ours[name])) for name in SOUND}
+    broken, ours = (built_once(debug, source) for source in (BROKEN, TC_MODULES))
+    built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in broken.values()}
+    built |= {name: examine(ours[name]) for name in SOUND}
     built = {"again": built["use_after_free"], "use_after_free": built.pop("use_after_free"), **built}
     return dict(zip(built, work_out(*built.values()), strict=True))
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds and checks of tests that are kept: what changed is compiled and checked again, and a failure always."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import once
+import pytest
+import user_space
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_check_is_made_again_if_a_part_changed_or_it_failed() -> None:
+    made = []
+
+    def fails() -> None:
+        made.append("failed")
+        raise AssertionError
+
+    for _ in range(2):
+        with pytest.raises(AssertionError):
+            once.check("one", fails, "a", "b")
+    for parts in (("a", "b"), ("a", "b"), ("ab", ""), ("a", "c"), ("a", "b", "c"), ("a", "b")):
+        once.check("one", lambda: made.append("passed"), *parts)
+    assert made == ["failed"] * 2 + ["passed"] * 4
+
+
+def test_a_changed_header_is_compiled_and_one_that_is_not_hashed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (once, user_space):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    source, beside = tmp_path / "source", tmp_path / "beside"
+    for folder in (source, beside):
+        folder.mkdir()
+    (source / "it.c").write_text('#include "it.h"\n#include "../beside/other.h"\nint it(void) { return IT + OTHER; }\n')
+    (beside / "other.h").write_text("#define OTHER 30\n")
+
+    def it(*folders: Path) -> int:
+        built = user_space.kept("it.so", user_space.library("NEVER_SET"), [source / "it.c"], folders)
+        return int(ctypes.CDLL(str(built)).it())
+
+    for number in (1, 2):
+        (source / "it.h").write_text(f"#define IT {number}\n")
+        assert it(source, beside) == 30 + number
+    with pytest.raises(AssertionError, match=r"it\.so is kept by a hash without \['source/\.\./beside/other\.h'\]"):
+        it(source)
+    (source / "it.h").write_text("#define IT no number\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        it(source, beside)

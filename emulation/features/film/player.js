@@ -154,13 +154,9 @@ const SAID = {
 const hops = (n) => (n === 0 ? "which does not arrive" : n === 1 ? "1 hop" : `${n} hops`);
 
 function row(text, small, style) {
-  const found = document.createElement("div"), mark = document.createElement("i"), words = document.createElement("span");
-  found.className = "row";
+  const mark = tag("i");
   mark.style.background = style;
-  words.append(text, " ");
-  words.append(Object.assign(document.createElement("small"), { textContent: small }));
-  found.append(mark, words);
-  return found;
+  return tag("div", { class: "row" }, mark, tag("span", {}, text, " ", tag("small", {}, small)));
 }
 
 function drawSide() {
@@ -174,9 +170,7 @@ function drawSide() {
   const lines = [];
   for (let i = latest - 1; i >= 0 && i > latest - 9; i--) {
     const said = SAID[scene.events[scene.told.event[i]]](i);
-    const item = document.createElement("li");
-    item.textContent = `${scene.told.time[i].toFixed(3)} s  ${name(scene.told.at[i])}: ${said}`;
-    lines.push(item);
+    lines.push(tag("li", {}, `${scene.told.time[i].toFixed(3)} s  ${name(scene.told.at[i])}: ${said}`));
   }
   element("told").replaceChildren(...lines);
   const digits = speed < 0.001 ? 6 : speed < 0.1 ? 4 : speed < 1 ? 3 : 2;

@@ -33,7 +33,7 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     verbs: dict[str, Callable[..., object]] = {
         "until": stage.until, "step": stage.step, "start": stage.start, "stop": stage.stop, "tcp": stage.tcp,
         "move": partial(_move, stage), "set": partial(_set, stage), "reroute": stage.net.reroute,
-        "switch": partial(_switch, stage),
+        "switch": lambda node, on: stage.net.switch(stage.net.nodes[node], on),
     }  # fmt: skip
     error: str | None = None
     result: object = None
@@ -58,10 +58,6 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
 
 def _move(stage: Stage, node: str, position: list[float]) -> None:
     stage.net.nodes[node].position = position
-
-
-def _switch(stage: Stage, node: str, on: bool) -> None:
-    stage.net.switch(stage.net.nodes[node], on)
 
 
 def _set(stage: Stage, node: str, name: str, value: object) -> None:

@@ -27,7 +27,8 @@ class CurrentPaths:
 
     def __init__(self, plan: Mapping[str, Any], names: Sequence[str]) -> None:
         self.names, self.addresses = names, addresses(plan)
-        self.routes = static_routes(plan)
+        is_static = plan["routing"]["kind"] == "static"  # or else nothing
+        self.routes = by_names(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"] if is_static})
         self.hops: dict[tuple[int, int], Hops] = {}  # by the addresses of packets
         self.latest_ns = 0
 
@@ -61,13 +62,6 @@ class CurrentPaths:
                 return []
             path.append(to)
         return path
-
-
-def static_routes(plan: Mapping[str, Any]) -> Routes:
-    """Return the next hops by names if routes are static; else nothing."""
-    if plan["routing"]["kind"] != "static":
-        return {}
-    return by_names(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"]})
 
 
 def by_names(plan: Mapping[str, Any], hops: Mapping[str, Mapping[str, str]]) -> Routes:

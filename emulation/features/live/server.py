@@ -9,6 +9,7 @@ from elsewhere. Any other request gets an empty 403.
 from __future__ import annotations
 
 import hmac
+import json
 import re
 import secrets
 import threading
@@ -131,7 +132,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.server.session.do(verbs.read(self.rfile.read(int(length))))
         except Misuse as error:
-            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, verbs.to_json(error=str(error)), "application/json")
+            said = json.dumps({"error": str(error)}).encode()
+            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, said, "application/json")
         self.answer(HTTPStatus.OK, b"{}", "application/json")
 
     def file(self, name: str) -> None:

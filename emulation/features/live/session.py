@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -271,9 +272,8 @@ class Session:
 
     def _save(self, name: str | None) -> None:
         with self.changed:
-            number = len(self.moments)
-            while name is None:
-                name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
+            numbers = map(str, count(len(self.moments)))
+            name = name or next(number for number in numbers if number not in self.moments)
             if name in self.moments:
                 raise Misuse(f"save: the moment {name} exists; choose another name")
             self.moments[name] = Moment(self.t_ns, tuple(self.actions), self.routing)

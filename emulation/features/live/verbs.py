@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -106,10 +105,6 @@ def read(body: bytes) -> AnyVerb:
         return ADAPTER.validate_json(body)
     except ValidationError as error:
         raise Misuse("; ".join(explain(error))) from None
-
-
-def to_json(**what: Any) -> bytes:
-    return json.dumps(what).encode()
 
 
 def requests(verb: AnyVerb, plan: Mapping[str, Any], latest: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -161,7 +161,8 @@ def community(model: Model, centre: Model) -> Iterator[Leg]:
         raise Misuse("setMobilityModel: aggregation: a share from 0 to 1 for each time in epoch")
     at, here = 0.0, model.somewhere()
     yield at, here
-    for share, there in zip(cycle(periods), each_second(walk(centre)), strict=False):
+    seconds = (where for at_s, where in walk(centre) if abs(at_s - round(at_s)) < 1e-9)
+    for share, there in zip(cycle(periods), seconds, strict=False):
         turn, speed = model.turn(), model.speed()
         if model.random.random() < share:
             turn = math.atan2(there[1] - here[1], there[0] - here[0])
@@ -169,11 +170,6 @@ def community(model: Model, centre: Model) -> Iterator[Leg]:
             here = where
             yield at + after, here
         at += 1.0
-
-
-def each_second(legs: Iterator[Leg]) -> Iterator[tuple[float, float]]:
-    """Yield the positions at whole seconds of legs that have one there."""
-    return (where for at, where in legs if abs(at - round(at)) < 1e-9)
 
 
 def follow(points: Any) -> Iterator[Leg]:

@@ -27,6 +27,7 @@ from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
 from emulation.features.mininet.roles import NAT, OpenFlow, Switch
 from emulation.features.mininet.sockets import IP, PORT, SocketServer
+from emulation.features.mininet.topo import Topo
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest, programs
 from emulation.lane.errors import Misuse
@@ -349,10 +350,16 @@ class Mininet:
         return False
 
     def buildFromTopo(self, topo: Any = None) -> None:
-        """Add the nodes and links of a Topo."""
-        from emulation.features.mininet.topo import build_from
-
-        build_from(self, topo or self.topo)
+        """Add the nodes and links of a Topo. Raises Misuse."""
+        topo = topo or self.topo
+        if not isinstance(topo, Topo):
+            raise Misuse(f"topo={topo!r} is not a Topo; write topo=MyTopo()")
+        for name, (call, opts) in topo.noted.items():
+            if not (adder := getattr(self, call, None)):
+                raise Misuse(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")
+            adder(name, **opts)
+        for a, b, opts in topo.joined:
+            self.addLink(a, b, **opts)
 
     def build(self) -> None:
         """Make the network from all calls so far. Raises Misuse or OSError."""

@@ -256,12 +256,10 @@ class Node:
 
     def take_power(self) -> None:
         """Give the air the transmit power that the last command set with iw: hwsim does not use it."""
-        for name, mbm in TXPOWER.findall(self.lastCmd):
-            if isinstance(intf := self.nameToIntf.get(name), WIntf):
-                intf.setTxPower(int(mbm) / 100)
-        for name, dbm in OLD_TXPOWER.findall(self.lastCmd):
-            if isinstance(intf := self.nameToIntf.get(name), WIntf):
-                intf.setTxPower(int(dbm))
+        for pattern, per_dbm in ((TXPOWER, 100), (OLD_TXPOWER, 1)):
+            for name, power in pattern.findall(self.lastCmd):
+                if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                    intf.setTxPower(int(power) / per_dbm)
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """Wait for the command's end, and return its output."""

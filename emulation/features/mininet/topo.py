@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from emulation.lane.errors import Misuse
-
-if TYPE_CHECKING:
-    from emulation.features.mininet.net import Mininet
+from typing import Any
 
 
 class Topo:
@@ -73,18 +68,6 @@ class Topo:
 
     def nodeInfo(self, name: str) -> dict[str, Any]:
         return self.noted[name][1]
-
-
-def build_from(net: Mininet, topo: Any) -> None:
-    """Add the nodes and links of a Topo to a network. Raises Misuse."""
-    if not isinstance(topo, Topo):
-        raise Misuse(f"topo={topo!r} is not a Topo; write topo=MyTopo()")
-    for name, (call, opts) in topo.noted.items():
-        if not (adder := getattr(net, call, None)):
-            raise Misuse(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")
-        adder(name, **opts)
-    for a, b, opts in topo.joined:
-        net.addLink(a, b, **opts)
 
 
 class SingleSwitchTopo(Topo):

@@ -31,9 +31,13 @@ class Datagrams:
 
     def send(self, now_ns: int) -> int:
         """Record a transmission; return its number."""
-        self.sent_ns.append(now_ns)
-        self.delay_ns.append(MISSING)
+        self.send_many(1, now_ns)
         return len(self.sent_ns) - 1
+
+    def send_many(self, count: int, now_ns: int) -> None:
+        """Record transmissions at one instant."""
+        self.sent_ns.extend(array("q", (now_ns,)) * count)
+        self.delay_ns.extend(array("q", (MISSING,)) * count)
 
     def arrive(self, number: int, now_ns: int, hops: int = 1) -> None:
         """Record an arrival over `hops` hops."""
@@ -48,6 +52,30 @@ class Datagrams:
         self.highest, self.before_ns, self.last_ns = max(number, self.highest), delay_ns, now_ns
         self.arrived, self.hops = self.arrived + 1, self.hops + hops
         self.since = [self.since[0] + 1, self.since[1] + delay_ns]
+
+    def arrive_many(self, numbers: list[int], hops: list[int], now_ns: int) -> None:
+        """Record arrivals at one instant. Numbers that were not sent belong to another sender."""
+        if not numbers:
+            return
+        first, after = numbers[0], numbers[0] + len(numbers)
+        if not self.highest < first or after > len(self.sent_ns) or numbers != list(range(first, after)):
+            for number, over in zip(numbers, hops, strict=True):
+                if 0 <= number < len(self.sent_ns):
+                    self.arrive(number, now_ns, over)
+            return
+        # The usual case, and the same without a call for each.
+        delays_ns = [now_ns - sent_ns for sent_ns in self.sent_ns[first:after]]
+        self.delay_ns[first:after] = array("q", delays_ns)
+        before_ns, jitter_ns, jitters_ns = self.before_ns, self.jitter_ns, self.jitters_ns
+        for delay_ns in delays_ns:
+            if before_ns is not None:
+                jitter_ns += (abs(delay_ns - before_ns) - jitter_ns) / 16
+                jitters_ns += jitter_ns
+            before_ns = delay_ns
+        self.before_ns, self.jitter_ns, self.jitters_ns = before_ns, jitter_ns, jitters_ns
+        self.highest, self.last_ns = after - 1, now_ns
+        self.arrived, self.hops = self.arrived + len(numbers), self.hops + sum(hops)
+        self.since = [self.since[0] + len(numbers), self.since[1] + sum(delays_ns)]
 
     def waiting_s(self, now_ns: int) -> float | None:
         """Return how long data sent after the last arrival has been under way, s; None if nothing was sent."""

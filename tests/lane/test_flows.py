@@ -141,6 +141,32 @@ def test_a_flow_that_never_starts_says_why(bench, kind, why):
         assert (found["datagrams"]["sent"], found["datagrams"]["lost_percent"]) == (200, 100)
 
 
+SATURATED = """
+import json
+from emulation.net import Net
+with Net(mode="n", mcs=7, trace=False) as net:
+    sender, receiver, far = net.addStation("sta1"), net.addStation("sta2", position=(20, 0, 0)), net.addHost("h1")
+    net.addLink(sender, receiver)
+    net.addLink(receiver, far, cls="wired")
+    for a, b, count in ((sender, receiver, None), (receiver, sender, 70), (far, receiver, None)):
+        net.addFlow(a, b, kind="udp", arrivals="saturated", bytes=count and 1448 * count)
+    net.start()
+    ran = net.run(0.98)
+    print(json.dumps([[flow["datagrams"]["sent"], flow["datagrams"]["arrived"], flow["outcome"]]
+                      for flow in ran["applications"]]))
+"""
+
+
+def test_a_saturated_source_sends_when_its_socket_has_room(bench):
+    """A socket holds 92 datagrams. One on a wire has room at once, and pauses; its receiver has room for fewer."""
+    (line,) = bench.script(SATURATED)
+    (radio, ended, wire) = json.loads(line)
+    sent, arrived, outcome = radio
+    assert arrived < sent <= arrived + 92 and arrived > 250 and outcome == "ran"
+    assert ended == [70, 70, "finished"]
+    assert wire[0] == 20 * 1024 > wire[1] > 0
+
+
 def test_a_flow_that_falls_silent_says_when(bench):
     """A station on its path is switched off at 3 s. A flow beside it continues, and a finished one stays finished."""
     made = bench.plan(

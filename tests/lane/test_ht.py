@@ -309,9 +309,9 @@ with Net(mode="ac", width=80, mcs=9, aggregation="ath10k", trace=False) as net:
     ap, host = net.addAccessPoint("ap1"), net.addHost("h1")
     stations = [net.addStation(f"sta{i}", position=(20, 5 * i, 0)) for i in range(4)]
     net.addLink(ap, *stations, cls="infrastructure")
-    net.addLink(host, ap, cls="wired", bw=10000)
+    net.addLink(host, ap, cls="wired")
     for station in stations:
-        net.addFlow(station, host, kind="udp", rate_kbps=200_000, datagram_bytes=1460, burst=40)
+        net.addFlow(station, host, kind="udp", arrivals="saturated", datagram_bytes=1460)
     net.start()
     pending = []
     def look():

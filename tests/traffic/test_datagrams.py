@@ -2,6 +2,8 @@
 """Datagrams: losses, delays, the spread of values, and speech quality, by hand."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from traffic.applications import voice
 from traffic.datagrams import Datagrams
@@ -31,6 +33,23 @@ def test_delay_jitter_and_loss() -> None:
 def test_those_out_of_order_and_those_that_come_twice() -> None:
     found = of([0, 20, 40], [(1, 30), (0, 35), (0, 36), (2, 50)]).report()
     assert (found["arrived"], found["reordered"], found["duplicates"], found["lost_percent"]) == (3, 1, 1, 0)
+
+
+@given(
+    at_once=st.lists(st.tuples(st.integers(0, 12), st.integers(1, 5)), max_size=8),
+    odd=st.lists(st.integers(-1, 40), max_size=5),
+)
+def test_many_at_once_count_as_each_alone(at_once: list[tuple[int, int]], odd: list[int]) -> None:
+    """Also those that come out of order, twice, or that nobody sent."""
+    one, many = (of(list(range(0, 60, 3)), []) for _ in range(2))
+    batches = [list(range(first, first + count)) for first, count in at_once] + [odd]
+    for at, numbers in enumerate(batches):
+        now_ns = (100 + at) * MS
+        many.arrive_many(numbers, [1 + n % 3 for n in numbers], now_ns)
+        for number in numbers:
+            if 0 <= number < 20:
+                one.arrive(number, now_ns, 1 + number % 3)
+    assert vars(many) == vars(one)
 
 
 def test_of_none_there_is_nothing_to_say() -> None:

@@ -23,28 +23,35 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield one, other
 
 
-def test_each_datagram_has_its_beginning_and_its_ttl(ends: tuple[socket.socket, socket.socket]) -> None:
-    """Those longer than asked for are cut, and a shorter one has its own length; twice, as memory is used again."""
+def test_each_datagram_has_its_number_and_its_ttl(ends: tuple[socket.socket, socket.socket]) -> None:
+    """One that is too short has no number; twice, as memory is used again. Those of 8 bytes have only their number."""
     one, other = ends
-    sender, receiver = many.Sender(other.getsockname(), 5, 1000), many.Receiver(3)
-    for count in (5, 2):
-        for place in range(count):
-            sender.begin(place, bytes([count, place]))
-        assert sender.send(one, count) == count
+    receiver = many.Receiver()
+    for count, size in ((5, 1000), (2, 8)):
+        sender = many.Sender(other.getsockname(), 5, size)
+        assert sender.send(one, 1 << 40, count) == count
         one.sendto(b"!", other.getsockname())
-        expected = [(bytes([count, place, 0]), 7) for place in range(count)] + [(b"!", 7)]
-        found: list[tuple[bytes, int]] = []
-        while len(found) < len(expected):
+        numbers: list[int] = []
+        ttls: list[int] = []
+        while len(numbers) < count + 1:
             select.select([other], [], [])
-            found += receiver.receive(other)
-        assert found == expected
-    assert list(receiver.receive(other)) == []
+            for found, more in zip((numbers, ttls), receiver.receive(other), strict=True):
+                found += more
+        assert numbers == [*range(1 << 40, (1 << 40) + count), many.NO_NUMBER]
+        assert ttls == [7] * (count + 1)
+    assert receiver.receive(other) == ([], [])
+
+
+def test_datagrams_have_the_size(ends: tuple[socket.socket, socket.socket]) -> None:
+    one, other = ends
+    many.Sender(other.getsockname(), 2, 1000).send(one, 3, 2)
+    assert [other.recv(2000) for _ in range(2)] == [bytes([n]) + bytes(999) for n in (3, 4)]
 
 
 def test_what_the_kernel_says_is_raised(ends: tuple[socket.socket, socket.socket]) -> None:
     one, other = ends
     with pytest.raises(PermissionError):
-        many.Sender(("255.255.255.255", 9), 2, 8).send(one, 2)
+        many.Sender(("255.255.255.255", 9), 2, 8).send(one, 0, 2)
     other.close()
     with pytest.raises(OSError, match="Bad file descriptor"):
-        list(many.Receiver(8).receive(other))
+        many.Receiver().receive(other)

@@ -7,6 +7,10 @@ number of hops, if the routing decrements it.
 
 Datagrams with constant intervals below 0.25 ms are sent in bursts, each of those of 0.5 ms: one system call sends
 them, as in programs that send so fast.
+
+With `arrivals=saturated` it sends whenever half of its socket's buffer is free, until it is full, as a program does
+whose sends block. So a radio with a mode (`docs/ht.md`) always has something to send. The queue of a legacy radio drops
+what it has no room for. Nothing holds the datagrams of a wire back: there it sends 1024 every 50 ms.
 """
 
 from __future__ import annotations
@@ -22,12 +26,14 @@ from traffic.settings import Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any, ClassVar
 
 IP_RECVTTL = 12  # <linux/in.h>; socket has no name for it
 NUMBER = struct.Struct("=Q")
+SATURATED = "saturated"
 LONGEST_S = 3600.0
+AT_ONCE_MOST = 1024  # of a saturated source at one time; a socket of the default size holds 92 of full size
 AT_ONCE_S = 0.0005  # legacy rates do not carry two datagrams of full size in this time
 
 
@@ -39,7 +45,7 @@ class Application(applications.Application):
         "datagram_bytes": Setting(1448, NUMBER.size, 65_507),
         "interval_s": Setting(0.006, 1e-5, LONGEST_S),  # the mean, for a Poisson process
         "rate_kbps": Setting(None, 0.001, 1e6, of=float),  # instead of interval_s; while it is on
-        "arrivals": Setting("constant", words=arrivals.ARRIVALS),
+        "arrivals": Setting("constant", words=(*arrivals.ARRIVALS, SATURATED)),
         "burst": Setting(None, 1, many.MOST, of=int),  # datagrams sent at one time
         "on_s": Setting(1.0, 1e-3, LONGEST_S),  # means, for onoff
         "off_s": Setting(1.0, 0, LONGEST_S),
@@ -47,11 +53,17 @@ class Application(applications.Application):
     sender: socket.socket | None = None
     receiver: socket.socket | None = None
     error: str | None = None
+    filled_ns, filled = -1, 0  # how many a saturated source sent at this time
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> None:
+        if settings["arrivals"] == SATURATED and settings["rate_kbps"] is not None:
+            raise ValueError("rate_kbps: a saturated source has no rate")
 
     def prepare(self) -> None:
         self.datagrams = Datagrams()
         self.rest = bytes(self.plan["datagram_bytes"] - NUMBER.size)
-        self.many = many.Receiver(NUMBER.size)
+        self.many = many.Receiver()
         self.sender, self.receiver = (sockets.udp(host, self.plan) for host in (self.source, self.destination))
         self.receiver.setsockopt(socket.IPPROTO_IP, IP_RECVTTL, 1)
         self.ttl = self.sender.getsockopt(socket.IPPROTO_IP, socket.IP_TTL)
@@ -60,13 +72,19 @@ class Application(applications.Application):
 
     def start(self) -> None:
         plan = self.plan
+        if plan["arrivals"] == SATURATED:
+            assert self.sender
+            self.burst = plan["burst"] or many.MOST
+            self.all = self.batch()
+            self.loop.watch(self.sender.fileno(), select.EPOLLOUT, self.fill)
+            return
         rate = plan["rate_kbps"]
         interval_s = plan["interval_s"] if rate is None else plan["datagram_bytes"] * 8 / (rate * 1000)
         self.burst = plan["burst"] or 1
         if plan["burst"] is None and plan["arrivals"] == "constant":
             self.burst = min(max(int(AT_ONCE_S / interval_s), 1), many.MOST)
         if self.burst > 1:
-            self.all = many.Sender((self.destination.IP(), plan["port"]), self.burst, plan["datagram_bytes"])
+            self.all = self.batch()
         random = arrivals.stream(plan["seed"], plan["name"])
         self.due = arrivals.due(plan["arrivals"], self.burst * interval_s, plan["on_s"], plan["off_s"], random)
         self.next(self.due)
@@ -74,6 +92,14 @@ class Application(applications.Application):
     def next(self, due: Iterator[int]) -> None:
         if not self.over():
             self.loop.at(self.started_ns + next(due), self.send)
+
+    def batch(self) -> many.Sender:
+        return many.Sender((self.destination.IP(), self.plan["port"]), self.burst, self.plan["datagram_bytes"])
+
+    def left(self) -> int:
+        """Return how many datagrams of a burst there are left to send."""
+        amount, size = self.plan["bytes"], self.plan["datagram_bytes"]
+        return self.burst if amount is None else min(self.burst, -(-amount // size) - len(self.datagrams.sent_ns))
 
     def over(self) -> bool:
         """Return whether everything has been sent."""
@@ -98,20 +124,36 @@ class Application(applications.Application):
     def send_burst(self) -> None:
         """Send a burst, the last one as far as there is something left to send. Raises OSError."""
         assert self.sender
-        count, amount, now_ns = self.burst, self.plan["bytes"], time.monotonic_ns()
-        if amount is not None:
-            left = amount - len(self.datagrams.sent_ns) * self.plan["datagram_bytes"]
-            count = min(count, -(-left // self.plan["datagram_bytes"]))
-        for place in range(count):
-            self.all.begin(place, NUMBER.pack(self.datagrams.send(now_ns)))
-        self.all.send(self.sender, count)
+        count, first = self.left(), len(self.datagrams.sent_ns)
+        self.datagrams.send_many(count, time.monotonic_ns())
+        self.all.send(self.sender, first, count)
+
+    def fill(self) -> None:
+        """Send until the socket is full."""
+        assert self.sender
+        now_ns = time.monotonic_ns()
+        if self.filled_ns != now_ns:
+            self.filled_ns, self.filled = now_ns, 0
+        try:
+            while self.filled < AT_ONCE_MOST and (count := self.left()):
+                taken = self.all.send(self.sender, len(self.datagrams.sent_ns), count)
+                self.datagrams.send_many(taken, now_ns)
+                self.filled += taken
+                if taken < count:
+                    return
+        except BlockingIOError:
+            return
+        except OSError as error:  # there is no route
+            self.error = self.error or error.strerror
+        if self.over():
+            self.loop.forget(self.sender.fileno())
+        else:
+            sockets.wait_for_memory(self.loop, self.sender, self.fill)
 
     def receive(self) -> None:
         assert self.receiver
-        for received, ttl in self.many.receive(self.receiver):
-            number = NUMBER.unpack(received)[0] if len(received) == NUMBER.size else len(self.datagrams.sent_ns)
-            if number < len(self.datagrams.sent_ns):  # else another sender sent it
-                self.datagrams.arrive(number, time.monotonic_ns(), self.ttl - ttl + 1)
+        numbers, ttls = self.many.receive(self.receiver)
+        self.datagrams.arrive_many(numbers, [self.ttl - ttl + 1 for ttl in ttls], time.monotonic_ns())
 
     def sample(self) -> dict[str, Any]:
         found = self.datagrams.sample()

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import site
 import sys
+import tempfile
 import time
 
 from emulation.lane import hostap, stand_ins, syscalls
@@ -62,6 +64,34 @@ def end_cpuinfo() -> None:
         with open(f"/run/{os.path.basename(CPUINFO)}", "w") as file:
             file.write(f"{lines}\n")
         syscalls.mount("", CPUINFO, file.name, syscalls.MS_BIND)
+
+
+def make_folder(place: str) -> None:
+    """Make a folder, also where the machine's file system is read-only. There, a tmpfs covers the nearest folder that
+    exists, and shows the same entries. Raises OSError."""
+    try:
+        os.makedirs(place, exist_ok=True)
+        return
+    except OSError as error:
+        parent = place
+        while not os.path.isdir(parent):
+            parent = os.path.dirname(parent)
+        if error.errno != errno.EROFS or parent == "/":
+            raise
+    cover = tempfile.mkdtemp(dir="/run")
+    syscalls.mount("tmpfs", cover)
+    for entry in os.scandir(parent):
+        shown = f"{cover}/{entry.name}"
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), shown)
+            continue
+        if entry.is_dir():
+            os.mkdir(shown)
+        else:
+            os.mknod(shown)
+        syscalls.mount("", shown, entry.path, syscalls.MS_BIND | syscalls.MS_REC)
+    syscalls.mount("", parent, cover, syscalls.MS_BIND | syscalls.MS_REC)
+    os.makedirs(place)
 
 
 def show_packages(packages: Sequence[str]) -> None:

@@ -329,6 +329,9 @@ class Net(lane.Net):
         STARTED.append(self)
         self.cleanup.callback(STARTED.remove, self)
         guest.at_program_end.callback(self.stop)
+        for node in self.nodes.values():
+            if isinstance(node, Station):
+                node.show_tx_power()
 
     def stop(self) -> None:
         """Remove the network. Under `./dcflab shell`, open a prompt first."""

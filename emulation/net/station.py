@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import topologies
 from emulation.lane.errors import Misuse
+from emulation.lane.interfaces import radio
 from emulation.lane.motion import FASTEST, Position, at_rest
 from emulation.lane.node import Node
 from emulation.plan.air import RECEIVE, SENSE, TX_POWER, node_thresholds, units
@@ -78,6 +79,14 @@ class Station(Node):
     @tx_power_dbm.setter
     def tx_power_dbm(self, power: float) -> None:
         self.net.update_air(self, self.with_settings(tx_power_dbm=power))
+        self.show_tx_power()
+
+    def show_tx_power(self) -> None:
+        """Have `iw` show the transmit power."""
+        if self.net.started and self.tx_power_dbm is not None:
+            for interface in self.interfaces:
+                if isinstance(interface, radio.Interface):
+                    interface.show_tx_power(self.tx_power_dbm)
 
     @property
     def rts(self) -> str:

@@ -13,7 +13,7 @@ LOW_POWER = "802.15.4 is not there: the air is 802.11's"
 NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"
 NO_P4 = "switches and access points are Open vSwitch's, with OpenFlow"
 NO_HARDWARE = "the air is emulated, all of it: write mesh or adhoc"
-MININET = {"examples": "copy the example beside the script"}
+MININET = {"examples": "copy the example beside the script; those of clusters need several machines, and a lane is one"}
 MN_WIFI = {
     "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not there", "wwan": "WWAN is not there", "sumo": NO_SUMO,
     "energy": "nothing uses up a battery", "bmv2": NO_P4, "examples": "copy the example beside the script",
@@ -33,6 +33,9 @@ LINKS = {
     "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
     "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",
 }  # fmt: skip
+MINIEDIT = dict.fromkeys(
+    ("netParse", "moduleDeps"), "MiniEdit draws windows, and a lane has none: run the Level 2 script that it exports"
+)
 VANET = {"vanet": NO_SUMO}
 PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "setPropagationModel of the network sets it")
 MOBILITY = dict.fromkeys(
@@ -40,7 +43,8 @@ MOBILITY = dict.fromkeys(
     "mobility() and setMobilityModel() of the network set it",
 )
 INSTEAD = {  # by module and missing name: what to do instead
-    "mininet": MININET, "mininet.node": NODES, "mininet.nodelib": NODES,
+    "mininet": MININET, "mininet.util": MINIEDIT, "mininet.moduledeps": MINIEDIT,
+    "mininet.node": NODES, "mininet.nodelib": NODES,
     "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
     "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.vanet": VANET,
 }  # fmt: skip

@@ -230,6 +230,12 @@ class WIntf(Intf):
     def setTxPower(self, txpower: float) -> None:
         self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None
         self.node.net.medium.changed(self)
+        self.show_tx_power()
+
+    def show_tx_power(self) -> None:
+        """Have `iw` show the transmit power."""
+        if isinstance(self.lane, radio.Interface):
+            self.lane.show_tx_power(self.txpower)
 
     def setAntennaGain(self, gain: float) -> None:
         self.antennaGain, self.wanted_range = numeric(f"{self.name}: setAntennaGain", gain), None

@@ -48,6 +48,7 @@ class Mininet:
     def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = Controller,
                  link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
         self.begin_with(topo, link, params)
+        self.of_wires |= intf.keywords if isinstance(intf, partial) else {}  # custom(TCIntf, bw=10)
         self.classes: dict[str, Any] = {"switch": switch, "host": host, "controller": controller}
         if topo is not None and build:
             self.build()
@@ -63,6 +64,7 @@ class Mininet:
         self.cars: list[Node] = []
         self.aps: list[Node] = []
         self.links: list[Link] = []
+        self.of_wires: dict[str, Any] = {}  # keywords of all wires
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
         move_to_run_folder()
@@ -208,7 +210,7 @@ class Mininet:
         usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
         found, fixed = link.class_of(cls, usual, over_air)
         fixed = said if cls is None and found is usual else fixed
-        params = {**fixed, **params}
+        params = {**(self.of_wires if found.role == "wired" else {}), **fixed, **params}
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
         settings = link.settings_of(found, call, params, self.medium.by_links)
         if self.built and found.role != "wired":
@@ -390,6 +392,8 @@ class Mininet:
                 made.open()
         for node in (*self.stations, *self.cars):
             node.open_virtual()
+        for intf in self.medium.radios():
+            intf.show_tx_power()
         lab.sessions.enter_context(lab.session())
         guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():
@@ -427,8 +431,11 @@ class Mininet:
         lab.stop()
         for watcher in self.watchers:
             watcher.close()
-        for node in self.all_nodes():
+        for node in self.values():
             node.lane = None
+            if node.early:
+                node.early.close()
+                node.early = None
 
     def watch(self, watcher: Any) -> None:
         """Add a background activity from `build`, or from now on, to `stop`."""
@@ -597,7 +604,7 @@ class Mininet:
         return found
 
     def runCpuLimitTest(self, *_: Any, **__: Any) -> None:
-        refuse("runCpuLimitTest", "computing takes no time in a lane")
+        note("runCpuLimitTest: computing takes no time in a lane, so there is nothing to test")
 
 
 def free(node: Node, intf: Any) -> WIntf:

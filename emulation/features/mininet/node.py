@@ -18,6 +18,7 @@ from emulation.features.mininet.shell import Shell
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
+from emulation.lane.userland import make_folder
 
 if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
@@ -45,6 +46,13 @@ class Params(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
+
+
+class Derived(dict[Any, Any]):
+    """A table made from `intfs`. A script that changes this too may set and delete what has no effect."""
+
+    def __delitem__(self, key: Any) -> None:
+        self.pop(key, None)
 
 
 class Alone:
@@ -93,11 +101,16 @@ class Node:
 
     @property
     def nameToIntf(self) -> dict[str, Intf]:
-        return {intf.name: intf for intf in self.intfs.values()}
+        return Derived((intf.name, intf) for intf in self.intfs.values())
 
     @property
     def ports(self) -> dict[Intf, int]:
-        return {intf: port for port, intf in self.intfs.items()}
+        return Derived((intf, port) for port, intf in self.intfs.items())
+
+    def addIntf(self, intf: Intf, port: int | None = None, **_: Any) -> None:
+        """Take an interface from another node."""
+        self.intfs[self.newPort() if port is None else port] = intf
+        intf.node = self
 
     def newPort(self) -> int:
         return max(self.intfs) + 1 if self.intfs else self.port_base
@@ -199,7 +212,7 @@ class Node:
             seen[place] = folder % {**self.params, "name": self.name} if "%(" in folder else folder
             try:
                 os.makedirs(seen[place], exist_ok=True)
-                os.makedirs(place, exist_ok=True)
+                make_folder(place)
             except OSError as error:
                 raise Misuse(
                     f"{self.name}: privateDirs: {place}: {error.strerror}: name a folder that exists"

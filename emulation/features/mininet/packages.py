@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from emulation.features.mininet.refusals import PAGE, absent, refuse
+from emulation.lane.errors import Misuse
 
 NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
 HERE = __name__.rpartition(".")[0]
@@ -32,7 +33,7 @@ MODULES: dict[str, dict[str, str]] = {
     },
     "mininet.log": {"log": "critical debug error info lg output setLogLevel warn warning"},
     "mininet.moduledeps": {"util": "pathCheck"},
-    "mininet.net": {"net": "Mininet MininetWithControlNet=Mininet"},
+    "mininet.net": {"net": "Mininet MininetWithControlNet=Mininet", "util": "VERSION"},
     "mininet.node": {"controllers": CONTROLLERS, "node": "CPULimitedHost Host Node", "roles": SWITCHES},
     "mininet.nodelib": {"roles": "LinuxBridge NAT"},
     "mininet.term": {"util": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
@@ -70,11 +71,20 @@ MODULES: dict[str, dict[str, str]] = {
 MODULES |= {f"{OLD}{name.removeprefix(NEW)}": there for name, there in MODULES.items() if name.startswith(NEW)}
 
 
+WINDOWS = ("tkinter", "Tkinter")
+
+
+class NoModule(Misuse, ImportError):
+    """A missing module, also for `except ImportError`."""
+
+
 class Finder:
     """Finds these modules for Python. An unknown module or name raises an error that names it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package, _, module = name.replace(OLD, NEW).partition(".")
+        if name in WINDOWS:
+            raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
         if name in MODULES:
             return ModuleSpec(name, self, is_package=not module)  # type: ignore[arg-type]
         if package in MODULES:

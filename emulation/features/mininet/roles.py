@@ -251,6 +251,10 @@ class OpenFlow(Bridge):
             select.select([], [], [], SETTLED_S)
         return said
 
+    @classmethod
+    def isOldOVS(cls) -> bool:
+        return False
+
     def vsctl(self, *args: str) -> str:
         return self.cmd("ovs-vsctl", *args)
 

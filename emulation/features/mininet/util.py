@@ -144,6 +144,9 @@ def decode(data: Any) -> str:
     return data.decode(errors="replace") if isinstance(data, bytes) else str(data)
 
 
+VERSION = "2.3.0"  # of Mininet, whose names these are
+
+
 def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any = None, cmd: str = "bash") -> list[Any]:
     """Run a program without its terminal; a file in the run folder has its output. Note that interactive terminals do
     not exist."""

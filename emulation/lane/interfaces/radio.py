@@ -43,6 +43,7 @@ WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ
 STATION_INFO, IE, FRAME, TIMED_OUT, STATUS_CODE = 21, 42, 51, 65, 72
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: NL80211_STA_INFO_PLINK_STATE, enum nl80211_plink_state
 FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 159, 160, 219
+TX_POWER_SETTING, TX_POWER_LEVEL, TX_POWER_FIXED = 97, 98, 2
 WIDTHS = {20: 1, 40: 2, 80: 3, 160: 5}  # enum nl80211_chan_width
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
 IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7, "ocb": 11}  # enum nl80211_iftype
@@ -169,6 +170,11 @@ class Interface(node.Interface):
         answer = self.nl80211.command("nl80211", GET_WIPHY, [(WIPHY, self.wiphy)])
         value = number(answer[0].get(RTS_THRESHOLD, b"\xff" * 4))
         return None if value == RTS_OFF else value
+
+    def show_tx_power(self, dbm: float) -> None:
+        """Have the kernel show this power, which the air has by itself: whole dBm from 0 to the channel's maximum."""
+        level = [(TX_POWER_SETTING, TX_POWER_FIXED), (TX_POWER_LEVEL, 100 * max(round(dbm), 0))]
+        self.nl80211.command("nl80211", SET_WIPHY, [(WIPHY, self.wiphy), *level], what=f"{self.name}: power")
 
     def set_rate_mask(self, rates: Sequence[int], freq: int) -> None:
         """Send at these legacy rates only (100 kb/s), on the band of `freq` (MHz). The interface must be up and must

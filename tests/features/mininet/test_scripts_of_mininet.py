@@ -318,8 +318,11 @@ sta1, h1 = net.addStation("sta1", nvif=1), net.addHost("h1", ip="10.0.1.2/24")
 wire = net.addLink(h1, ap1)
 net.start()
 print(sta1.cmd("iwconfig"))
+sta1.setTxPower(9)
+print("powers", sta1.cmd("iwconfig sta1-wlan0").split("Tx-Power=")[1].split()[0])
 sta1.cmd("iwconfig sta1-wlan0 essid off; iwconfig sta1-wlan01 essid x; iwconfig sta1-wlan0 txpower 3")
 sta1.cmd("sudo ifconfig sta1-wlan01 10.0.1.1/24")
+print("powers", *[node.cmd("iw dev").split("txpower ")[1].split(".")[0] for node in (sta1, ap1)])
 print("no", sta1.wintfs[0].associatedTo, sta1.wintfs[0].txpower, sta1.cmd("iwconfig sta1-wlan01 sens 3"))
 for said in ({"delay": "15ms", "bw": 0.1}, {"delay": "15ms"}, {}):
     wire.intf1.config(**said)
@@ -337,8 +340,51 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:00:01   "
     assert lines[at + 3].startswith("          Link Quality=70/70  Signal level=-")
     assert "sta1-wlan01  IEEE 802.11  ESSID:off/any  " in lines
+    assert after(lines, "powers") == ["9", "3 14"]
     assert after(lines, "no") == ["3.0 iwconfig: sens is not there: use iw"]
     assert after(lines, "rtt") == ["23", "15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
+
+
+TWICE = """
+from mininet.link import TCIntf
+from mininet.net import Mininet, VERSION
+from mininet.node import OVSSwitch
+from mininet.topo import LinearTopo
+from mininet.util import custom
+class Moving(OVSSwitch):
+    def delIntf(self, intf):
+        port = self.ports[intf]
+        del self.ports[intf]
+        del self.intfs[port]
+        del self.nameToIntf[intf.name]
+for number in 1, 2:
+    net = Mininet(LinearTopo(2), switch=Moving, intf=custom(TCIntf, bw=10), autoStaticArp=True)
+    net.start()
+    h1, s1, s2 = net.get("h1", "s1", "s2")
+    print("rate", round(float(net.iperf(seconds=2)[0].split()[0])))
+    _, port = h1.connectionsTo(s1)[0]
+    s1.detach(port)
+    s1.delIntf(port)
+    print("lost", net.ping())
+    s2.addIntf(port, port=7)
+    s2.attach(port)
+    [s.dpctl("del-flows") for s in net.switches]
+    print("lost", net.ping(), s2.ports[port], port.node, [s.isOldOVS() for s in net.switches])
+    net.runCpuLimitTest(0.5)
+    net.stop()
+try:
+    import tkinter
+except ImportError as error:
+    print("without", error)
+"""
+
+
+def test_networks_one_after_the_other_whose_wires_move(stage):
+    """Each has a controller of the same name. `intf` sets all wires."""
+    lines = stage.play(TWICE)
+    assert after(lines, "rate") == ["10", "10"]
+    assert after(lines, "lost") == ["100.0", "0.0 7 s2 [False, False]"] * 2
+    assert after(lines, "without")[0].startswith("tkinter: a lane has no windows")
 
 
 LIMITED = """

@@ -66,7 +66,7 @@ class Recorded:
         from analysis.tcp.journeys import in_flight
 
         if not self.result.in_flight:
-            raise ValueError(f"{self.folder}: which segments are in flight is not known: frames are encrypted")
+            raise ValueError(f"{self.folder}: the segments in flight are unknown, because frames are encrypted")
         return in_flight(of_observation(self.observation))
 
     @cached_property

@@ -15,7 +15,7 @@ TOP = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # All studies
 
 `./dcflab run NAME` runs one; [studies](studies.md) says how. *Runs* are those of its own cases, variants and seeds.
-The time is of one idle core, where it was measured. Made from `experiments/`:
+The time is that of one idle core, as far as it was measured. Made from `experiments/`:
 
     ./dcflab python tests/test_studies_page.py > docs/all-studies.md
 

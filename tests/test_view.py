@@ -57,7 +57,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("file", "text", "said"), [
     ("plan.json", "{", "full-1/plan.json: Expecting"),
     ("lane.json", "[" * 200_000, "full-1/lane.json: it is nested more than 50 deep"),
-    ("lane.json", "[]", "full-1/lane.json: a JSON object belongs there, not a list"),
+    ("lane.json", "[]", "full-1/lane.json: it must be a JSON object, not a list"),
     ("lane.json", "{}", "full-1/lane.json: air_s: Field required"),
 ])  # fmt: skip
 @pytest.mark.parametrize("of", ["timeline", pytest.param("film", marks=needs("film"))])

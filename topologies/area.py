@@ -20,7 +20,7 @@ def sides(area: str) -> Point:
     found = SIDES.fullmatch(area)
     width, height = map(float, found.groups()) if found else (0.0, 0.0)
     if not (SHORTEST <= width <= LONGEST and SHORTEST <= height <= LONGEST):
-        raise ValueError(f"an area is width x height, like 1500x300, sides of {SHORTEST} to {LONGEST} m; not {area!r}")
+        raise ValueError(f"an area is WIDTHxHEIGHT, like 1500x300, of {SHORTEST} to {LONGEST} m; not {area!r}")
     return width, height
 
 

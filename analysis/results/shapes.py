@@ -47,7 +47,7 @@ def object_of(path: Path, shape: type[Read]) -> tuple[dict[str, Any], Read]:
     found = read_json(path)
     with reading(path):
         if not isinstance(found, dict):
-            raise ValueError(f"a JSON object belongs there, not a {type(found).__name__}")
+            raise ValueError(f"it must be a JSON object, not a {type(found).__name__}")
         return found, shape.model_validate(found)
 
 
@@ -372,7 +372,7 @@ def _has(where: str, count: int, *lists: Sequence[Any]) -> None:
 
 def _once(where: str, names: Sequence[str]) -> None:
     if len({*names}) < len(names):
-        raise ValueError(f"{where}: two have one name")
+        raise ValueError(f"{where}: two have the same name")
 
 
 def _known(where: str, named: Any, names: Sequence[str]) -> None:

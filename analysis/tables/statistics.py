@@ -75,7 +75,7 @@ def relative_change(values: Sequence[float], base: Sequence[float], confidence: 
     if len(values) != len(base):
         raise ValueError(f"{len(values)} values and {len(base)} bases cannot be paired")
     if not all(base):
-        raise ValueError("relative to zero there is no change")
+        raise ValueError("a change relative to zero is undefined")
     return mean([value / b - 1 for value, b in zip(values, base, strict=True)], confidence)
 
 

@@ -199,7 +199,7 @@ def read_file(path: Path) -> Capture:
         raise Damaged(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
 
     if len({station.address for station in interfaces[1:]} - {b""}) < len(interfaces) - 1:
-        raise Damaged(f"{path}: two stations have one address, or one has none")
+        raise Damaged(f"{path}: two stations have the same address, or one has none")
     at = blocks[kinds == pcapng.PACKET]
     ours = "a packet that dcflab did not write"
     check(at, words[at + 1] >= 4 * (BLOCK_WORDS + pcapng.TAIL_WORDS + 2), ours)

@@ -244,7 +244,7 @@ class Records:
 def _mpdus(data: Array, tx: Array, tx_at: Array) -> tuple[Array, Array]:
     """Return the rows of all MPDUs of these records, and where their bytes begin. Raises Damaged if a record is longer
     or shorter than its bytes."""
-    _fail(tx_at, tx["more"] >= MOST_MPDUS, "a PPDU of more MPDUs than there can be")
+    _fail(tx_at, tx["more"] >= MOST_MPDUS, "a PPDU with too many MPDUs")
     rows, frame, bad = native.expand_mpdus(data, tx_at, int(tx["more"].sum(dtype=np.int64)) + tx.size, TX)
     if bad >= 0:
         raise Damaged(f"trace is corrupt: at byte {int(tx_at[bad])}: a transmission longer or shorter than its bytes")
@@ -255,7 +255,7 @@ def _arrivals(data: Array, rx: Array, rx_at: Array) -> tuple[Array, Array]:
     """Return the arrivals of all MPDUs of these records, and where their records begin. Raises Damaged if one has no
     room for what was lost of it."""
     words = rx["more"].astype(np.int64) // 64 + 1
-    _fail(rx_at, rx["more"] >= MOST_MPDUS, "a PPDU of more MPDUs than there can be")
+    _fail(rx_at, rx["more"] >= MOST_MPDUS, "a PPDU with too many MPDUs")
     some = rx["size"] != RX.itemsize
     _fail(
         rx_at, some & ((rx["size"] != RX.itemsize + 16 * words) | (rx["outcome"] != Outcome.OK)),

@@ -143,7 +143,7 @@ def read(path: Path, transmissions: int, stations: int) -> Views:
             rows, arrivals, size = map(int, np.frombuffer(_all(head, HEAD.itemsize), HEAD)[0])
             transmissions -= rows
             if transmissions < 0 or not rows or arrivals > rows * stations or size > MOST_TEXTS:
-                raise Damaged("it is not of the same run as the air's file")
+                raise Damaged("it does not belong to the same run as the air's file")
             counts.append(np.frombuffer(_all(stream.read(2 * rows), 2 * rows), "<u2").astype(np.int64))
             if counts[-1].sum() != arrivals:
                 raise Damaged("a block of more or fewer arrivals than its transmissions have")
@@ -160,7 +160,7 @@ def read(path: Path, transmissions: int, stations: int) -> Views:
     if station.max(initial=0) >= max(stations, 1) or text.max(initial=0) >= len(texts):
         raise Damaged(f"{path}: an unknown station or remark")
     if delay.max(initial=0) > LONGEST_DELAY_NS:
-        raise Damaged(f"{path}: an arrival that took longer than any does")
+        raise Damaged(f"{path}: an arrival that took impossibly long")
     row = np.repeat(np.arange(count.size), count)
     return Views(row, station.astype(np.int64), delay.astype(np.int64), dbm, text, texts)
 

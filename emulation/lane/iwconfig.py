@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MODES = {"managed": "Managed", "IBSS": "Ad-Hoc", "AP": "Master", "monitor": "Monitor"}
 TYPES = {"managed": "managed", "ad-hoc": "ibss", "monitor": "monitor"}
 BEST, WORST = -40, -110  # dBm: cfg80211's quality of 70, and of 0
-ABSENT = "iwconfig: {} is not there: use iw"
+ABSENT = "iwconfig: {} is not supported: use iw"
 
 
 def iw(*words: str) -> str:

@@ -58,9 +58,9 @@ def parse(text: str, name: str = "table") -> Table:
         try:
             dbm, *errors = map(float, fields)
         except ValueError:
-            raise Misuse(f"{where}: {ROW} are numbers, not {line.strip()[:60]!r}") from None
+            raise Misuse(f"{where}: {ROW} must be numbers, not {line.strip()[:60]!r}") from None
         if len(errors) != RATES:
-            raise Misuse(f"{where}: a row is {ROW}, not {len(errors)}")
+            raise Misuse(f"{where}: a row has {ROW}, not {len(errors)} rates")
         if not all(0 <= error <= 1 for error in errors):
             raise Misuse(f"{where}: a packet error rate is between 0 and 1")
         if not -200 <= dbm <= 100 or dbm != int(dbm):

@@ -168,7 +168,7 @@ def settings_of(lane: Lane) -> set[str]:
 def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
     """Return the lane with other settings. Raises ValueError if it lacks one of them."""
     if other := settings.keys() - settings_of(lane):
-        raise ValueError(f"the lane {lane.name} has no choice of {' and '.join(sorted(other))}")
+        raise ValueError(f"the lane {lane.name} has no setting {' and '.join(sorted(other))}")
     found: Any = lane
     return cast(Lane, replace(found, **settings)) if settings else lane
 

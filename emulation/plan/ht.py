@@ -55,7 +55,7 @@ def of_node(radio: Radio, settings: Mapping[str, Any], leads: bool) -> dict[str,
     own.pop("rate_control", None)  # the network's
     mode = own.get("mode", radio.mode)
     if radio.mode == OLDER != mode:
-        raise ValueError(f"mode: {mode} is not among the network's legacy rates: leave its own mode out, or raise it")
+        raise ValueError(f"mode: {mode} is not possible in a network of legacy rates; change one of both")
     if mode != radio.mode and mode in (OLDER, *modes.FORMATS):
         widest = 20 if mode == OLDER else max(modes.FORMATS[mode].widths_mhz)
         own = {**OF_MCS, "width": min(radio.width, widest), **(OF_QUEUES if mode == OLDER else {}), **own}
@@ -64,9 +64,9 @@ def of_node(radio: Radio, settings: Mapping[str, Any], leads: bool) -> dict[str,
     freq = own["freq"] if CHANNEL in settings else radio.freq
     own["freq"] = freq
     if not leads and freq != radio.freq:
-        raise ValueError(f"channel: its link is at {radio.freq} MHz, and this one at {freq}")
+        raise ValueError(f"channel: the link is at {radio.freq} MHz, but the node's channel at {freq} MHz")
     if word in OLDER_MODES and (word == "a") != (freq > 3000):
-        raise ValueError(f"mode: 802.11{word} is at {5 if word == 'a' else 2.4} GHz, and its channel at {freq} MHz")
+        raise ValueError(f"mode: 802.11{word} needs {5 if word == 'a' else 2.4} GHz, but its channel is at {freq} MHz")
     return own
 
 

@@ -56,7 +56,7 @@ def plan_presence(
     for each in applications:
         source, start_s = each["source"], each["start_s"]
         if not any(begin <= start_s < end for begin, end in network.presence.get(source, [(0, math.inf)])):
-            raise Misuse(f"{each['name']}: it starts at {start_s:g} s, when {source} is not there (presence)")
+            raise Misuse(f"{each['name']}: it starts at {start_s:g} s, when {source} is not present")
     return {
         name: [[begin, end if end < seconds else None] for begin, end in spans]
         for name, spans in network.presence.items()

@@ -91,7 +91,7 @@ def check_complete(lane: Mapping[str, Any]) -> None:
         raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
     if lost := air.get("lost_messages"):
         raise LaneError(
-            Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for lack of memory or buffer space"
+            Reason.PROGRAM, f"{lost} frames were lost between air and kernel, because memory or buffers were full"
         )
 
 

@@ -51,7 +51,7 @@ def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
     """Return the environment's interpreter; make the environment if it is missing. Raises SetupError if that fails."""
     if not is_ours(lock_file):
         raise SetupError(
-            f"{lock_file.name} is missing, from which the Python environment is made; run this in a checkout"
+            f"{lock_file.name} is missing, but the Python environment is made from it; run this in a checkout"
         )
     entry = name(lock_file)
     python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON

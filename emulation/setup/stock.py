@@ -133,7 +133,7 @@ def find(wanted: str) -> Path:
         if not os.access(image, os.R_OK) or not image.is_file():
             raise SetupError(f"there is no kernel {wanted}, or you cannot read it")
         if not path_of(HWSIM, release_of(image)):
-            raise SetupError(f"{wanted} is {release_of(image)}, of which {modules_of(release_of(image))} has no "
+            raise SetupError(f"{wanted} is Linux {release_of(image)}, but {modules_of(release_of(image))} has no "
                              f"{HWSIM}: are its modules installed?")  # fmt: skip
         return image
     there = installed()

@@ -40,5 +40,5 @@ class Kernel(Section):
             if not all(part.isidentifier() for part in name.split(".", 1)) or "." not in name:
                 raise ValueError(f"module_parameters: {name!r} is not of the form MODULE.PARAMETER")
         if other := next((name for name in self.sysctl if not VARIABLE.fullmatch(name)), None):
-            raise ValueError(f"sysctl: {other!r} is not of a network, as net.ipv4.tcp_sack is")
+            raise ValueError(f"sysctl: {other!r} does not belong to a network; net.ipv4.tcp_sack does")
         return self

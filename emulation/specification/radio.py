@@ -118,7 +118,7 @@ class Radio(Section):
         ) or refuse_channel(self.mode, self.freq, self.width):  # fmt: skip
             raise ValueError(f"mode: {why}")
         if self.rate != TOP or self.rate_control != "minstrel":
-            raise ValueError(f"rate, rate_control: {FORMATS[self.mode].amendment} sends data by its MCS: give mcs")
+            raise ValueError(f"rate, rate_control: {FORMATS[self.mode].amendment} sends data at an MCS: use mcs")
         if self.edca == "off":
             raise ValueError(f"edca: {FORMATS[self.mode].amendment} always has EDCA: use kernel or standard")
         return self

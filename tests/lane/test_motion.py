@@ -238,7 +238,7 @@ def test_who_is_not_there_begins_no_flow():
     flow = Application(source="sta1", destination="sta2", settings={"start_s": 5.0})
     spans = {"sta1": (Span(0, 5),)}
     network = Network(nodes={"sta1": Node(), "sta2": Node()}, applications=(flow,), presence=spans)
-    with pytest.raises(Misuse, match="flow1: it starts at 5 s, when sta1 is not there"):
+    with pytest.raises(Misuse, match="flow1: it starts at 5 s, when sta1 is not present"):
         plan(specify(network, {"seconds": 12}))
 
 

@@ -61,7 +61,7 @@ def test_a_lane_has_the_settings_that_it_has() -> None:
     assert (
         lanes.stock(vm) == "6.1" and lanes.stock(lanes.find("vm")) == "" and lanes.stock(lanes.find("virtual")) is None
     )
-    with pytest.raises(ValueError, match="the lane virtual has no choice of stock"):
+    with pytest.raises(ValueError, match="the lane virtual has no setting stock"):
         lanes.with_settings(lanes.find("virtual"), {"stock": "6.1"})
 
 

@@ -75,7 +75,7 @@ def test_kvm_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: 
 
 def test_without_kvm_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kvm, "DEVICE", str(tmp_path / "kvm"))
-    assert kvm.unusable_reason("qemu", tmp_path).endswith("is not there, or not for you")
+    assert kvm.unusable_reason("qemu", tmp_path).endswith("does not exist, or you may not use it")
 
 
 def test_only_the_loading_that_is_written_down_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

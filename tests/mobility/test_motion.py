@@ -141,6 +141,6 @@ def test_nobody_leaves_through_a_wall_or_changes_its_speed(here, velocity):
 
 @pytest.mark.parametrize("area", ["1500", "1500x", "0x5", "5x100001", "-1x5", "1e3x5", "axb", "5X5"])
 def test_an_area_has_two_sides(area):
-    with pytest.raises(ValueError, match="an area is width x height, like 1500x300"):
+    with pytest.raises(ValueError, match="an area is WIDTHxHEIGHT, like 1500x300"):
         sides(area)
     assert sides("1500x0300.50") == (1500, 300.5)

@@ -216,7 +216,7 @@ def test_a_file_may_be_packed_and_must_be_there(tmp_path, model):
         ("fcd", FCD.replace("veh0", "veh1"), "line 9: veh1 is given twice in this timestep"),
         ("fcd", FCD.replace("</timestep>\n</fcd", '<person id="q" x="0" y="0"/></timestep>\n</fcd'),
          "the trace has 4 vehicles or persons, the network 3 nodes; use first=3"),
-        ("scripted", "sta1,0,1", "line 1: 3 cells; a row has node, time, x, y and perhaps z"),
+        ("scripted", "sta1,0,1", "line 1: 3 cells; a row has node, time, x, y and optionally z"),
         ("scripted", "sta1,0,1,2\nsta9,0,1,2", "line 2: there is no node sta9"),
         ("scripted", "sta1,5,1,2\nsta2,0,1,2\nsta1,5,1,2", "line 3: after 5 s of sta1 comes 5 s"),
         ("scripted", "sta1,5,1,", "line 1: '' is not a number"),

@@ -65,7 +65,7 @@ def _of_csv(file: str, network: Network) -> dict[str, list[Waypoint]]:
             if not cells or cells[0].startswith("#") or (not ways and cells[:1] == ["node"]):
                 continue
             if len(cells) not in (4, 5):
-                raise ValueError(f"{len(cells)} cells; a row has node, time, x, y and perhaps z")
+                raise ValueError(f"{len(cells)} cells; a row has node, time, x, y and optionally z")
             name, at = cells[0], number(cells[1], 0, LONGEST)
             if name not in network.nodes:
                 raise ValueError(f"there is no node {name}")

@@ -11,7 +11,7 @@ CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Gr
 
 
 def callback(wanted: tuple[str, ...]) -> None:
-    """Install and build now what runs in the virtual lane need, and all Python packages. FOR names what else.
+    """Install and build everything that runs in the virtual lane need, and all Python packages. FOR adds more.
 
     As root it installs packages, and its build serves all users.
     """

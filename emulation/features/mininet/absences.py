@@ -9,13 +9,13 @@ from typing import Any
 from emulation.features.mininet.interface import Intf
 from emulation.features.mininet.refusals import refuse
 
-LOW_POWER = "802.15.4 is not there: the air is 802.11's"
+LOW_POWER = "802.15.4 is not supported: the air is 802.11's"
 NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"
 NO_P4 = "switches and access points are Open vSwitch's, with OpenFlow"
 NO_HARDWARE = "the air is emulated, all of it: write mesh or adhoc"
 MININET = {"examples": "copy the example beside the script; those of clusters need several machines, and a lane is one"}
 MN_WIFI = {
-    "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not there", "wwan": "WWAN is not there", "sumo": NO_SUMO,
+    "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not supported", "wwan": "WWAN is not supported", "sumo": NO_SUMO,
     "energy": "nothing uses up a battery", "bmv2": NO_P4, "examples": "copy the example beside the script",
     "plot": "plotGraph() of the network draws", "module": "the lab has its own radios",
     "frequency": "channels are those of mode", "data": "the lab's air has its own error tables",
@@ -23,13 +23,14 @@ MN_WIFI = {
 NODES = {
     "IVSSwitch": NO_P4, "NOX": "Controller('c0', command='…', cargs='…') runs any program", "OVSSwitchONOS": NO_P4,
     "Docker": "nodes are namespaces", "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
-    "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not there", "physicalAP": NO_HARDWARE,
+    "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not supported", "physicalAP": NO_HARDWARE,
     "Aircraft": "addStation with a position in three numbers", "Satellite": "addStation with mobility()",
     "P4Switch": NO_P4, "P4AP": NO_P4, "P4Host": NO_P4,
 }  # fmt: skip
 LINKS = {
-    "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE, "WifiDirectLink": "Wi-Fi Direct is not there",
-    "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not there",
+    "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE,
+    "WifiDirectLink": "Wi-Fi Direct is not supported",
+    "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not supported",
     "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
     "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",
 }  # fmt: skip

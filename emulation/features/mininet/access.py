@@ -28,7 +28,7 @@ def master(intf: WIntf) -> Wlan:
     """Return the network of an access point's interface. Raises Misuse."""
     said = {**intf.node.net.params, **intf.node.params}
     if (mode := said.get("authmode")) not in (None, AUTHMODE):
-        raise Misuse(f"{intf.name}: authmode={mode!r}: there is {AUTHMODE!r}")
+        raise Misuse(f"{intf.name}: authmode={mode!r}: the only value is {AUTHMODE!r}")
     security = EAP if mode else SECURITY.get(intf.encrypt or "")
     if security is None:
         there = ", ".join(word for word in SECURITY if word)

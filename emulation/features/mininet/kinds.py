@@ -37,7 +37,7 @@ NET_REFUSED = {
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
     "json_file": "write the network as Python",
-    "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
+    "configWiFiDirect": "Wi-Fi Direct is not supported", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
 }  # fmt: skip
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
@@ -70,7 +70,7 @@ NODE_NOTED = {
     "min_z": PLANE, "max_z": PLANE,
 }  # fmt: skip
 NODE_REFUSED = {
-    "wps_state": "WPS is not there",
+    "wps_state": "WPS is not supported",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
     **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
     "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
@@ -80,9 +80,9 @@ NO_SUMO = "there is no SUMO here: ReplayingMobility, mobility() or a model"
 CALLS = {
     "useExternalProgram": NO_SUMO, "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
-    "addSensor": "802.15.4 is not there: the air is 802.11's", "addAPSensor": "802.15.4 is not there",
+    "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",
     "setChannelRange": "channels are those of mode",
-    "addModem": "WWAN is not there", "addBTDevice": "Bluetooth is not there", "addWAN": "WWAN is not there",
+    "addModem": "WWAN is not supported", "addBTDevice": "Bluetooth is not supported", "addWAN": "WWAN is not supported",
     "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
     "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
     "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
@@ -94,7 +94,7 @@ ROUTINGS = {
     "olsrd": ("olsr", f"OLSR {OWN}"), "olsr": ("olsr", f"OLSR {OWN}"), "olsrd2": ("olsr", f"OLSR of RFC 3626 {OWN}"),
     "aodv": ("aodv", f"AODV {OWN}"), "dsr": ("dsr", f"DSR {OWN}"), "dsdv": ("dsdv", f"DSDV {OWN}"),
     "batman_adv": ("batman-adv", "batman-adv is the kernel's, one for all stations, under the stations' addresses"),
-    "batmand": ("batman-adv", "batmand is not there: batman-adv, the kernel's, is its successor"),
+    "batmand": ("batman-adv", "batmand is not supported: batman-adv, the kernel's, is its successor"),
     "babel": ("babel", "babeld runs at all stations"),
 }  # fmt: skip
 

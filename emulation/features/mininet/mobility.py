@@ -158,7 +158,7 @@ def community(model: Model, centre: Model) -> Iterator[Leg]:
     shares, spans = list(model.said.get("aggregation", (0.5, 0.0))), list(model.said.get("epoch", (100, 100)))
     periods = [share for share, span in zip(shares, spans, strict=False) for _ in range(int(span))]
     if not periods or not all(0 <= share <= 1 for share in periods):
-        raise Misuse("setMobilityModel: aggregation: a share from 0 to 1 for each time in epoch")
+        raise Misuse("setMobilityModel: aggregation: give a share from 0 to 1 for each time in epoch")
     at, here = 0.0, model.somewhere()
     yield at, here
     seconds = (where for at_s, where in walk(centre) if abs(at_s - round(at_s)) < 1e-9)

@@ -33,10 +33,10 @@ MODES = {
     "n": Mode("n", (5, 2)), "n2": Mode("n", (2,)), "n5": Mode("n", (5,)), "ac": Mode("ac", (5,)),
     "ax": Mode("ax", (5, 2)), "ax2": Mode("ax", (2,)), "ax5": Mode("ax", (5,)),
 }  # fmt: skip
-EHT = "802.11be is not there: write mode='ax5', or 'ax2'"
+EHT = "802.11be is not supported: write mode='ax5', or 'ax2'"
 NOT_THERE = {
-    **dict.fromkeys(("be", "be2", "be5", "be6"), EHT), "ax6": "6 GHz is not there: write mode='ax5', or 'ax2'",
-    "ad": "60 GHz is not there: write mode='ac'", "ah": "channels below 1 GHz are not there: write mode='n2'",
+    **dict.fromkeys(("be", "be2", "be5", "be6"), EHT), "ax6": "6 GHz is not supported: write mode='ax5', or 'ax2'",
+    "ad": "60 GHz is not supported: write mode='ac'", "ah": "channels below 1 GHz are not supported: write mode='n2'",
     "p": "802.11p is a link: addLink(car1, cls=ITSLink)",
 }  # fmt: skip
 CHANNELS_5GHZ = {modes.channel_number(freq): freq for freq in CHANNELS if freq > 3000}
@@ -69,7 +69,7 @@ def freq_of(call: str, mode: str, channel: Any) -> int:
         return there[number]
     known = ", ".join(map(str, there))
     if number in modes.RADAR:
-        raise Misuse(f"{call}: channel {channel} wants a search for radar, which is not modelled; there are: {known}")
+        raise Misuse(f"{call}: channel {channel} needs radar detection (DFS), which is not modelled; use: {known}")
     if mode == "ac" and number in CHANNELS_2GHZ:
         raise Misuse(f"{call}: channel {channel}: 802.11ac is at 5 GHz only: write channel=36, or mode='n'")
     raise Misuse(f"{call}: channel {channel!r}: in mode {mode} there are: {known}")
@@ -115,9 +115,9 @@ def check_words(call: str, word: str, value: str) -> None:
     """Check hostapd's words for what a radio can do, as [HT40+]. Raises Misuse."""
     for each in re.findall(r"\[([^]]+)\]", value):
         if each.startswith("MU-"):
-            raise Misuse(f"{call}: {word}: [{each}]: MU-MIMO is not there: {modes.ABSENT['mu_mimo']}")
+            raise Misuse(f"{call}: {word}: [{each}]: MU-MIMO is not modelled: {modes.ABSENT['mu_mimo']}")
         if not each.startswith(("HT", "VHT", "SHORT-GI")):
-            note(f"{word}: [{each}] has no effect: radios are all alike (docs/ht.md)")
+            note(f"{word}: [{each}] has no effect: all radios have the same capabilities (docs/ht.md)")
 
 
 def settings_of(mode: str, width: int) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def settings_of(mode: str, width: int) -> dict[str, Any]:
     if name == OLDER:
         return {"mode": mode}
     if name == "ac" and width == WIDEST:
-        note(f"mode={mode!r}: data goes at VHT MCS {VHT_MCS}, as the kernel's minstrel_ht does not know {WIDEST} MHz")
+        note(f"mode={mode!r}: data uses VHT MCS {VHT_MCS}, as the kernel's minstrel_ht does not support {WIDEST} MHz")
         return {"mode": name, "width": width, "streams": STREAMS, "guard": SHORT, "mcs": VHT_MCS}
     return {"mode": name, "width": width, "streams": STREAMS, "guard": HE_GUARD if name == "ax" else SHORT}
 

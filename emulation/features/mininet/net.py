@@ -324,7 +324,7 @@ class Mininet:
                 raise Misuse(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
             before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
             if before not in (None, self.routing):
-                raise Misuse(f"{call}: proto={proto!r}: all stations have one: {before} is already set")
+                raise Misuse(f"{call}: proto={proto!r}: all stations use one protocol, and {before} is already set")
             note(f"proto={proto!r}: {why}")
 
     # Life cycle

@@ -45,7 +45,7 @@ class Params(dict[str, Any]):
     """The keywords of a node, as the script gave them; other keys come from the node and its interfaces."""
 
     def __missing__(self, name: str) -> Any:
-        raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
+        raise UnknownParameter(f"params[{name!r}] does not exist: use sta1.wintfs[0].{name}, position or IP()")
 
 
 class Derived(dict[Any, Any]):
@@ -395,7 +395,7 @@ class CPULimitedHost(Host):
 
     def __init__(self, name: str, **params: Any) -> None:
         super().__init__(name, **params)
-        note(f"CPULimitedHost: {FREE}: no limit has an effect")
+        note(f"CPULimitedHost: {FREE}: CPU limits have no effect")
 
     def setCPUFrac(self, *_: Any, **__: Any) -> None:
         """No effect, as for the next two."""

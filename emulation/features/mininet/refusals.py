@@ -70,14 +70,14 @@ def numeric(what: str, value: Any) -> float:
 
 def refuse(what: str, instead: str) -> NoReturn:
     """Raises Misuse."""
-    raise Misuse(f"{what} is not there: {instead}")
+    raise Misuse(f"{what} is not supported: {instead}")
 
 
 def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
     """Raise UnknownName; for an object's `__getattr__`."""
     if name.startswith("__"):
         raise AttributeError(name)
-    raise UnknownName(f"{what}.{name} is not there: {why.get(name, f'{PAGE} has what there is')}")
+    raise UnknownName(f"{what}.{name} is not supported: {why.get(name, f'{PAGE} has what there is')}")
 
 
 def absent(module: str, why: Mapping[str, str]) -> Any:

@@ -58,7 +58,7 @@ def check_mode(intf: WIntf, role: str, freq: int) -> None:
     ranks = list(ht_modes)
     fits = ranks.index(made) >= ranks.index(name) if OLDER not in (made, name) else intf.mode == lab.mode
     if not fits or (ht and intf.width > ht["width_mhz"]) or (freq > 3000) != (lab.spec.radio.freq > 3000):
-        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {lab.mode!r}: say both before it")
+        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network has mode {lab.mode!r}: set both before net.build()")
     if refused := refuse_link(name, role, 5 if freq > 3000 else 2, channel_number(freq), intf.width):
         raise Misuse(f"{intf.name}: {refused}")
 
@@ -69,7 +69,7 @@ def retune(intf: WIntf, role: str) -> None:
     busy = lane.plan.get("wlan", {})
     if busy.get("master") or busy.get("client") == Client.WPA_SUPPLICANT:
         who = "hostapd" if busy.get("master") else "wpa_supplicant"
-        raise Misuse(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
+        raise Misuse(f"{intf.name} is controlled by {who}, as it may join several networks: call it before net.build()")
     freq = freq_of(intf.name, intf.mode, intf.channel)
     if role != MANAGED:
         check_mode(intf, role, freq)

@@ -304,7 +304,7 @@ class NAT(Host):
     """A host that answers for all addresses outside the network, where Mininet's leads to them."""
 
     def config(self, **params: Any) -> dict[str, Any]:
-        note(f"{self.name}: nothing leads out of a lane: it answers pings to all addresses outside; no server is there")
+        note(f"{self.name}: it answers pings to all addresses outside, but a lane reaches no other network")
         if self.lane:
             self.must("ip", "route", "add", "local", "default", "dev", "lo", "table", "main")
         return super().config(**params)

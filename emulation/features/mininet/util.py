@@ -154,7 +154,7 @@ def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any 
         note(f"makeTerm({node.name}): a lane has no terminals: at CLI(net), {node.name} COMMAND runs a program")
         return []
     file = f"{node.name}-{title.split()[0] if title else 'term'}.log".replace("/", "-")
-    note(f"makeTerm({node.name}): a lane has no terminals; the output of {cmd!r} says is in {file}")
+    note(f"makeTerm({node.name}): a lane has no terminals; the output of {cmd!r} is in {file}")
     with open(file, "ab") as said:
         return [node.popen(f"{cmd} </dev/null", shell=True, stdout=said, stderr=said)]
 

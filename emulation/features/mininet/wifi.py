@@ -181,6 +181,6 @@ def each(what: str, said: Any, number: int, many: int) -> Any:
     parts = said.split(",") if isinstance(said, str) and (many > 1 or what.endswith(" ssid")) else said
     if isinstance(parts, list | tuple):
         if any(parts[many:]):
-            raise Misuse(f"{what}={said!r}: these are {len(parts)}, and radios {many}: wlans= says how many")
+            raise Misuse(f"{what}={said!r}: {len(parts)} values, but wlans={many}; set it to the number of radios")
         return parts[number] if number < len(parts) else None
     return said if many == 1 or number == 0 or not isinstance(said, str) or ":" not in said else None

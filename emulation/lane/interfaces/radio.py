@@ -207,7 +207,7 @@ class Interface(node.Interface):
         from now on. Raises OSError if this kernel cannot fix a rate, or if the kind of link does not allow it.
         """
         if not self.supports_fixed_rate():
-            raise OSError(errno.EOPNOTSUPP, f"{self.name}: this kernel cannot change a rate under way")
+            raise OSError(errno.EOPNOTSUPP, f"{self.name}: this kernel cannot change a rate while the network runs")
         try:
             self.set_rate_mask(sorted({rate, *basic_rates, *self.current_rates}), freq)
         except NetlinkError as error:  # outside a BSS there are no basic rates, and mac80211 requires one

@@ -56,7 +56,7 @@ def routes_along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
                     via,
                     len(direction) - 1 - place,
                 ):
-                    raise ValueError("path: two paths to one node separate on their way; give one of them")
+                    raise ValueError("path: two paths to one node diverge; give one of them")
     return routes
 
 

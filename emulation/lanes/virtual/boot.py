@@ -171,4 +171,4 @@ def memory_folder(memory_mb: int) -> str:
             if room and not there.f_flag & os.ST_NOEXEC and os.access(place, os.W_OK):
                 return place
     where = f"/dev/shm or {tempfile.gettempdir()}"
-    raise LaneError(Reason.NOT_STARTED, f"no room for {memory_mb} MB, executable, in {where}; $TMPDIR can name another")
+    raise LaneError(Reason.NOT_STARTED, f"no room for {memory_mb} MB of executable memory in {where}; set $TMPDIR")

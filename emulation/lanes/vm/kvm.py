@@ -21,7 +21,7 @@ MACHINE = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "
 def unusable_reason(qemu: str, kernel: Path) -> str:
     """Return why KVM cannot be used; empty if it works."""
     if not os.access(DEVICE, os.R_OK | os.W_OK):
-        return f"{DEVICE} is not there, or not for you"
+        return f"{DEVICE} does not exist, or you may not use it"
     if not (program := shutil.which(qemu)):
         return f"there is no {qemu}"
     machine = ["-machine", "microvm,acpi=on,rtc=on", "-accel", "kvm", "-cpu", "host"]

@@ -230,7 +230,7 @@ def test_what_cannot_be_exported(
 @pytest.mark.parametrize(("file", "text", "said"), [
     ("lane.json", None, "lane.json: missing, though the run wrote it"),
     ("plan.json", "{", "plan.json: Expecting"),
-    ("plan.json", "[]", "plan.json: a JSON object belongs there, not a list"),
+    ("plan.json", "[]", "plan.json: it must be a JSON object, not a list"),
     ("plan.json", "{}", "plan.json: name: Field required"),
 ])  # fmt: skip
 @pytest.mark.parametrize("table", ["frames", "tcp"])

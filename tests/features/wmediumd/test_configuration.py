@@ -174,7 +174,7 @@ def test_groups_that_mean_nothing_are_named() -> None:
         (
             "links = ((0, 1, 20.5));",
             "",
-            "it:3: ifaces.links: a whole number is expected (wmediumd reads another as 0), not 20.5",
+            "it:3: ifaces.links: a whole number is expected (wmediumd reads any other as 0), not 20.5",
         ),
         ("links = ((0, 1));", "", "it:3: ifaces.links: a link is (from, to, snr)"),
         ("links = 3;", "", "it:3: ifaces.links: a list ( … ) or an array [ … ] is expected, not 3"),

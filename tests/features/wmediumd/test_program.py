@@ -51,7 +51,7 @@ def test_what_is_wrong_in_a_file_is_misuse(tmp_path: Path, capsys: pytest.Captur
     config.write_text(GOOD)
     table.write_text("\n-90 1")
     assert main(["-c", str(config), "-x", str(table)]) == 2
-    assert f"{table}:2: a row is" in capsys.readouterr().err
+    assert f"{table}:2: a row has" in capsys.readouterr().err
     assert main(["-c", str(tmp_path / "none")]) == 2
     assert "none: No such file or directory" in capsys.readouterr().err
 

@@ -101,8 +101,8 @@ def test_a_table_may_be_named_without_its_ax(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "it:1: there is no row: a power in dBm and 12 packet error rates"),
-        ("-90 1 1", "it:1: a row is a power in dBm and 12 packet error rates, not 2"),
-        ("# x\n-90 a" + " 1" * 11, "it:2: a power in dBm and 12 packet error rates are numbers, not '-90 a"),
+        ("-90 1 1", "it:1: a row has a power in dBm and 12 packet error rates, not 2 rates"),
+        ("# x\n-90 a" + " 1" * 11, "it:2: a power in dBm and 12 packet error rates must be numbers, not '-90 a"),
         ("-90" + " 2" * 12, "it:1: a packet error rate is between 0 and 1"),
         ("-90.5" + " 1" * 12, "it:1: a power is in whole dBm, not -90.5"),
         ("-90" + " 1" * 12 + "\n-88" + " 1" * 12, "it:2: after -90 dBm comes -89, not -88"),

@@ -299,7 +299,7 @@ COMMAND = Command(
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
                      metavar="FILE", help="add the seeds of another claims.json, for example of another machine"),
         click.Option(["--report"], type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.html",
-                     help="write all of it as one HTML file"),
+                     help="write the claims and their verdicts as one HTML file"),
         as_json("what was found as JSON"),
         as_junit(),
         *sweep_options(),

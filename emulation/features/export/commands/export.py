@@ -35,9 +35,9 @@ SWEEP_HINT = "; a sweep keeps none: ./dcflab run leaves them"
 
 
 def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
-    """Write the runs of a folder as tables, one file each, with all runs in each: runs, options, flows, flows over
-    time, frames, TCP senders, and routes. With --to flent or --to pcapng, write a file for each run instead: its flows
-    over time, or what its stations received, with an interface per station."""
+    """Write the runs of a folder as tables, each a file for all runs: runs, options, flows, flows over time, frames,
+    TCP senders, and routes. With --to flent or --to pcapng, write a file for each run instead: its flows over time, or
+    what its stations received, with an interface per station."""
     if names and to in FILE_PER_RUN:
         raise Misuse(f"--table works only with tables; with --to {to}, each file has one run")
     check(run_folder)

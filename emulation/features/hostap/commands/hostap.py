@@ -28,7 +28,7 @@ DEFAULTS = {"mode": "ac", "width": 80, "streams": 2}
 @click.option("--medium", type=click.Choice([str(each) for each in Medium]), default=str(Medium.AIR), show_default=True,
               help="what carries frames: our air, hwsim itself, or wmediumd")  # fmt: skip
 @click.option("--mode", type=click.Choice(["abg", "n", "ac", "ax"]),
-              help="of the radios on our air  [default: ac, 80 MHz, 2 streams]")  # fmt: skip
+              help="mode of the radios on the air  [default: ac, 80 MHz, 2 streams]")  # fmt: skip
 @click.option("--wmediumd", metavar="PATH", help="the program of --medium wmediumd")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="seed of random numbers")
 @click.option("--json", "as_json", is_flag=True, help="print the results as JSON")

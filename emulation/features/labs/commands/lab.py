@@ -197,7 +197,7 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
         click.echo(json.dumps({"lab": one.name, "sheets": rows}, indent=1, ensure_ascii=False))
     else:
         for name, others in kept.alike().items():
-            click.echo(f"{name}: not right, but the same numbers as {', '.join(others)}")
+            click.echo(f"{name}: the same wrong numbers as {', '.join(others)}")
         for student, names in kept.twice().items():
             click.echo(f"{student}: several sheets: {', '.join(names)}")
         full = f", {len(broken)} broken" if broken else ""

@@ -27,7 +27,7 @@ mn(**{asked!r})
 WORDS = [
     Option(["--wifi"], is_flag=True, help="with stations and access points"),
     Option(["--topo", "kind"], default="minimal", metavar="KIND[,ARGS]", show_default=True,
-           help=f"{'|'.join(WIRED)}; with --wifi {'|'.join(WIRELESS)}; or of --custom"),
+           help=f"{'|'.join(WIRED)}; with --wifi {'|'.join(WIRELESS)}; or one of --custom"),
     Option(["--custom", "own"], type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
            help="a file that defines topos = {'name': Class}"),
     Option(["--link"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(LINKS)}: tc,bw=10,delay=2ms"),

@@ -15,7 +15,7 @@ MB = 1 << 20
 
 
 def callback(store: Path | None, prune: float | None) -> None:
-    """Show how many results of sweeps and claims are kept, and where; or reduce them to this many megabytes."""
+    """Show how many results of sweeps and claims are stored, and where, or remove old ones."""
     results = Store(store)
     if prune is not None:
         click.echo(f"{results.prune(int(prune * MB))} results are removed")

@@ -281,7 +281,7 @@ def _boolean(setting: Setting, name: str) -> bool:
 def _integer(setting: Setting, name: str, least: float, most: float) -> int:
     if isinstance(setting.value, bool) or not isinstance(setting.value, int):
         raise setting.place.refuse(
-            f"{name}: a whole number is expected (wmediumd reads another as 0), not {_described(setting)}"
+            f"{name}: a whole number is expected (wmediumd reads any other as 0), not {_described(setting)}"
         )
     return int(_bounded(setting, name, setting.value, least, most))
 

@@ -62,11 +62,11 @@ class Hops(click.ParamType[list[int], str]):
 @click.option("--seeds", "--seed", "seeds", type=Seeds(), default="1..3", show_default=True,
               help="seeds of the workout and the comparison: 1..5, 1,4,9")  # fmt: skip
 @click.option("--cycles", type=click.IntRange(0, 100_000), default=CYCLES, show_default=True,
-              help="how often it is loaded and unloaded")  # fmt: skip
+              help="how many times the module is loaded and unloaded")  # fmt: skip
 @click.option("--hops", type=Hops(), default="3..8", show_default=True, help="lengths of the strings to compare on")
 @click.option("--module", metavar="NAME", help="check only this module of a folder that builds several")
 @click.option("--kernels", metavar="RELEASE[,...]",
-              help="build for these of the installed kernel headers only; none: for no stock kernel")  # fmt: skip
+              help="build only for these stock kernels, with installed headers; none: for no stock kernel")  # fmt: skip
 @click.option("--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
               help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's")  # fmt: skip
 @click.option("--smp-tries", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",

@@ -24,6 +24,7 @@ NOBODY = 0xFFFF
 POISON = 0xDB
 US = 1000
 SOURCE = Path(__file__).resolve().parents[2] / "emulation" / "dcf80211"
+INCLUDED = [SOURCE, SOURCE.parent / "kernel" / "shared"]  # folders with all that the core includes
 CORE = [file for folder in ("core", "wire") for file in sorted((SOURCE / folder).glob("*.c"))]
 
 
@@ -177,7 +178,7 @@ def library() -> c.CDLL:
     """Build the core; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
     options = [*user_space.library("DCF_SANITIZE"), "-Wextra", "-Wno-sign-compare", "-Wl,--wrap=dcf_draw_backoff"]
     draws = Path(__file__).resolve().with_name("draws.c")
-    lib = c.CDLL(str(user_space.kept("libdcf.so", options, [*CORE, draws], [SOURCE, draws.parent])))
+    lib = c.CDLL(str(user_space.kept("libdcf.so", options, [*CORE, draws], [*INCLUDED, draws.parent])))
     u16, u64, p = c.c_uint16, c.c_uint64, c.c_void_p
     for name, result, arguments in (
         ("dcf_size", c.c_size_t, [u16]),

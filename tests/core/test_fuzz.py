@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dcf import CORE, SOURCE
+from dcf import CORE, INCLUDED
 from user_space import SANITIZE, kept
 
 # What hwsim.c needs of the kernel is in edge.c.
@@ -25,7 +25,7 @@ KERNELS = ("linux/completion.h", "linux/etherdevice.h", "linux/hrtimer.h", "linu
 def test_it_stands_whatever_is_done_to_it(program: str, operations: str) -> None:
     source = Path(__file__).resolve().with_name(f"{program}.c")
     options = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-parameter", "-Werror"]
-    fuzz = kept(program, [*options, *SANITIZE], [source, *CORE], [SOURCE, source.parent], KERNELS)
+    fuzz = kept(program, [*options, *SANITIZE], [source, *CORE], [*INCLUDED, source.parent], KERNELS)
     environment = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "ASAN_OPTIONS")}
     operations = environment.get("DCF_FUZZ", operations)
     ran = subprocess.run([str(fuzz), operations], env=environment, capture_output=True, text=True, check=False)

@@ -41,6 +41,7 @@ struct list_head { struct list_head *next, *prev; };
 #define pr_err(...) do { } while (0)
 #define smp_mb() __sync_synchronize()
 #define GFP_ATOMIC 0
+#define __rcu
 #define nla_data(attr) ((void *)((char *)(attr) + NLA_HDRLEN))
 #define nla_padlen(len) (NLA_ALIGN(len) - (len))
 #define nlmsg_data(header) NLMSG_DATA(header)
@@ -150,6 +151,11 @@ void *vdev_take(struct air *air, int q, u16 *head, u32 *size)
 	*size = r->entry[*head].size;
 	taken += q == QUEUE_TX;
 	return r->entry[*head].bytes;
+}
+
+bool vdev_rests(const struct air *air)
+{
+	return draw(2);
 }
 
 void vdev_give(struct air *air, int q, u16 head, u32 len)

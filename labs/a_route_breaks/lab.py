@@ -15,17 +15,11 @@ from labs.quantities import sent
 STA4, STA5 = 3, 4
 
 
-def arrivals_s(run: Recorded) -> Array:
-    """Return when datagrams first arrived at sta5, s from the start."""
+def silence_s(run: Recorded) -> float:
+    """Return the longest time between two datagrams that first arrived at sta5, s."""
     air = run.air
     good = sent(run, Kind.UDP) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
-    found: Array = np.unique(air.end_ns[good] - run.lane["started_ns"]) / 1e9
-    return found
-
-
-def silence_s(run: Recorded) -> float:
-    """Return the longest time between two arrivals."""
-    return float(np.diff(arrivals_s(run)).max())
+    return float(np.diff(np.unique(air.end_ns[good] - run.lane["started_ns"]) / 1e9).max())
 
 
 def silence_of(name: str, runs: Runs) -> float:

@@ -17,18 +17,7 @@ from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
 from emulation.features.claims.causes import Change, changes, decisive
 from emulation.features.claims.looks import CONFIDENCE, next_look
-from emulation.features.claims.record import (
-    FILE,
-    Claims,
-    ClaimVerdict,
-    Line,
-    Look,
-    Record,
-    Standing,
-    Tested,
-    text,
-    versions,
-)
+from emulation.features.claims.record import FILE, Claims, ClaimVerdict, Line, Look, Record, Standing, Tested, text
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
@@ -300,7 +289,7 @@ def page(record: Record) -> str:
 
 def _page(record: Record) -> Iterator[str]:
     known, numbered = record.claims, experiments.numbered()
-    if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
+    if made := sorted((one.kernel, one.behaviour) for one in record.versions().values()):
         yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
     counts = [verdicts(known, column) for column in JUDGED]
     yield from ("", f"| {len(known)} claims | | {' | '.join(column.value for column in JUDGED)} |", "|---|---|---|---|")

@@ -125,6 +125,11 @@ class Record(Model):
     claims: dict[str, Standing] = {}
     cells: dict[str, dict[str, dict[str, Cell]]] = {}
 
+    def versions(self) -> dict[str, Made]:
+        """Return the versions that cells belong to."""
+        used = {cell.made for cases in self.cells.values() for variants in cases.values() for cell in variants.values()}
+        return {name: made for name, made in self.made.items() if name in used}
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -303,19 +308,13 @@ def read(file: Path = FILE) -> Record:
     return Record.model_validate_json(file.read_bytes()) if file.exists() else Record()
 
 
-def versions(record: Record) -> dict[str, Made]:
-    """Return the versions that cells belong to."""
-    used = {cell.made for cases in record.cells.values() for variants in cases.values() for cell in variants.values()}
-    return {name: made for name, made in record.made.items() if name in used}
-
-
 def text(record: Record) -> str:
     """Return the content of the file: a line for each claim and each cell."""
 
     def line(model: Model) -> str:
         return json.dumps(model.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
 
-    made = [f"  {json.dumps(name)}: {line(one)}" for name, one in sorted(versions(record).items())]
+    made = [f"  {json.dumps(name)}: {line(one)}" for name, one in sorted(record.versions().items())]
     claims = [f"  {json.dumps(number)}: {line(one)}" for number, one in record.claims.items()]
     cells = [
         f"  {json.dumps(study)}: {{\n" + ",\n".join(

@@ -27,20 +27,8 @@ from emulation.features.wmediumd.inside.model import (
     airtime_us,
 )
 from emulation.features.wmediumd.inside.stations import SECOND
-from emulation.lane.netlink import (
-    ACK,
-    ERROR,
-    GENERIC_HEADER,
-    HEADER,
-    REQUEST,
-    Generic,
-    NetlinkError,
-    acknowledgement,
-    build,
-    messages,
-    number,
-    parse,
-)
+from emulation.lane import netlink
+from emulation.lane.netlink import Generic, NetlinkError, build, messages, number, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,13 +94,13 @@ class Edge:
 
     def _register(self) -> None:
         """Register as the medium; frames may come before the answer."""
-        self._send(REGISTER, [], ACK)
+        self._send(REGISTER, [], netlink.ACK)
         while True:
             for kind, flags, _, body in messages(self.netlink.socket.recv(MESSAGE_SIZE)):
-                if kind != ERROR:
+                if kind != netlink.ERROR:
                     self._handle(kind, body)
                     continue
-                error, sentence = acknowledgement(kind, flags, body)
+                error, sentence = netlink.acknowledgement(kind, flags, body)
                 if error == errno.EBUSY:
                     raise NetlinkError(error, "hwsim has a medium already: another wmediumd, or an air")
                 if error:
@@ -120,17 +108,18 @@ class Edge:
                 return
 
     def _send(self, command: int, values: list[tuple[int, Value]], flags: int = 0) -> None:
-        payload = GENERIC_HEADER.pack(command, 1, 0) + build(values)
+        payload = netlink.GENERIC_HEADER.pack(command, 1, 0) + build(values)
         self.netlink.sequence += 1
-        header = HEADER.pack(HEADER.size + len(payload), self.family, REQUEST | flags, self.netlink.sequence, 0)
+        size, flags = netlink.HEADER.size + len(payload), netlink.REQUEST | flags
+        header = netlink.HEADER.pack(size, self.family, flags, self.netlink.sequence, 0)
         self.netlink.socket.send(header + payload)
 
     def _read(self) -> None:
         """Read hwsim's messages. It reports only errors of what it was sent, as for a radio that is gone."""
         try:
             for kind, flags, _, body in messages(self.netlink.socket.recv(MESSAGE_SIZE)):
-                if kind == ERROR:
-                    self.say(DEBUG, f"hwsim: {os.strerror(acknowledgement(kind, flags, body)[0])}")
+                if kind == netlink.ERROR:
+                    self.say(DEBUG, f"hwsim: {os.strerror(netlink.acknowledgement(kind, flags, body)[0])}")
                 else:
                     self._handle(kind, body)
         except OSError as error:
@@ -142,7 +131,7 @@ class Edge:
     def _handle(self, kind: int, body: bytes) -> None:
         if kind != self.family or body[0] != FRAME:
             return
-        values = parse(body[GENERIC_HEADER.size :])
+        values = parse(body[netlink.GENERIC_HEADER.size :])
         if any(name not in values for name in (A_TRANSMITTER, A_FRAME, A_FLAGS, A_TX_INFO, A_COOKIE)):
             return
         rates = [pair for pair in struct.iter_unpack("=bB", values[A_TX_INFO][: 2 * STAGES])]

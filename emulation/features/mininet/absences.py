@@ -29,7 +29,7 @@ NODES = {
 }  # fmt: skip
 LINKS = {
     "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE,
-    "WifiDirectLink": "Wi-Fi Direct is not supported",
+    **dict.fromkeys(("WifiDirectLink", "wifiDirectLink"), "Wi-Fi Direct is not supported"),
     "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not supported",
     "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
     "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",

@@ -36,6 +36,7 @@ NET_REFUSED = {
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
+    "driver": "hostapd has one driver here, nl80211, and CAPWAP is not supported",
     "json_file": "write the network as Python",
     "configWiFiDirect": "Wi-Fi Direct is not supported", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
 }  # fmt: skip
@@ -78,7 +79,8 @@ NODE_REFUSED = {
 
 NO_SUMO = "there is no SUMO here: ReplayingMobility, mobility() or a model"
 CALLS = {
-    "useExternalProgram": NO_SUMO, "setModule": "the lab has its own radios, and its own air",
+    "useExternalProgram": NO_SUMO, "roads": NO_SUMO, "wifiDirect": "Wi-Fi Direct is not supported",
+    "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",
     "setChannelRange": "channels are those of mode",

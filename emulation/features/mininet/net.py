@@ -218,7 +218,9 @@ class Mininet:
         if found is link._4address:
             made: Link = self.over_four_addresses(a, b, call)
         elif issubclass(found, link.Wireless) and found.role != "infrastructure":
-            if (intf := a.wintf(params.get("intf"))).link:
+            idle = (each for each in a.wintfs.values() if not each.link and each.role in ("", MASTER))
+            intf = a.wintf(params.get("intf")) if params.get("intf") else next(idle, a.wintf())
+            if intf.link:
                 raise Misuse(
                     f"{call}: {intf} is already on a link; a radio has one link; use wlans= for several radios"
                 )

@@ -70,6 +70,7 @@ class Node:
 
     kind, port_base = "host", 0  # the kind in `emulation.net`; the number of its first wired interface
     apart = True  # whether it has a network namespace of its own
+    replayed: list[Any] | None = None
     is_learning = False  # whether it is a bridge without a spanning tree
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
@@ -359,13 +360,18 @@ class Node:
     @property
     def position(self) -> Position:
         """The current position in metres."""
+        if self.replayed is not None:
+            return self.replayed  # type: ignore[return-value]
         if self.lane and self.kind in ("station", "ap"):
             return self.lane.position
         return self.noted_position or (0.0, 0.0, 0.0)
 
     @position.setter
     def position(self, position: Any) -> None:
-        self.setPosition(position)
+        if position == []:  # older scripts fill this list for ReplayingMobility
+            self.replayed = position
+        else:
+            self.setPosition(position)
 
     def setPosition(self, pos: Any) -> None:
         """Set the position at once."""

@@ -22,6 +22,7 @@ UTIL = {
 }
 SWITCHES = "Switch OVSSwitch=Switch OVSKernelSwitch=Switch UserSwitch=Switch OVSBridge LinuxBridge"
 CONTROLLERS = "Controller DefaultController=Controller OVSController=Controller NullController RemoteController Ryu"
+REPLAYING = ("ReplayingBandwidth", "ReplayingMobility", "ReplayingNetworkConditions", "ReplayingRSSI")  # older: r…
 # By their module: names, by our module. THEIRS=OURS if the names differ.
 MODULES: dict[str, dict[str, str]] = {
     "mininet": {},
@@ -59,7 +60,7 @@ MODULES: dict[str, dict[str, str]] = {
         "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station Node_wifi=Station",
     },
     "mn_wifi.propagationModels": {},
-    "mn_wifi.replaying": {"replaying": "ReplayingBandwidth ReplayingMobility ReplayingNetworkConditions ReplayingRSSI"},
+    "mn_wifi.replaying": {"replaying": " ".join(f"{each} {each[0].lower()}{each[1:]}={each}" for each in REPLAYING)},
     "mn_wifi.telemetry": {"telemetry": "telemetry Telemetry=telemetry"},
     "mn_wifi.topo": {"topo": "LinearWirelessTopo MinimalWirelessTopo SingleAPTopo Topo Topo_WiFi=Topo"},
     "mn_wifi.util": UTIL,

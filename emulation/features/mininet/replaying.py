@@ -35,11 +35,13 @@ class ReplayingMobility:
         ways = {node.name: way_of(node) for node in there if positions(node)}
         if not ways:
             raise Misuse("ReplayingMobility: no node has positions: fill sta1.p or sta1.coord first")
+        for node in there:
+            node.replayed = None
         net.replay(ways)
 
 
 def positions(node: Node) -> list[Any]:
-    return list(getattr(node, "p", None) or node.coord)
+    return list(node.replayed or getattr(node, "p", None) or node.coord)
 
 
 def way_of(node: Node) -> list[Waypoint]:
@@ -75,6 +77,10 @@ class ReplayingBandwidth:
         check(type(self).__name__, said, ())
         self.rows = rows(type(self).__name__, net, self.columns)
         net.watch(self)
+
+    @classmethod
+    def addNode(cls, node: Node) -> None:
+        """No effect: all stations with these lists are replayed."""
 
     def begin(self, loop: Loop, began_ns: int) -> None:
         for sta, there in self.rows.items():

@@ -345,6 +345,37 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert after(lines, "rtt") == ["23", "15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
 
 
+OLDER = """
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+from mn_wifi.replaying import replayingMobility, replayingNetworkConditions
+net = Mininet_wifi()
+sta1 = net.addStation("sta1", wlans=2, position="10,10,0", speed=2)
+sta2, ap1 = net.addStation("sta2", position="10,10,0"), net.addAccessPoint("ap1", ssid="x", failMode="standalone")
+net.addLink(ap1, sta1)
+net.addLink(sta1, cls=adhoc, ssid="a")
+net.addLink(sta2, cls=adhoc, ssid="a")
+net.start()
+sta1.setIP("10.0.1.1/24", intf="sta1-wlan1")
+sta2.setIP("10.0.1.2/24", intf="sta2-wlan0")
+print("received", sta1.cmd("ping -c1 10.0.1.2").count("1 received"))
+sta1.position = []
+for x in 10, 16:
+    sta1.position.append(f"{x},10,0")
+replayingNetworkConditions.addNode(sta1)
+replayingMobility(net)
+sta1.cmd("sleep 9")
+print("at", sta1.position)
+net.stop()
+"""
+
+
+def test_names_of_older_scripts(stage):
+    """A further link of a station takes its next radio."""
+    lines = stage.play(OLDER)
+    assert after(lines, "received") == ["1"] and after(lines, "at") == ["(16.0, 10.0, 0.0)"]
+
+
 TWICE = """
 from mininet.link import TCIntf
 from mininet.net import Mininet, VERSION

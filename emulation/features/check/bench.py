@@ -111,15 +111,15 @@ class Bench:
     def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
         """Show that something is going on, and how much is done; without a terminal, as a line now and then."""
         task = self.progress.add_task(what, total=steps or None)
-        told = time.monotonic()
+        printed = time.monotonic()
         if self.progress.disable:
             say(what)
 
         def advance(done: float) -> None:
-            nonlocal told
+            nonlocal printed
             self.progress.update(task, completed=done)
-            if self.progress.disable and time.monotonic() - told >= TELL_EVERY_S:
-                told = time.monotonic()
+            if self.progress.disable and time.monotonic() - printed >= TELL_EVERY_S:
+                printed = time.monotonic()
                 say(f"{what}: {min(100 * done / steps, 99):.0f} %")
 
         yield advance
@@ -159,14 +159,14 @@ class Bench:
         if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
-        told, over = 0, 0
+        count, over = 0, 0
         with self.working(f"at work in {self.where()}", len(jobs) * REPORTS_OF_WORKOUT) as working:
 
             def heard(index: int, line: str) -> None:
-                nonlocal told, over
-                told += 1
+                nonlocal count, over
+                count += 1
                 over += line == OVER
-                working(told)
+                working(count)
 
             workouts = [self.call(self.debug, name, seed) for name, seed in jobs]
             beforehand = self.baseline_runs(lambda: over < len(jobs))

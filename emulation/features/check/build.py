@@ -130,9 +130,9 @@ def stock_targets() -> list[Target]:
 
 def release(folder: Path) -> str:
     """Return the release of a kernel from its headers; Debian has it in the folder's name."""
-    told = folder / "include" / "config" / "kernel.release"
-    named = folder.name.startswith("linux-headers-") or not told.is_file()
-    return folder.name.removeprefix("linux-headers-") if named else told.read_text().strip()
+    release_file = folder / "include" / "config" / "kernel.release"
+    named = folder.name.startswith("linux-headers-") or not release_file.is_file()
+    return folder.name.removeprefix("linux-headers-") if named else release_file.read_text().strip()
 
 
 def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
@@ -201,8 +201,8 @@ def make(subject: Subject, target: Target, copy: Path) -> list[str]:
     seen = shlex.quote(f"-fdebug-prefix-map={copy}={subject.folder}")
     flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen)
     others = [f"KBUILD_EXTRA_SYMBOLS={copy.parent / SYMBOLS}"] * bool(target.symbols)
-    told = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}", *others)
-    return ["make", "-j2", "-Otarget", "-C", str(target.folder), *target.arguments, *told, "modules"]
+    settings = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}", *others)
+    return ["make", "-j2", "-Otarget", "-C", str(target.folder), *target.arguments, *settings, "modules"]
 
 
 def run_all(commands: dict[Path, list[str]], folder: Path) -> None:

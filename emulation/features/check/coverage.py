@@ -26,8 +26,8 @@ def read(kept: Path, built: Path) -> dict[str, Counter[str]]:
             continue
         shutil.copyfile(notes, counters.with_suffix(".gcno"))
         command = ["gcov", "--json-format", "--stdout", counters.name]
-        told = subprocess.run(command, cwd=counters.parent, capture_output=True, text=True)
-        for line in told.stdout.splitlines() if not told.returncode else ():
+        listed = subprocess.run(command, cwd=counters.parent, capture_output=True, text=True)
+        for line in listed.stdout.splitlines() if not listed.returncode else ():
             for file in json.loads(line)["files"]:
                 path = (built / file["file"]).resolve()
                 if path.is_relative_to(built.resolve()) and path.is_file():  # not one of the kernel's headers

@@ -118,15 +118,15 @@ def built_against(prepared: Place) -> Path:
 
 def found_already(folder: Path) -> bool:
     """Return whether the kernel or the workout has reported anything."""
-    return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, told(folder)))
+    return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, reported(folder)))
 
 
 def went_on(folder: Path) -> bool:
     """Return whether the kernel reported only warnings that the workout provokes."""
-    return bool(found := told(folder)) and all(map(splats.meant, found))
+    return bool(found := reported(folder)) and all(map(splats.meant, found))
 
 
-def told(folder: Path, seed: int | None = None) -> list[Finding]:
+def reported(folder: Path, seed: int | None = None) -> list[Finding]:
     """Return all that the kernel reported."""
     return splats.find(console_of(folder), seed)
 
@@ -201,9 +201,9 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
     console = console_of(folder)
     path = folder / "workout.json"
     seen: dict[str, Any] = files.read_json(path) if path.exists() else {}
-    found = [splats.with_cause(one, module.name) for one in told(folder, seed) if not splats.meant(one)]
+    found = [splats.with_cause(one, module.name) for one in reported(folder, seed) if not splats.meant(one)]
     for f in seen.pop("findings", []):
-        when_s = splats.told_at(console, f"{FINDING}{f['name']}: {f['text']}")
+        when_s = splats.time_of(console, f"{FINDING}{f['name']}: {f['text']}")
         found.append(explain(Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed, time_s=when_s), console))
     for when, lines in seen.pop("leaks", {}).items():
         found += splats.leaks(Stage(when), lines, module.name, seed)
@@ -237,7 +237,7 @@ def failure_findings(reports: list[Report], error: LaneError | None, limit_s: fl
         return reports
     *others, last = reports
     if error.reason is Reason.WALL_LIMIT:
-        text = f"no end after {limit_s:g} s of wall time{splats.last_words(error.console)}"
+        text = f"no end after {limit_s:g} s of wall time{splats.last_lines(error.console)}"
         found = Finding(last.stage, Name.HANG, text, seed, error.console)
     elif any(report.findings for report in reports):
         return reports

@@ -33,7 +33,7 @@ def case(check: Check, done: Done) -> Case:
     if not findings:
         return Case(name, seconds=seconds)
     more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-    text = "\n\n".join(told(check, done, finding) for finding in findings)
+    text = "\n\n".join(text_of(check, done, finding) for finding in findings)
     return Case(name, Outcome.FAILED, line(findings[0]) + more, text, str(findings[0].name), seconds)
 
 
@@ -44,6 +44,6 @@ def line(finding: Finding) -> str:
     return f"{finding.name}{where}: {finding.text}{seed}"
 
 
-def told(check: Check, done: Done, finding: Finding) -> str:
+def text_of(check: Check, done: Done, finding: Finding) -> str:
     """Return the line, with the kernel's or tool's messages and the command that reproduces the finding."""
     return "\n".join([line(finding), *telling(finding.console), f"again: {check.again(done, finding)}"])

@@ -47,9 +47,9 @@ class Lines:
     found: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        told = self.tool("readelf", "-SsW", str(self.path))
-        sections = {match["number"]: match["name"] for line in told if (match := SECTION.match(line))}
-        matches = (match for line in told if (match := SYMBOL.match(line)))
+        output = self.tool("readelf", "-SsW", str(self.path))
+        sections = {match["number"]: match["name"] for line in output if (match := SECTION.match(line))}
+        matches = (match for line in output if (match := SYMBOL.match(line)))
         self.symbols = [
             Symbol(match["name"], sections.get(match["section"], TEXT), int(match["value"], 16), int(match["size"], 0))
             for match in matches
@@ -90,8 +90,8 @@ class Lines:
 
     def place(self, section: str, offset: int) -> str:
         if (section, offset) not in self.found:
-            told = self.tool("addr2line", "-i", "-j", section, "-e", str(self.path), hex(offset))
-            places = [line.partition(" (")[0] for line in told if not line.startswith("??")]
+            output = self.tool("addr2line", "-i", "-j", section, "-e", str(self.path), hex(offset))
+            places = [line.partition(" (")[0] for line in output if not line.startswith("??")]
             headers = self.kernel.resolve(), (self.kernel.parent / "source").resolve()  # Debian's are in two folders
             others = (*(f"{folder}/" for folder in (self.kernel, *headers)), "./")
             own = (place for place in places if not place.startswith(others) and not place.endswith("?"))

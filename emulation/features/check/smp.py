@@ -97,8 +97,8 @@ def check(
     for number in range(tries):
         mine = folder / str(number + 1)
         mine.mkdir(parents=True)
-        told = partial(lambda earlier, here: progress(earlier + here), number * connections)
-        done.append(attempt(place, module, mine, before, seed + number, connections, told))
+        report = partial(lambda earlier, here: progress(earlier + here), number * connections)
+        done.append(attempt(place, module, mine, before, seed + number, connections, report))
     data = {
         "kernel": place.kernel.release, "cpus": CPUS, "tries": tries, "found": sum(bool(one.findings) for one in done),
         "connections": sum(one.connections for one in done), "reloads": sum(one.reloads for one in done),
@@ -164,7 +164,7 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
         if error.reason not in (Reason.CRASHED, Reason.WALL_LIMIT) or not loads(console):
             raise error
         hangs = error.reason is Reason.WALL_LIMIT
-        text = f"no end after {WALL_LIMIT_S:g} s{splats.last_words(console)}" if hangs else error.detail
+        text = f"no end after {WALL_LIMIT_S:g} s{splats.last_lines(console)}" if hangs else error.detail
         found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
     lines = Lines(module.name, module.path, kernel)
     reads = (line.partition(NOTE)[2] for line in console if NOTE in line and FRAME.search(line))

@@ -132,11 +132,11 @@ def with_cause(finding: Finding, module: str) -> Finding:
     return replace(finding, text=f"{module}: ssthresh() returned 0, or 2^31 or more; 2 is the least: {finding.text}")
 
 
-def told_at(console: Iterable[str], text: str) -> float | None:
+def time_of(console: Iterable[str], text: str) -> float | None:
     return next((line.time_s for line in map(split, console) if line.text == text), None)
 
 
-def last_words(console: Iterable[str]) -> str:
+def last_lines(console: Iterable[str]) -> str:
     """Return what the workout was doing at the end, in the form that findings use."""
     now = Now()
     for line in console:
@@ -166,9 +166,9 @@ class Now:
                 self.action = ours[2]
 
     def __str__(self) -> str:
-        told = [f"during {self.phase}"] * bool(self.phase)
-        told += [f"after {self.action}"] * bool(self.action) + [f"with {self.parameters}"] * bool(self.parameters)
-        return f" ({', '.join(told)})" if told else ""
+        context = [f"during {self.phase}"] * bool(self.phase)
+        context += [f"after {self.action}"] * bool(self.action) + [f"with {self.parameters}"] * bool(self.parameters)
+        return f" ({', '.join(context)})" if context else ""
 
 
 def split(line: str) -> Line:
@@ -208,15 +208,15 @@ def end_of_report(lines: Sequence[Line], start: int) -> int:
     stack. Before the stack, another title may follow at once and mean the same."""
     if OURS.match(lines[start].text) and not any(ACCESS.match(line.text) for line in lines[start + 1 : start + 2]):
         return start + 1
-    began, told = lines[start].time_s, False
+    began, traced = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):
         time_s, text = lines[at]
         later = began is not None and time_s is not None and time_s - began > SAME_TIME_S
-        if later or OURS.match(text) or (told and (text == CUT or title(text))):
+        if later or OURS.match(text) or (traced and (text == CUT or title(text))):
             return at
-        if END.match(text) or (BAR.match(text) and told):
+        if END.match(text) or (BAR.match(text) and traced):
             return at + 1
-        told = told or text.startswith("Call Trace:")
+        traced = traced or text.startswith("Call Trace:")
     return min(start + LONGEST, len(lines))
 
 

@@ -131,10 +131,10 @@ def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
 
 def qdisc_name(module: str, aliases: Iterable[str], sources: Iterable[Path]) -> str:
     """Return the name that `tc` uses for the qdisc of a module."""
-    told = [alias.removeprefix("net-sch-") for alias in aliases if alias.startswith("net-sch-")]
+    named = [alias.removeprefix("net-sch-") for alias in aliases if alias.startswith("net-sch-")]
     texts = (source.read_text(errors="replace") for source in sources if source.suffix == ".c")
     read = [match[1] for text in texts if (match := QDISC_ID.search(text))]
-    return [*told, *read, module.removeprefix("sch_")][0]
+    return [*named, *read, module.removeprefix("sch_")][0]
 
 
 def in_order(built: Mapping[str, Module], name: str) -> list[Module]:

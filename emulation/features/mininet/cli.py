@@ -182,8 +182,8 @@ class CLI(prompt.Shell):
         """start: continue the motion that stop ended."""
         lab, now = self.mininet.lab, time.monotonic_ns()
         assert lab
-        for name, (way, since) in self.paused.items():
-            lab.motion.set_trajectory(lab.nodes[name], Trajectory(way.waypoints, way.since_ns + now - since))
+        for name, (path, since) in self.paused.items():
+            lab.motion.set_trajectory(lab.nodes[name], Trajectory(path.waypoints, path.since_ns + now - since))
         self.paused.clear()
 
     def do_switch(self, line: str) -> None:

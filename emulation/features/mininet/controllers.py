@@ -22,7 +22,7 @@ from emulation.lane.node import LOOPBACK
 LOCAL = "127.0.0.1"
 LEARNING = "ovs-testcontroller"  # makes switches learn addresses
 OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
-READY_S, STARTING_S, LOOK_S = 30.0, 2.0, 0.05  # in lane time
+READY_S, STARTING_S, POLL_S = 30.0, 2.0, 0.05  # in lane time
 NOBODY = (
     "{0}: no controller answers at {1}:{2}, so switches in failMode 'secure' have no flows; nothing outside reaches a "
     "lane: start it in the script before the switches, as {0}.cmd('osken-manager my.py &')"
@@ -75,7 +75,7 @@ class Controller(Node):
             if time.monotonic() > deadline or not os.path.exists(f"/proc/{self.lastPid}/exe"):
                 said = programs.last_line(log)
                 raise Misuse(f"{self.name}: {self.command} {cargs} does not listen at port {self.port}: {said}")
-            select.select([], [], [], LOOK_S)
+            select.select([], [], [], POLL_S)
 
     def stop(self, deleteIntfs: bool = False) -> None:
         self.terminate()
@@ -118,7 +118,7 @@ class RemoteController(Controller):
         ports = (self.said,) if self.said else OPENFLOW_PORTS
         deadline = time.monotonic() + STARTING_S  # it may be about to start
         while not (found := [port for port in ports if self.isListening(port=port)]) and time.monotonic() < deadline:
-            select.select([], [], [], LOOK_S)
+            select.select([], [], [], POLL_S)
         self.port = (found or ports)[0]
         if not found:
             note(NOBODY.format(self.name, self.ip, self.port))

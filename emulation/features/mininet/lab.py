@@ -103,7 +103,7 @@ class Lab(Net):
         self.addLink(*(self[intf.node.name] for intf in members), cls=cls, **settings)
 
     def network(self) -> topologies.Network:
-        motion = {name: tuple(way) for name, way in self.waypoints.items()}
+        motion = {name: tuple(path) for name, path in self.waypoints.items()}
         return topologies.Network.model_validate({**dict(super().network()), "motion": motion})
 
     def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
@@ -142,13 +142,13 @@ class Lab(Net):
         super().begin(loop)
         self.mininet.begin(loop, self.began_ns)
 
-    def go(self, ways: dict[str, list[Waypoint]]) -> None:
+    def go(self, paths: dict[str, list[Waypoint]]) -> None:
         """Move nodes along these waypoints from now on. Raises Misuse or OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
         if not self.motion.air_has_trajectories:
             self.motion.use_distances(self.radio_table(table))
-        for name, way in ways.items():
-            self.motion.set_trajectory(self.nodes[name], Trajectory(stops(name, way), now))
+        for name, path in paths.items():
+            self.motion.set_trajectory(self.nodes[name], Trajectory(stops(name, path), now))
 
     def stop(self) -> None:
         self.sessions.close()

@@ -40,14 +40,14 @@ def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, 
     topos = {**(WIRELESS if wifi else WIRED), **names.get("topos", {})}
     if (name := splitArgs(kind)[0]) not in topos:
         raise Misuse(f"mn: there is no topo {name!r}; there are: {', '.join(topos)}")
-    which, apps, told = splitArgs(controller or "default")
+    which, apps, options = splitArgs(controller or "default")
     if which not in CONTROLLERS:
         raise Misuse(f"mn: there is no controller {which!r}; there are: {', '.join(CONTROLLERS)}")
     made = CONTROLLERS[which]
 
     def controls(name: str) -> Controller:
         assert made
-        return made(name, *apps, **told)
+        return made(name, *apps, **options)
 
     how, args, params = splitArgs(link or ("wireless" if wifi else "default"))
     if how not in LINKS or args:

@@ -199,11 +199,11 @@ class Mobility:
         self.start: dict[str, Any] = {}
         self.stop_s: float | None = None
         self.stages: dict[str, list[tuple[float, Position | None, str]]] = {}
-        self.ways: dict[str, list[Waypoint]] = {}  # of replayed nodes
+        self.paths: dict[str, list[Waypoint]] = {}  # of replayed nodes
 
     @property
     def wanted(self) -> bool:
-        return bool(self.model or self.stages or self.ways)
+        return bool(self.model or self.stages or self.paths)
 
     def set_model(self, **said: Any) -> None:
         said = newer(said)
@@ -236,11 +236,11 @@ class Mobility:
         self.stop_s = numeric("stopMobility: time", said.get("time", said.get("stopTime", 0)))
         self.go_on({name: self.scripted(self.net[name]) for name in self.stages} if self.net.lab else {})
 
-    def go_on(self, ways: dict[str, list[Waypoint]]) -> None:
+    def go_on(self, paths: dict[str, list[Waypoint]]) -> None:
         """In a running network, move nodes from now on. Raises Misuse or OSError."""
-        if ways and self.net.lab:
+        if paths and self.net.lab:
             note("motion begins while the network runs: a client without mobility before net.build() keeps its network")
-            self.net.lab.go(ways)
+            self.net.lab.go(paths)
             self.stages.clear()
 
     def set_stage(self, node: Node, stage: str, **said: Any) -> None:
@@ -259,33 +259,33 @@ class Mobility:
         """Set the waypoints of all nodes. Raises Misuse."""
         for name in self.stages:
             lab.waypoints[name] = self.scripted(self.net[name])
-        lab.waypoints |= self.ways
+        lab.waypoints |= self.paths
         if self.model:
             for node in self.movers():
                 lab.waypoints[node.name] = self.drawn(node)
-        for name, way in lab.waypoints.items():
-            if way:
-                lab.nodes[name].spec = lab.nodes[name].spec_at(way[0].position)  # type: ignore[attr-defined]
+        for name, path in lab.waypoints.items():
+            if path:
+                lab.nodes[name].spec = lab.nodes[name].spec_at(path[0].position)  # type: ignore[attr-defined]
 
     def movers(self) -> list[Node]:
         """Return the nodes that a model moves: those without a position of their own."""
         free = [node for node in (*self.net.stations, *self.net.cars) if node.noted_position is None]
-        return [node for node in free if node.name not in self.stages and node.name not in self.ways]
+        return [node for node in free if node.name not in self.stages and node.name not in self.paths]
 
     def scripted(self, node: Node) -> list[Waypoint]:
         stages = sorted(self.stages[node.name], key=lambda stage: stage[0])
-        path = [place(f"{node.name}.coord", each) for each in node.coord]
+        coords = [place(f"{node.name}.coord", each) for each in node.coord]
         (first, begin, one), (last, end, other) = stages[0], stages[-1]
         if len(stages) != 2 or (one, other) != ("start", "stop") or first >= last:
             raise Misuse(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
-        points = [*([begin] if begin is not None else []), *path, *([end] if end is not None else [])]
+        points = [*([begin] if begin is not None else []), *coords, *([end] if end is not None else [])]
         if not points:
             raise Misuse(f"mobility({node.name}): give its positions, as position= or {node.name}.coord")
         again = int(self.start.get("mob_rep") or 1)
-        way = [*timed(points, first, last)]
+        path = [*timed(points, first, last)]
         there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []
         before = [Waypoint(0.0, there[0]), Waypoint(max(first - 1e-3, 1e-3), there[0])] if there and first > 0 else []
-        found, span = [*before, *way], max(self.stop_s or last, last)
+        found, span = [*before, *path], max(self.stop_s or last, last)
         for number in range(1, again):
             back = bool(self.start.get("reverse")) and number % 2
             laps = timed(points[::-1] if back else points, first, last)
@@ -341,27 +341,27 @@ def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
     """Return waypoints along these points at even speed."""
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     whole, passed = sum(lengths), 0.0
-    way = [Waypoint(first, points[0])]
+    path = [Waypoint(first, points[0])]
     for length, where in zip(lengths, points[1:], strict=True):
         passed += length
         if length:
-            way.append(Waypoint(first + (last - first) * passed / whole, where))
-    return way
+            path.append(Waypoint(first + (last - first) * passed / whole, where))
+    return path
 
 
-def cut(way: list[Waypoint], end_s: float) -> list[Waypoint]:
+def cut(path: list[Waypoint], end_s: float) -> list[Waypoint]:
     """Cut waypoints at a time; the node then stops where it is."""
     from topologies.motion import position_at
 
-    if way[-1].at_s <= end_s:
-        return way
-    return [*(each for each in way if each.at_s < end_s), Waypoint(end_s, position_at(way, end_s))]
+    if path[-1].at_s <= end_s:
+        return path
+    return [*(each for each in path if each.at_s < end_s), Waypoint(end_s, position_at(path, end_s))]
 
 
-def apart(way: list[Waypoint]) -> list[Waypoint]:
+def apart(path: list[Waypoint]) -> list[Waypoint]:
     """Separate waypoints with equal times: a jump takes a microsecond, or longer, as the air limits the speed."""
     found: list[Waypoint] = []
-    for at, where in way:
+    for at, where in path:
         if found:
             least = max(1e-6, math.dist(found[-1].position, where) / 900)
             at = max(at, found[-1].at_s + least)

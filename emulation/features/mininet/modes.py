@@ -91,7 +91,7 @@ def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int
     """Return how wide a channel is, in MHz. Legacy modes have 20 MHz, whatever `ht_cap` says. Raises Misuse."""
     given = {word: said[word] for word in WIDTH if said.get(word)}
     for word, value in given.items():
-        check_words(call, word, str(value))
+        check_capabilities(call, word, str(value))
     widths = [int(width) for word in given.values() for width in WIDER.findall(str(word))]
     width = max([20, *widths])
     if MODES[mode].name == OLDER:
@@ -111,7 +111,7 @@ def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int
     return width
 
 
-def check_words(call: str, word: str, value: str) -> None:
+def check_capabilities(call: str, word: str, value: str) -> None:
     """Check hostapd's words for what a radio can do, as [HT40+]. Raises Misuse."""
     for each in re.findall(r"\[([^]]+)\]", value):
         if each.startswith("MU-"):

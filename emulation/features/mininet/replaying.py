@@ -32,27 +32,27 @@ class ReplayingMobility:
     def __init__(self, net: Mininet_wifi, nodes: Any = None, **said: Any) -> None:
         check("ReplayingMobility", said, ())
         there: list[Node] = list(nodes) if nodes else [*net.stations, *net.cars]
-        ways = {node.name: way_of(node) for node in there if positions(node)}
-        if not ways:
+        paths = {node.name: path_of(node) for node in there if positions(node)}
+        if not paths:
             raise Misuse("ReplayingMobility: no node has positions: fill sta1.p or sta1.coord first")
         for node in there:
             node.replayed = None
-        net.replay(ways)
+        net.replay(paths)
 
 
 def positions(node: Node) -> list[Any]:
     return list(node.replayed or getattr(node, "p", None) or node.coord)
 
 
-def way_of(node: Node) -> list[Waypoint]:
+def path_of(node: Node) -> list[Waypoint]:
     """Return waypoints from position to position at the node's speed."""
     speed = float(node.params.get("speed") or USUAL_MPS)
     points = [place(f"{node.name}.p", each) for each in positions(node)]
-    at, way = 0.0, [Waypoint(0.0, points[0])]
+    at, path = 0.0, [Waypoint(0.0, points[0])]
     for before, where in pairwise(points):
         at += math.dist(before, where) / speed
-        way.append(Waypoint(at, where))
-    return apart(way)
+        path.append(Waypoint(at, where))
+    return apart(path)
 
 
 def rows(call: str, net: Mininet_wifi, columns: tuple[str, ...]) -> dict[Node, list[tuple[float, ...]]]:
@@ -113,16 +113,16 @@ class ReplayingRSSI:
     def __init__(self, net: Mininet_wifi, ppm: str = "", n: float = 0, **said: Any) -> None:
         printed = dict.fromkeys(("print_bw", "print_loss", "print_latency", "print_distance"), "telemetry() writes")
         check("ReplayingRSSI", said, (), printed)
-        ways: dict[str, list[Waypoint]] = {}
+        paths: dict[str, list[Waypoint]] = {}
         for sta, there in rows("ReplayingRSSI", net, ("rssi",)).items():
             ap = sta.wintf().associatedTo
             if not isinstance(ap, WIntf):
                 raise Misuse(f"ReplayingRSSI: {sta.name} has no access point: call it when the network has started")
             (x, y, z), (i, j, _) = ap.node.position, sta.position
-            turn, way = math.atan2(j - y, i - x), [Waypoint(0.0, sta.position)]
+            turn, path = math.atan2(j - y, i - x), [Waypoint(0.0, sta.position)]
             for at_s, dbm in there:
                 apart_m = net.medium.distance_of(ap.node, sta, dbm)
-                way += [Waypoint(at_s, way[-1].position)] * (at_s > way[-1].at_s)
-                way.append(Waypoint(at_s, (x + apart_m * math.cos(turn), y + apart_m * math.sin(turn), z)))
-            ways[sta.name] = apart(way)
-        net.replay(ways)
+                path += [Waypoint(at_s, path[-1].position)] * (at_s > path[-1].at_s)
+                path.append(Waypoint(at_s, (x + apart_m * math.cos(turn), y + apart_m * math.sin(turn), z)))
+            paths[sta.name] = apart(path)
+        net.replay(paths)

@@ -23,14 +23,14 @@ class Shell:
 
     def __init__(self, node: Node) -> None:
         self.node, command = node, ["bash", "--norc", "--noprofile"]
-        self.lacks, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.lacks, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.process: Popen[bytes] = node.popen(
-            command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0, pass_fds=[told]
+            command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0, pass_fds=[writer]
         )
-        os.close(told)
+        os.close(writer)
         assert self.process.stdin and self.process.stdout
         self.keyboard, self.screen = self.process.stdin, self.process.stdout.fileno()
-        self.keyboard.write(HANDLE.format(told).encode())
+        self.keyboard.write(HANDLE.format(writer).encode())
 
     def begin(self, command: str) -> None:
         """Start a command, without access to the shell's input. Raises OSError if the shell has ended."""

@@ -137,11 +137,11 @@ class Mininet_wifi(Mininet):
     def telemetry(self, nodes: Any = (), **said: Any) -> None:
         self.watch(Telemetry(nodes, **said))
 
-    def replay(self, ways: dict[str, list[Waypoint]]) -> None:
+    def replay(self, paths: dict[str, list[Waypoint]]) -> None:
         """Move nodes along these waypoints, from the start or from now on."""
-        self.mobility_plan.ways |= ways
+        self.mobility_plan.paths |= paths
         if self.lab:
-            self.lab.go(ways)
+            self.lab.go(paths)
 
     def get_distance(self, src: Any, dst: Any) -> float:
         return self.node_of(src).get_distance_to(self.node_of(dst))

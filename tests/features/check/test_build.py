@@ -87,7 +87,7 @@ def test_what_cannot_be_checked_is_refused(tmp_path: Path, files: dict[str, str]
         find(folder(tmp_path / "top", **files), module)
 
 
-def test_a_qdiscs_name_is_told_by_its_alias_or_its_source_or_its_module(tmp_path: Path) -> None:
+def test_a_qdiscs_name_comes_from_its_alias_or_its_source_or_its_module(tmp_path: Path) -> None:
     source = folder(tmp_path, a__c='static struct Qdisc_ops x_ops __read_mostly = {\n\t.id = "other",\n};\n') / "a.c"
     assert qdisc_name("sch_mine", ["net-sch-named"], [source]) == "named"
     assert qdisc_name("sch_mine", ["of-something"], [source]) == "other"
@@ -186,8 +186,8 @@ def test_a_faulty_module_is_built_and_its_faults_are_found(tmp_path: Path, lane_
     assert (Name.SPARSE, "faulty.c:12", f"incorrect type in assignment (different base types){only}") in found
     assert [finding[0] for finding in found].count(Name.WARNING) == 1
     errors = [finding for finding in found if finding[0] == Name.COMPILE_ERROR]
-    told = f'#error "too old a kernel" ({", ".join(old)})'
-    assert errors == ([(Name.COMPILE_ERROR, "faulty.c:5", told)] if old else [])
+    expected = f'#error "too old a kernel" ({", ".join(old)})'
+    assert errors == ([(Name.COMPILE_ERROR, "faulty.c:5", expected)] if old else [])
     assert any(note.startswith("checkpatch: faulty.c:10: ") for note in report.notes)
     built = {target: set(modules) for target, modules in report.data["modules"].items()}
     assert built == {target.name: set() if target.name in old else {"faulty"} for target in targets}

@@ -96,11 +96,11 @@ def test_a_new_module_passes_its_check(here: Path) -> None:
     assert done.returncode == 0, done.stdout
     stages = dict.fromkeys(line.split()[1] for line in done.stderr.splitlines())  # on a busy machine they say how far
     assert list(stages) == ["building", "at", "beside"]
-    told = json.loads(done.stdout)
-    assert [stage["stage"] for stage in told["stages"]] == ["build", "load", "workout", "cycles", "compare"]
-    assert told["clean"]
-    assert told["stages"][2]["data"]["cycles"] == 20
-    assert all(stage["seconds"] is not None for stage in told["stages"])
+    report = json.loads(done.stdout)
+    assert [stage["stage"] for stage in report["stages"]] == ["build", "load", "workout", "cycles", "compare"]
+    assert report["clean"]
+    assert report["stages"][2]["data"]["cycles"] == 20
+    assert all(stage["seconds"] is not None for stage in report["stages"])
     assert {"report.json", "report.md", "curves.png"} < {file.name for file in (here / "run").iterdir()}
     assert_nothing_left(here)
 

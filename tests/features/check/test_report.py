@@ -56,7 +56,7 @@ def again(check: Check) -> list[str]:
     return [shlex.join(shlex.split(check.again(done, finding))[2:]) for done, finding in check.findings]
 
 
-def test_a_finding_of_several_seeds_is_told_once_and_of_the_first() -> None:
+def test_a_finding_of_several_seeds_is_reported_once_with_the_first_seed() -> None:
     def report(seed: int, *texts: str) -> Report:
         found = tuple(Finding(Stage.WORKOUT, Name.LEAK, text, seed) for text in texts)
         return Report(Stage.WORKOUT, found, ("note",), seconds=seed, data={"seed": seed})
@@ -68,7 +68,7 @@ def test_a_finding_of_several_seeds_is_told_once_and_of_the_first() -> None:
 
 
 def test_the_lines_that_ran_are_those_of_all_seeds() -> None:
-    """And those that never ran are told, each row of them as one."""
+    """And those that never ran are named, each row of them as one."""
 
     def report(*counts: int) -> Report:
         return Report(Stage.WORKOUT, data={"coverage": {"m.c": {str(10 * n): c for n, c in enumerate(counts, 1)}}})
@@ -114,7 +114,7 @@ def test_a_person_reads_verdicts_and_the_telling_lines_of_a_splat() -> None:
     assert "note: note of build" in text
 
 
-def test_what_was_left_out_is_said_to_be_so() -> None:
+def test_what_was_left_out_is_reported() -> None:
     text = shown(Check("mine", {}, ["mine"], [Done(Stage.COMPARE, "mend what was found first", "mine")]))
     assert "left out" in text
     assert "clean" not in text
@@ -122,10 +122,10 @@ def test_what_was_left_out_is_said_to_be_so() -> None:
 
 def test_a_program_reads_json(tmp_path: Path) -> None:
     write(check(FREED), tmp_path)
-    told = json.loads((tmp_path / "report.json").read_text())
-    assert told == json.loads(json.dumps(plain(check(FREED))))
-    assert (told["version"], told["clean"], told["modules"]) == (1, False, ["tcp_mine"])
-    (finding,) = (finding for stage in told["stages"] for finding in stage["findings"])
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report == json.loads(json.dumps(plain(check(FREED))))
+    assert (report["version"], report["clean"], report["modules"]) == (1, False, ["tcp_mine"])
+    (finding,) = (finding for stage in report["stages"] for finding in stage["findings"])
     assert (finding["name"], finding["seed"], finding["where"]) == ("use after free", 2, "f [tcp_mine]")
     assert len(finding["console"]) == len(SPLAT)
     assert finding["again"].startswith("./dcflab module check ")

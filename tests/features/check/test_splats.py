@@ -209,7 +209,7 @@ def test_reports_are_named(name, said, text, look):
     assert len(found.console) >= len(STACK.splitlines())
 
 
-def test_a_finding_says_during_what_it_came():
+def test_a_finding_names_its_phase():
     """The workout's own lines name the stage, the phase and the last action before the report."""
     log = [
         *stamped("dcflab: stage workout\ndcflab: phase reroutes\ndcflab: route at sta1", 1.0),
@@ -222,7 +222,7 @@ def test_a_finding_says_during_what_it_came():
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "expected"),
     [
         ("divisor = '0'\ndcflab: with divisor = '0'", "(during parameters, with divisor = '0')"),
         ("divisor = '0'", "(during parameters, after divisor = '0')"),
@@ -231,11 +231,11 @@ def test_a_finding_says_during_what_it_came():
     ],
     ids=["in force", "being set", "refused", "as it was at first"],
 )
-def test_a_parameter_is_named_while_it_is_in_force(said, told):
+def test_a_parameter_is_named_while_it_is_in_force(said, expected):
     """And not because it was written to before, or because it was refused."""
     log = stamped(f"dcflab: stage workout\ndcflab: phase parameters\ndcflab: {said}\n{KASAN}")
     (found,) = splats.find(log)
-    assert found.text.endswith(f"in foo_acked [tcp_foo] {told}")
+    assert found.text.endswith(f"in foo_acked [tcp_foo] {expected}")
 
 
 def test_the_same_is_said_once():
@@ -274,7 +274,7 @@ def test_a_window_of_0_in_recovery_comes_of_the_threshold(warned, explained):
 
 
 @pytest.mark.parametrize("given_back", [False, True])
-def test_a_lock_that_a_function_kept_is_told_with_what_came_of_it(given_back):
+def test_a_lock_that_a_function_kept_is_reported_with_its_effect(given_back):
     """With the line that took it; unless another function gives it back, as those of a seq_file do."""
     said = ["foo_acked [tcp_foo] returned with rcu_read_lock held, taken at foo_acked+0x1b/0x70 [tcp_foo]"]
     said += ["foo_stop [tcp_foo] returned without a lock that its caller held"] * given_back
@@ -318,7 +318,7 @@ def test_a_sound_log_has_no_findings():
     ],
     ids=["the module", "the module, unloaded", "the kernel"],
 )
-def test_leaks_are_told_by_who_allocated(frame, by, where):
+def test_leaks_are_attributed_by_who_allocated(frame, by, where):
     """Objects of one allocator are one finding."""
     report = (KMEMLEAK.format(frame) * 3).splitlines()
     (found,) = splats.leaks(Stage.CYCLES, report, "tcp_foo", seed=2)
@@ -327,7 +327,7 @@ def test_leaks_are_told_by_who_allocated(frame, by, where):
     assert len(found.console) == len(report) // 3
 
 
-def test_a_leak_of_the_kernels_own_is_not_told():
+def test_a_leak_of_the_kernel_itself_is_not_reported():
     """It loses the name of a cache whose creation fails."""
     report = KMEMLEAK.format("kobject_init_and_add+0xdc/0x140\n    sysfs_slab_add+0x202/0x2b0\n    0x8084b165")
     assert splats.leaks(Stage.CYCLES, report.splitlines(), "tcp_foo") == []

@@ -31,15 +31,15 @@ def test_a_slice_a_group_a_meter_and_a_mirror(stage):
     assert rest == ["mirrored 10", "stopped 100.0", "started 0.0", "True"]
 
 
-def test_a_controller_of_osken_steers_a_handover(stage, tmp_path):
+def test_a_controller_of_osken_controls_a_handover(stage, tmp_path):
     """One seed gives one trace, also with such a program; and it may be at an address that is not the lane's."""
-    lines = stage.play("steered", "192.168.7.7")
+    lines = stage.play("controlled", "192.168.7.7")
     sent, received = re.search(r"(\d+) packets transmitted, (\d+) received", "".join(lines)).groups()
     assert sent == "200" and int(received) > 180
     assert results(lines) == ["at ap2-wlan1 lost 0.0"]
     assert any(line.startswith("1 moves") for line in lines) and not any("no controller" in line for line in lines)
     (tmp_path / "again").mkdir()
-    assert type(stage)(stage.lab, tmp_path / "again").play("steered", "192.168.7.7") == lines
+    assert type(stage)(stage.lab, tmp_path / "again").play("controlled", "192.168.7.7") == lines
 
 
 LOOP = """

@@ -74,10 +74,10 @@ def test_a_cell_that_a_station_has_left_keeps_nothing_for_it(stage):
 
 
 def test_coordinates(stage):
-    ways = [line.split() for line in stage.play("coordinates")]
-    assert [one for one, _ in ways[:5]] == ["(10,10)", "(15,10)", "(20,10)", "(20,15)", "(20,20)"]
-    assert [one for one, _ in ways[6:]] == ["(20,20)", "(20,15)", "(20,10)", "(15,10)", "(10,10)"]
-    assert [other for _, other in ways[:5]] == ["(0,0)", "(0,0)", "(0,15)", "(0,30)", "(0,30)"]
+    paths = [line.split() for line in stage.play("coordinates")]
+    assert [one for one, _ in paths[:5]] == ["(10,10)", "(15,10)", "(20,10)", "(20,15)", "(20,20)"]
+    assert [one for one, _ in paths[6:]] == ["(20,20)", "(20,15)", "(20,10)", "(15,10)", "(10,10)"]
+    assert [other for _, other in paths[:5]] == ["(0,0)", "(0,0)", "(0,15)", "(0,30)", "(0,30)"]
 
 
 def test_wpa2(stage):
@@ -251,7 +251,7 @@ def test_replayed_conditions(stage):
 def test_nodes_that_share_a_centre(installed):
     """They follow points; or are drawn to the centre of their community, and not if nothing draws them."""
 
-    def ways(**said):
+    def paths(**said):
         there = {}
         exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
              "for i in range(4): net.addStation(f'sta{i}')", there)  # fmt: skip
@@ -260,19 +260,19 @@ def test_nodes_that_share_a_centre(installed):
         return [plan.drawn(node) for node in there["net"].stations]
 
     points = [(100 + at, 11, 0) for at in range(12)]
-    for way in ways(model="CRP", pointlist=points):
-        (x, y, _), (i, j, _) = way[0].position, way[-1].position
-        assert (round(i - x, 6), round(j - y, 6), way[-1].at_s) == (11, 0, 11) and abs(x - 100) < 10
+    for path in paths(model="CRP", pointlist=points):
+        (x, y, _), (i, j, _) = path[0].position, path[-1].position
+        assert (round(i - x, 6), round(j - y, 6), path[-1].at_s) == (11, 0, 11) and abs(x - 100) < 10
     spreads = []
     for share in (0.95, 0.0):
-        there = ways(
+        there = paths(
             model="TimeVariantCommunity", aggregation=[share], epoch=[100], stopTime=900, max_x=1000, max_y=1000
         )
-        ends = [way[-1].position for way in there]
+        ends = [path[-1].position for path in there]
         spreads.append(max(math.dist(a, b) for a in ends for b in ends))
     assert spreads[0] < 100 < spreads[1]
     with pytest.raises(errors.Misuse, match="CRP: pointlist="):
-        ways(model="CRP")
+        paths(model="CRP")
 
 
 @pytest.mark.parametrize("method", [(), ("llf",)], ids=["range", "llf"])

@@ -40,7 +40,7 @@ SWITCHED, SENDERS, RECEIVERS = 0.15, 2, 4  # how often one changes its congestio
 LARGEST = 64 << 10  # bytes of one write
 MTU, LOST = 1500, 0.02
 FAST = 20_000_000  # bytes/s of a bucket above the qdisc
-BETWEEN, TOLD_EVERY = 12, 25  # connections between two actions, and between two reports of progress
+BETWEEN, REPORT_EVERY = 12, 25  # connections between two actions, and between two reports of progress
 UNLOADS, PATIENCE = 100, 800  # attempts to unload at each connection; connections until the module is left loaded
 STUCK_MS, UNLOAD_S = 120_000, 60.0  # without a connection: all hang; for references to be returned
 USING, OVER = 0, 1  # bytes of the signs that all processes see
@@ -64,10 +64,10 @@ class Island(Node):
 
 
 class Caller:
-    """One process: clients and servers of an island. It tells of each connection through the eventfd `told`."""
+    """One process: clients and servers of an island. It counts each connection in the eventfd `counted`."""
 
-    def __init__(self, random: Random, controls: Sequence[str], signs: mmap.mmap, told: int) -> None:
-        self.random, self.controls, self.signs, self.told = random, controls, signs, told
+    def __init__(self, random: Random, controls: Sequence[str], signs: mmap.mmap, counted: int) -> None:
+        self.random, self.controls, self.signs, self.counted = random, controls, signs, counted
         self.clients: list[socket.socket] = []
         self.servers: list[socket.socket] = []
         self.using = -1
@@ -111,7 +111,7 @@ class Caller:
         for some in (self.clients, self.servers):
             if len(some) > OPEN:
                 self.end(some.pop(random.randrange(len(some))))
-        os.eventfd_write(self.told, 1)
+        os.eventfd_write(self.counted, 1)
 
     def control(self, connection: socket.socket) -> None:
         """Give a connection the module's congestion control, or Reno's while the module is to be unloaded."""
@@ -143,7 +143,7 @@ class Load:
             node.route.set_link(LOOPBACK, mtu=MTU, gso_max_segs=1 if number % 2 else None)
         around: Any = self  # has what is used here of a playground
         self.queues = Queues(job.settings["qdisc"], around, job)
-        self.signs, self.told = mmap.mmap(-1, mmap.PAGESIZE), os.eventfd(0)
+        self.signs, self.counted = mmap.mmap(-1, mmap.PAGESIZE), os.eventfd(0)
         self.signs[USING] = 1
         self.callers: list[int] = []
         self.before = {name: module.get(name) for name in module.parameters()}
@@ -161,7 +161,7 @@ class Load:
                 try:
                     with self.nodes[number % ISLANDS]:
                         random = Random(f"{self.job.settings['seed']} {number}")
-                        Caller(random, self.module.controls or ["reno"], self.signs, self.told).run()
+                        Caller(random, self.module.controls or ["reno"], self.signs, self.counted).run()
                     status = 0
                 finally:
                     os._exit(status)
@@ -189,15 +189,15 @@ class Load:
 
     def wait(self, connections: int) -> bool:
         """Wait until this many more connections have begun. Return whether they have: all processes may hang."""
-        wanted, told = self.done + connections, select.poll()
-        told.register(self.told, select.POLLIN)
+        wanted, poller = self.done + connections, select.poll()
+        poller.register(self.counted, select.POLLIN)
         while self.done < wanted:
-            if not told.poll(STUCK_MS):
+            if not poller.poll(STUCK_MS):
                 self.job.find(Name.HANG, f"no connection began for {STUCK_MS // 1000} s, after {self.done}")
                 return False
-            self.done += os.eventfd_read(self.told)
-        if self.done // TOLD_EVERY > self.since:
-            self.since = self.done // TOLD_EVERY
+            self.done += os.eventfd_read(self.counted)
+        if self.done // REPORT_EVERY > self.since:
+            self.since = self.done // REPORT_EVERY
             print(f"connections {self.done}", flush=True)
         return True
 

@@ -24,7 +24,7 @@ from emulation.features.mininet.mn import mn
 
 mn(**{asked!r})
 """
-WORDS = [
+OPTIONS = [
     Option(["--wifi"], is_flag=True, help="with stations and access points"),
     Option(["--topo", "kind"], default="minimal", metavar="KIND[,ARGS]", show_default=True,
            help=f"{'|'.join(WIRED)}; with --wifi {'|'.join(WIRELESS)}; or one of --custom"),
@@ -89,6 +89,6 @@ def callback(
 
 
 EXAMPLES = ["mn --wifi --topo single,3 --test pingall", "mn --topo linear,4 --link tc,bw=10,delay=2ms --test iperf"]
-PARAMS: list[click.Parameter] = [*WORDS, *NOTHING, *ANSWERED, seeds(), out(), *lane()]
+PARAMS: list[click.Parameter] = [*OPTIONS, *NOTHING, *ANSWERED, seeds(), out(), *lane()]
 GROUP = "Bring your own"
 COMMAND = Command("mn", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

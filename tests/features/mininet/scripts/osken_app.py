@@ -8,7 +8,7 @@ from os_ken.lib.packet import ethernet, packet
 from os_ken.ofproto import ofproto_v1_3
 
 
-class Steer(OSKenApp):
+class Handover(OSKenApp):
     OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION,)
 
     def __init__(self, *args, **kwargs):

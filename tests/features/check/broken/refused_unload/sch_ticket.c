@@ -15,7 +15,7 @@ struct ticket {
 	u32 longest;
 };
 
-static void ticket_look(struct timer_list *timer)
+static void ticket_poll(struct timer_list *timer)
 {
 	struct ticket *ticket = from_timer(ticket, timer, timer);
 
@@ -28,7 +28,7 @@ static int ticket_init(struct Qdisc *sch, struct nlattr *options, struct netlink
 	struct ticket *ticket = qdisc_priv(sch);
 
 	sch->limit = LIMIT;
-	timer_setup(&ticket->timer, ticket_look, 0);
+	timer_setup(&ticket->timer, ticket_poll, 0);
 	__module_get(THIS_MODULE); /* for the timer */
 	mod_timer(&ticket->timer, jiffies + HZ);
 	return 0;

@@ -8,20 +8,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+from peers import core, peer
 from rooms import needs
 
 from benchmarks import aodv, ht, manet, wlan
-from benchmarks.compare import HERE, build_core, build_peer, build_without, output, preload
+from benchmarks.compare import HERE, build_without, output, preload
 from benchmarks.manet import Light, light_in_ns2
 from emulation.plan import plan
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
 
 
-def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
+def test_the_cores_benchmark_plays() -> None:
     """Stations always have frames: twice the time gives about twice as many. Counts are per second."""
-    core = build_core(tmp_path)
-    one, two = (json.loads(output(core, 5, seconds)) for seconds in (1, 2))
+    one, two = (json.loads(output(core(), 5, seconds)) for seconds in (1, 2))
     assert one["frames"] > 100 and one["events"] > one["frames"]
     for what in ("frames", "events"):
         assert two[what] / one[what] == pytest.approx(2, rel=0.1)
@@ -30,9 +30,9 @@ def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
-def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
+def test_the_ns3_peer_is_the_scenario_that_it_claims() -> None:
     """All control frames are at 1 Mb/s, and losses of a queue of 50 under a window of 256 are counted."""
-    found = json.loads(output(build_peer(tmp_path), "--rts=full", "--seconds=5", "--window=256"))
+    found = json.loads(output(peer(), "--rts=full", "--seconds=5", "--window=256"))
     assert found["goodput_segments"] > 50
     assert found["rates"] == {"CTL_ACK": [1], "CTL_CTS": [1], "CTL_RTS": [1], "DATA": [2]}
     assert found["queue_drops"] > 0
@@ -105,12 +105,12 @@ def test_what_routing_sends_is_counted_hop_by_hop_and_a_datagram_once() -> None:
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
     """Ten stations in range of each other: each datagram arrives over one hop. The program also ends under DSR."""
-    file, peer = tmp_path / "a.setdest", build_peer(tmp_path, "manet", "aodv", "dsr", "olsr")
+    file, manet = tmp_path / "a.setdest", peer("manet", "aodv", "dsr", "olsr")
     still = (f"$node_({n}) set X_ {10 * n}\n$node_({n}) set Y_ 1" for n in range(10))
     file.write_text("\n".join(still))
     for routing in ("OLSR", "DSR"):
         words = (f"--movement={file}", "--stations=10", f"--routing={routing}", "--traffic=cbr", "--seconds=22")
-        found = json.loads(output(peer, *words))
+        found = json.loads(output(manet, *words))
         assert found["sent"] == found["arrived"] == found["hops"] == 40
         assert found["bytes"] > 20 * found["frames"] > 0
 
@@ -168,6 +168,6 @@ def test_goodput_of_a_newer_wlan_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
-def test_the_ns3_peer_carries_the_same(tmp_path: Path) -> None:
+def test_the_ns3_peer_carries_the_same() -> None:
     scenario = ht.Scenario("ht", 7, 20, 1, "up", 65, 0.5)
-    assert ht.there(build_peer(tmp_path, "ht"), scenario, 1)["mbps"] == pytest.approx(59.8, rel=0.03)
+    assert ht.there(peer("ht"), scenario, 1)["mbps"] == pytest.approx(59.8, rel=0.03)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 from dcf import US, Core, Edca, Phy, mutual
+from peers import peer
 
-from benchmarks.compare import build_peer, output
+from benchmarks.compare import output
 
 OFDM = Phy(9 * US, 16 * US, 15, 1023, 0, 0b10101 << 4, 2 * US)  # 802.11a
 VO, VI, BE, BK = range(4)
@@ -122,11 +123,11 @@ def test_saturation_throughput_by_category(stations: Stations) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
-def test_ns3_agrees(tmp_path: Path) -> None:
+def test_ns3_agrees() -> None:
     """Within 3 %, and the noise of both runs: in ns-3 a station that collided waits AIFS again, after the timeout."""
     seconds = 4
     words = ("--phy=a", "--wide=1", "--vo=0", "--vi=0", "--be=5", "--bk=5", f"--seconds={seconds}")
-    theirs = json.loads(output(build_peer(tmp_path, "edca"), *words))
+    theirs = json.loads(output(peer("edca"), *words))
     got = saturate([(BE,)] * 5 + [(BK,)] * 5, WIDE, OFDM, 540, seconds)
     for category, name in ((BE, "be"), (BK, "bk")):
         noise = 4 * (2 * got[category] / seconds) ** 0.5

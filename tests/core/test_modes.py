@@ -14,12 +14,12 @@ import pytest
 from dcf import FORMATS, Mode, TxVector, library
 from hypothesis import given
 from hypothesis import strategies as st
+from peers import peer
 from properties import examples
 from txtime import N_LTF, all_modes, txtime_us
 from txtime import Mode as Formula
 
 from analysis.traces import modes
-from benchmarks.compare import build_peer
 from emulation.specification.modes import LTF, refuse_link, refuse_mode
 
 LETTER = {"ht": "n", "vht": "ac", "he": "ax"}
@@ -200,10 +200,9 @@ def test_ns3_agrees_but_for_what_it_leaves_out(tmp_path: Path) -> None:
     lines = [f"{m.format} {m.mcs} {m.streams} {m.width} {m.guard_ns} {length}" for m, length in asked]
     (tmp_path / "ppdus").write_text("\n".join(lines))
     with (tmp_path / "ppdus").open() as ppdus:
-        peer = build_peer(tmp_path, "txtime")
-        theirs = subprocess.run([peer], stdin=ppdus, check=True, capture_output=True, text=True).stdout.split()
+        ran = subprocess.run([peer("txtime")], stdin=ppdus, check=True, capture_output=True, text=True)
     wrong = [
         (m, length, int(ns3) / 1000, float(departed_us(m, length)))
-        for (m, length), ns3 in zip(asked, theirs, strict=True) if int(ns3) != departed_us(m, length) * 1000
+        for (m, length), ns3 in zip(asked, ran.stdout.split(), strict=True) if int(ns3) != departed_us(m, length) * 1000
     ]  # fmt: skip
     assert wrong == []

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dcf import US, Core, Edca, Limits, mutual
+from peers import core, peer
 from test_modes import BY_HAND, VHT80L
 from test_modes import made as mode_of
 from test_ppdus import FIRST, FREQ, OFDM
@@ -20,7 +21,7 @@ from txtime import Mode as Formula
 from txtime import txtime_us
 
 from benchmarks.aggregates import Scenario, played
-from benchmarks.compare import build_core, build_peer, output
+from benchmarks.compare import output
 
 NEAR = 1000
 SLOW = Formula("ht", 1, 1, 20, 800)  # 13 Mb/s: four MPDUs take 3.8 ms, beside which a slot weighs little
@@ -29,10 +30,9 @@ MOST = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
 
 
 @pytest.fixture(scope="session")
-def play(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., float]:
+def play() -> Callable[..., float]:
     """MPDUs acknowledged a second in the core, by the options of aggregates.c."""
-    core = build_core(tmp_path_factory.mktemp("aggregates"), "aggregates")
-    return lambda **words: float(output(core, *(f"--{name}={value}" for name, value in words.items())))
+    return lambda **words: float(output(core("aggregates"), *(f"--{name}={value}" for name, value in words.items())))
 
 
 def of_bianchi(n: int, rts: bool, ifs: int) -> tuple[int, float, float, float]:
@@ -140,14 +140,13 @@ def test_losses(play: Callable[..., float], p: float, window: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
-def test_ns3_agrees(play: Callable[..., float], tmp_path: Path) -> None:
+def test_ns3_agrees(play: Callable[..., float]) -> None:
     """Of each format one mode with five saturated stations; and one station, of whose MPDUs a fifth is lost: within
     3 %. `./dcflab bench aggregates` has the whole table."""
-    peer = build_peer(tmp_path, "aggregates")
     for scenario in (
         Scenario("ht", 7, 20, 5, 8), Scenario("vht", 4, 80, 5, 4), Scenario("he", 5, 80, 5, 2),
         Scenario("he", 11, 80, seconds=1, streams=2, loss=0.2),
     ):  # fmt: skip
-        theirs = played(peer, scenario, 1)
+        theirs = played(peer("aggregates"), scenario, 1)
         ours = play(**{**scenario._asdict(), "seconds": 5 * scenario.seconds}, rules="ns3")
         assert ours == pytest.approx(theirs, rel=0.03), scenario

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from emulation.lanes import CHECKOUT
 
 NOBODYS = "emulation/unheard" + "-of"  # as two words: this file does not name it either
 GONE = "analysis/taps/unheard" + "_of.py"
-REACH = Reach([GONE])
 ALWAYS = {
     "tests/test_docs.py",
     "tests/test_house.py",
@@ -23,8 +23,14 @@ ALWAYS = {
 }  # the tree
 
 
+@cache
+def reach() -> Reach:
+    """It reads all files, so only the process that runs these tests makes it."""
+    return Reach([GONE])
+
+
 def touched(*changed: str) -> set[str]:
-    tests, unknown = REACH.tests(changed)
+    tests, unknown = reach().tests(changed)
     assert not unknown
     return tests
 
@@ -66,7 +72,7 @@ def test_who_is_touched_and_who_is_not(changed: str, some: set[str], none: set[s
 
 
 def test_each_file_of_tests_is_touched_by_itself() -> None:
-    for file in REACH.files.values():
+    for file in reach().files.values():
         if is_test(file):
             assert touched(file) >= ALWAYS | {file}
     assert touched("tests/core/test_ties.py") == ALWAYS | {"tests/core/test_ties.py"}
@@ -74,15 +80,15 @@ def test_each_file_of_tests_is_touched_by_itself() -> None:
 
 @pytest.mark.parametrize("changed", ["pyproject.toml", "tests/conftest.py", NOBODYS])
 def test_what_nobody_is_known_to_read_touches_all(changed: str) -> None:
-    tests, unknown = REACH.tests(["docs/studies.md", changed])
-    assert unknown == {changed} and tests == {file for file in REACH.files.values() if is_test(file)}
+    tests, unknown = reach().tests(["docs/studies.md", changed])
+    assert unknown == {changed} and tests == {file for file in reach().files.values() if is_test(file)}
 
 
 def test_who_imports_what_is_gone_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert REACH.tests([GONE])[1] == {GONE}  # nobody
+    assert reach().tests([GONE])[1] == {GONE}  # nobody
     gone = f"{GONE[:-3].replace('/', '.')}@"
-    monkeypatch.setitem(REACH.reached_by, gone, {*REACH.reached_by[gone], "tests.core.test_ties"})
-    assert REACH.tests([GONE]) == (ALWAYS | {"tests/core/test_ties.py"}, set())
+    monkeypatch.setitem(reach().reached_by, gone, {*reach().reached_by[gone], "tests.core.test_ties"})
+    assert reach().tests([GONE]) == (ALWAYS | {"tests/core/test_ties.py"}, set())
 
 
 def test_changes_are_those_of_a_branch_committed_or_not(tmp_path: Path) -> None:
@@ -114,7 +120,7 @@ def test_changes_are_those_of_a_branch_committed_or_not(tmp_path: Path) -> None:
 
 
 def test_what_was_found_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("affected.Reach", lambda gone: REACH)
+    monkeypatch.setattr("affected.Reach", lambda gone: reach())
     monkeypatch.setattr("affected.changed_since", lambda base: {"docs/studies.md", NOBODYS})
     tests, said = by_changes_since("v1")
     assert len(tests) > 200

@@ -59,9 +59,8 @@ static struct dcf_scoreboard *board_of(const struct dcf_station *s, u16 from, co
  * Handle the correctly received MPDUs of a PPDU, addressed to this station or overheard; and decide
  * which station responds.
  */
-void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine)
+void answer_data(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, bool mine)
 {
-	const struct transmission *tx = rx->tx;
 	const int slot = tx - dcf->station[tx->from].tx;
 	struct dcf_scoreboard *board = NULL;
 	const struct dcf_frame *f;
@@ -75,7 +74,7 @@ void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception 
 			scoreboard_move(board, dcf_block_start(f->bytes));
 		else if (board)
 			scoreboard_mark(board, dcf_sequence(f->bytes));
-		dcf->ops->deliver(dcf->edge, s->index, f, tx->mode, rx->link.power_mdbm);
+		dcf->ops->deliver(dcf->edge, s->index, f, tx->mode, s->rx.link.power_mdbm);
 	}
 	if (!mine || !frame_wants_ack(tx->frame))
 		return;

@@ -445,13 +445,12 @@ static u32 eifs_after(const struct dcf *dcf, const struct dcf_station *s, const 
 	return dcf_dynamic_eifs_ns(&dcf->config.phy, mode, tx->n > 1 || mode->format >= DCF_VHT);
 }
 
-void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
+void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_outcome outcome)
 {
-	const struct transmission *tx = rx->tx;
 	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK, overhears;
 
 	if (outcome != DCF_OK) {
-		if (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY) {
+		if (s->rx.is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY) {
 			if (dcf_rule(dcf, DCF_EIFS_IS_NAV))
 				access_set_nav(dcf, s, dcf->now + dcf_eifs_ns(&dcf->config.phy, s->freq));
 			else
@@ -475,6 +474,6 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	}
 	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;
 	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes))))
-		answer_data(dcf, s, rx, mine);
+		answer_data(dcf, s, tx, mine);
 	access_update(dcf, s);
 }

@@ -42,13 +42,10 @@ u64 fading_strongest(const struct dcf *dcf, u64 power_aw)
 	return dcf->fades ? fading_times(power_aw, dcf->gain_q32[DCF_FADES]) : power_aw;
 }
 
-bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb)
+bool fading_draws(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb)
 {
-	u64 gain;
+	u64 gain = gain_at(dcf, fading_draw(dcf, tx, nb->station));
 
-	if (!dcf->fades)
-		return true;
-	gain = gain_at(dcf, fading_draw(dcf, tx, nb->station));
 	nb->link.power_aw = fading_times(nb->mean_aw, gain);
 	nb->link.power_mdbm = nb->mean_mdbm + dcf_ratio_mdb(gain, 1ULL << 32);
 	return neighbours_hear(dcf, &dcf->station[nb->station], nb->link.power_aw);

@@ -141,7 +141,6 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	struct dcf_station *s = &dcf->station[nb->station];
 	enum dcf_outcome outcome = arrival->outcome;
 	bool locked = s->rx.tx == tx;
-	struct reception rx;
 
 	if (arrival->faded && !arrival->missed)
 		count_arrival(dcf, s, tx, nb, arrival, false, DCF_BELOW_THRESHOLD);
@@ -149,7 +148,6 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 	if (!arrival->here)
 		return;
 	medium_spend(dcf, s);
-	rx = s->rx;
 	if (locked) {
 		outcome = reception_outcome(dcf, s);
 		reception_drop(dcf, s);
@@ -161,7 +159,7 @@ static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighb
 		count_arrival(dcf, s, tx, nb, arrival, locked, outcome);
 	update_busy(dcf, s);
 	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* the end is not noticed while it sends */
-		exchange_received(dcf, s, &rx, outcome);
+		exchange_received(dcf, s, tx, outcome);
 }
 
 static void medium_walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, u16 *at, enum dcf_event event,

@@ -7,11 +7,6 @@
  */
 #include "state.h"
 
-bool reception_is_frame(const struct dcf_station *s, const struct dcf_link *link)
-{
-	return link->power_aw >= s->rx_threshold_aw;
-}
-
 void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind)
 {
 	if (a->outcome != DCF_OK)
@@ -41,10 +36,14 @@ static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transm
 {
 	struct reception *rx = &s->rx;
 
-	*rx = (struct reception){
-		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
-		.is_frame = reception_is_frame(s, &nb->link), .chunk_start = dcf->now,
-	};
+	rx->tx = tx;
+	rx->arrival = arrival;
+	rx->link = nb->link;
+	rx->start = dcf->now;
+	rx->is_frame = reception_is_frame(s, &nb->link);
+	rx->rivals = 0;
+	rx->chunk_start = dcf->now;
+	rx->spent_q40 = rx->budget_q40 = rx->worst_aw = 0;
 	if (tx->n > 1)
 		mpdus_begin(dcf, s);
 	if (dcf->config.reception == DCF_SINR) {

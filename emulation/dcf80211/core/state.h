@@ -277,8 +277,20 @@ static inline bool motion_between(const struct dcf *dcf, const struct dcf_statio
 
 /* timeline.c */
 void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
-void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind);
-bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind);
+/* @event, a number in the heap, is there. */
+void timeline_remove(struct dcf *dcf, u32 event);
+
+static inline bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind)
+{
+	return dcf->timeline.place[station * EVENTS + kind];
+}
+
+static inline void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind)
+{
+	if (timeline_has(dcf, station, kind))
+		timeline_remove(dcf, station * EVENTS + kind);
+}
+
 u64 timeline_time(const struct dcf *dcf, u16 station, enum dcf_event kind);
 /* Remove the first event not after @until; false: there is none. */
 bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind);
@@ -314,7 +326,11 @@ void tuning_switch(struct dcf *dcf, struct dcf_station *s, bool on);
 
 /* reception.c */
 /* Is it strong enough to be a frame? */
-bool reception_is_frame(const struct dcf_station *s, const struct dcf_link *link);
+static inline bool reception_is_frame(const struct dcf_station *s, const struct dcf_link *link)
+{
+	return link->power_aw >= s->rx_threshold_aw;
+}
+
 /* The first of several reasons counts. */
 void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind);
 /* @tx reaches @s, which has added its energy. */
@@ -344,8 +360,14 @@ bool neighbours_hear(const struct dcf *dcf, const struct dcf_station *s, u64 pow
 /* fading.c */
 /* The largest power that may arrive of it. */
 u64 fading_strongest(const struct dcf *dcf, u64 power_aw);
+/* fading_leaves() where links fade. */
+bool fading_draws(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb);
+
 /* Set @nb->link for @tx at this receiver. Does it matter there? */
-bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb);
+static inline bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb)
+{
+	return !dcf->fades || fading_draws(dcf, tx, nb);
+}
 
 /* motion.c */
 /* The position of @s, which has waypoints. */
@@ -480,7 +502,7 @@ void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
  * The signal that @s has locked on to is over. Its outcome is never DCF_OWN_TX, as a station that
  * sends follows no signal.
  */
-void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
+void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_outcome outcome);
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 
@@ -494,7 +516,7 @@ u16 exchange_response(const struct dcf *dcf, u16 mode);
 /* answer.c */
 void answer_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
 /* The correctly received MPDUs of a PPDU: @mine, for this station, or overheard. */
-void answer_data(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, bool mine);
+void answer_data(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, bool mine);
 /* EV_SIFS; @idle: medium and NAV are idle. */
 void answer_send(struct dcf *dcf, struct dcf_station *s, bool idle);
 /* The pending response is not sent. */

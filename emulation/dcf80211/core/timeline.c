@@ -51,21 +51,14 @@ void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 	timeline_sift(dcf, at, event);
 }
 
-void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind)
+void timeline_remove(struct dcf *dcf, u32 event)
 {
 	struct timeline *t = &dcf->timeline;
-	u32 event = station * EVENTS + kind, at = t->place[event];
+	u32 at = t->place[event];
 
-	if (!at)
-		return;
 	t->place[event] = 0;
 	if (--t->count != at - 1)
 		timeline_sift(dcf, at - 1, t->heap[t->count]);
-}
-
-bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind)
-{
-	return dcf->timeline.place[station * EVENTS + kind];
 }
 
 u64 timeline_time(const struct dcf *dcf, u16 station, enum dcf_event kind)
@@ -85,7 +78,7 @@ bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind
 	*kind = event % EVENTS;
 	dcf->now = t->time[event];
 	dcf->events++;
-	timeline_cancel(dcf, *station, *kind);
+	timeline_remove(dcf, event);
 	return true;
 }
 

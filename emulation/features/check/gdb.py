@@ -29,7 +29,7 @@ from emulation.setup import Prepared
 # All reports of the kernel and of `oracle` pass one of these. add_taint's first argument says whether it is about a
 # fault.
 STOPS = (
-    *("panic", "oracle_told", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
+    *("panic", "oracle_reported", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
     *("__ubsan_handle_out_of_bounds", "__ubsan_handle_shift_out_of_bounds", "__ubsan_handle_load_invalid_value"),
 )
 TAINT_BAD_PAGE, TAINT_DIE, TAINT_WARN = 5, 7, 9

@@ -45,7 +45,7 @@ void *oracle_place(void *table, size_t size, const void *ops)
 }
 
 /* A debugger stops here (emulation/features/check/gdb.py). */
-noinline void oracle_told(void)
+noinline void oracle_reported(void)
 {
 	barrier();
 }
@@ -53,9 +53,9 @@ noinline void oracle_told(void)
 /* Return whether a broken rule is to be reported: the first time only. */
 bool oracle_tells(struct watched *watched, enum rule rule)
 {
-	if (test_and_set_bit(rule, &watched->told))
+	if (test_and_set_bit(rule, &watched->reported))
 		return false;
-	oracle_told();
+	oracle_reported();
 	return true;
 }
 

@@ -10,7 +10,7 @@ struct Qdisc;
 /* A module's operations: where they are, and which of them are wrapped. The files add the operations themselves. */
 struct watched {
 	const void *ops;
-	unsigned long told;	/* rules whose violation was reported: bits of enum rule */
+	unsigned long reported;	/* rules whose violation was reported: bits of enum rule */
 	bool registered;
 };
 
@@ -25,7 +25,7 @@ enum rule {
 void *oracle_find(void *table, size_t size, const void *ops);
 void *oracle_place(void *table, size_t size, const void *ops);
 bool oracle_tells(struct watched *watched, enum rule rule);
-void oracle_told(void);
+void oracle_reported(void);
 
 /* Replace an operation by its wrapper, if it is there; and put the module's own one back. */
 #define WRAP(operation, ops) ((ops)->operation = (ops)->operation ? watch_##operation : NULL)

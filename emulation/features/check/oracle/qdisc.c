@@ -75,13 +75,13 @@ static bool has_children(const struct queue *queue)
 static void check(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before, int more)
 {
 	int grown = sch->q.qlen - before->qlen, dropped = sch->qstats.drops - before->drops;
-	int told = reduced - before->reduced;
+	int reported = reduced - before->reduced;
 
 	if (dropped < 0 || (int)(sch->qstats.overlimits - before->overlimits) < 0)
 		tell(queue, RULE_STATISTICS, function, sch,
 		     "let statistics run backwards: drops from %u to %u, overlimits from %u to %u", before->drops,
 		     sch->qstats.drops, before->overlimits, sch->qstats.overlimits);
-	else if (grown + dropped != more && grown + told != more)
+	else if (grown + dropped != more && grown + reported != more)
 		tell(queue, RULE_QLEN, function, sch,
 		     "changed qlen from %u to %u and drops by %d; the sum of both changes must be %d",
 		     before->qlen, sch->q.qlen, dropped, more);
@@ -94,12 +94,12 @@ static void check(struct queue *queue, const void *function, struct Qdisc *sch, 
 static void check_parents(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
 			  int more)
 {
-	int grown = sch->q.qlen - before->qlen, told = reduced - before->reduced;
+	int grown = sch->q.qlen - before->qlen, reported = reduced - before->reduced;
 
-	if (!has_children(queue) && grown != more - told)
+	if (!has_children(queue) && grown != more - reported)
 		tell(queue, RULE_PARENT, function, sch,
 		     "changed qlen from %u to %u; parents count %d for the packet, less %d for qdisc_tree_reduce_backlog()",
-		     before->qlen, sch->q.qlen, more, told);
+		     before->qlen, sch->q.qlen, more, reported);
 }
 
 static void check_backlog(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,

@@ -44,7 +44,7 @@
 #define SHOWN_LOCKS 3
 #define MOST_WRITES 3		/* that are remembered of each granule */
 #define MOST_RANGES 64
-#define MOST_TOLD 16
+#define MOST_REPORTS 16
 #define MOST_OBJECTS 4096
 #define OBJECT_BUCKETS 2048
 #define MOST_PAGES 16		/* of an object */
@@ -86,16 +86,16 @@ struct slot {
 	u64 number;			/* the object's; 0: not in use */
 	u64 first, last;		/* calls that came first and last; first is 0 when it is shared */
 	u64 suspected;			/* the call in which an access collided */
-	u8 told;			/* bytes of which a collision was reported, or that are per CPU */
+	u8 reported;			/* bytes of which a collision was reported, or that are per CPU */
 	struct access writes[MOST_WRITES];
 };
 
 static struct object *objects, *free_objects, *buckets[OBJECT_BUCKETS];
 static struct known_module modules[MOST_MODULES];
 static struct { unsigned long start, end; } ranges[MOST_RANGES];
-static struct { unsigned long first, second; } told[MOST_TOLD];
+static struct { unsigned long first, second; } reported[MOST_REPORTS];
 static struct slot *slots;
-static unsigned int most_pages = 1, most_ranges, most_told;
+static unsigned int most_pages = 1, most_ranges, most_reports;
 static u64 numbers;
 
 #define bucket_of(address) (&buckets[((address) >> PAGE_SHIFT) % OBJECT_BUCKETS])
@@ -304,7 +304,7 @@ static void tell_accesses(const struct access *one, const struct access *other)
 	tell_access(one);
 	tell_access(other);
 	dump_stack();
-	oracle_told();
+	oracle_reported();
 }
 
 /* Return whether this was not reported yet. */
@@ -312,13 +312,13 @@ static bool is_new(unsigned long first, unsigned long second)
 {
 	int i;
 
-	for (i = 0; i < most_told; i++)
-		if (told[i].first == first && told[i].second == second)
+	for (i = 0; i < most_reports; i++)
+		if (reported[i].first == first && reported[i].second == second)
 			return false;
-	if (most_told == MOST_TOLD)
+	if (most_reports == MOST_REPORTS)
 		return false;
-	told[most_told].first = first;
-	told[most_told++].second = second;
+	reported[most_reports].first = first;
+	reported[most_reports++].second = second;
 	return true;
 }
 
@@ -446,7 +446,7 @@ static void check(const struct object *object, u64 number, unsigned long address
 	bool pointer;
 	int i;
 
-	if (!slot || !(access->mask & ~slot->told))
+	if (!slot || !(access->mask & ~slot->reported))
 		return;
 	if (!slot->last && access->initial)
 		slot->first = access->serial;
@@ -462,11 +462,11 @@ static void check(const struct object *object, u64 number, unsigned long address
 		if (!slot->writes[i].serial || !collides(&slot->writes[i], access, &pointer))
 			continue;
 		if (!object && is_per_cpu(address)) {
-			slot->told = 0xff;
+			slot->reported = 0xff;
 			return;
 		}
 		if ((!object && access->write) || (slot->suspected && slot->suspected != access->serial)) {
-			slot->told |= access->mask;
+			slot->reported |= access->mask;
 			tell(object, address + __ffs(slot->writes[i].mask & access->mask), &slot->writes[i], access,
 			     pointer);
 			break;

@@ -8,7 +8,7 @@
  * is a data race that has really happened.
  *
  * Marked accesses (READ_ONCE, WRITE_ONCE) wait, but are not reported. Two writes are a race; a read beside a write is
- * told as a note, as many modules read their statistics so.
+ * reported as a note, as many modules read their statistics so.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -18,7 +18,7 @@
 #include <linux/spinlock.h>
 
 #define WATCHES 16
-#define MOST_TOLD 64
+#define MOST_REPORTS 64
 #define SKIPPED 64		/* accesses between two that wait: 1 to this many */
 #define WAIT_US 200		/* at most */
 #define SHARE 4			/* a CPU waits at most one in this many nanoseconds, or so */
@@ -39,9 +39,9 @@ struct turn {
 
 static struct watch watches[WATCHES];
 static DEFINE_PER_CPU(struct turn, turns);
-static struct { unsigned long one, other; } told[MOST_TOLD];
-static unsigned int most_told;
-static DEFINE_RAW_SPINLOCK(told_lock);
+static struct { unsigned long one, other; } reported[MOST_REPORTS];
+static unsigned int most_reports;
+static DEFINE_RAW_SPINLOCK(reported_lock);
 
 static bool is_new(unsigned long one, unsigned long other)
 {
@@ -49,18 +49,18 @@ static bool is_new(unsigned long one, unsigned long other)
 	unsigned int at;
 	bool new;
 
-	raw_spin_lock_irqsave(&told_lock, flags);
-	for (at = 0; at < most_told; at++)
-		if ((told[at].one == one && told[at].other == other) ||
-		    (told[at].one == other && told[at].other == one))
+	raw_spin_lock_irqsave(&reported_lock, flags);
+	for (at = 0; at < most_reports; at++)
+		if ((reported[at].one == one && reported[at].other == other) ||
+		    (reported[at].one == other && reported[at].other == one))
 			break;
-	new = at == most_told && at < MOST_TOLD;
+	new = at == most_reports && at < MOST_REPORTS;
 	if (new) {
-		told[at].one = one;
-		told[at].other = other;
-		most_told++;
+		reported[at].one = one;
+		reported[at].other = other;
+		most_reports++;
 	}
-	raw_spin_unlock_irqrestore(&told_lock, flags);
+	raw_spin_unlock_irqrestore(&reported_lock, flags);
 	return new;
 }
 

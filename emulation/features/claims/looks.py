@@ -2,8 +2,8 @@
 """How many seeds a claim needs: a few first, and more while its intervals leave it open.
 
 Testing after every seed until an interval excludes something finds too many effects. So there are only eight looks
-(interim analyses), each with twice the seeds of the one before. All eight together err on a contrast in at most 5 % of cases (Bonferroni),
-whichever of them are used. So the next look can be the first at which the intervals, by their
+(interim analyses), each with twice the seeds of the one before. All eight together err on a contrast in at most 5 % of
+cases (Bonferroni), whichever of them are used. So the next look can be the first at which the intervals, by their
 current width, may decide."""
 
 from __future__ import annotations

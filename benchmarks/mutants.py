@@ -124,6 +124,7 @@ class Bench:
     debug: Prepared
     lab: Lab
     out: Path
+    compares: bool = True
 
     @property
     def plain(self) -> build.Target:
@@ -133,11 +134,11 @@ class Bench:
     def try_out(self, mutant: Mutant, scratch: Path) -> dict[str, Any]:
         """Return the result: why it is `no` mutant; or what was `found`, and in which `stage`."""
         sources = folder_of(mutant, scratch / "sources")
-        report = build.build(sources, [self.plain], scratch / PLAIN)
+        report = build.build(sources, [self.plain], scratch / PLAIN, style=False)
         if mutant.module not in report.data["modules"][PLAIN]:
             return {"no": NO_C}
         code = code_of(Path(report.data["modules"][PLAIN][mutant.module]))
-        if code == self.sound(mutant.module)["code"]:
+        if code == self.sound_code(mutant.module):
             return {"no": SAME_CODE}
         if report.findings:
             return told(report.findings[0])
@@ -160,16 +161,18 @@ class Bench:
         if found := [finding for one in reports for finding in one.findings]:
             return told(found[0])
         ran: dict[str, Any] = next((one.data["coverage"] for one in reports if "coverage" in one.data), {})
+        ran_here = ran.get(mutant.file, {}).get(str(mutant.line), 0) > 0
+        notes = [note for one in reports for note in one.notes]
+        missed = {"found": "", "ran": ran_here, "differs": None, "notes": notes}
+        if not self.compares:
+            return missed
         report, goodput = self.compare(sources, mutant.module, scratch)
         if report.findings:
             return told(report.findings[0])
-        ran_here = ran.get(mutant.file, {}).get(str(mutant.line), 0) > 0
-        notes = [note for one in reports for note in one.notes]
-        differs = goodput != self.sound(mutant.module)["goodput"]
-        return {"found": "", "ran": ran_here, "differs": differs, "notes": notes}
+        return missed | {"differs": goodput != self.sound_goodput(mutant.module)}
 
     def build(self, sources: subject.Subject, name: str, target: build.Target, scratch: Path) -> subject.Module:
-        report = build.build(sources, [target], scratch / target.name)
+        report = build.build(sources, [target], scratch / target.name, style=False)
         return subject.examine(Path(report.data["modules"][target.name][name]), sources.files)
 
     def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[Report, object]:
@@ -179,18 +182,22 @@ class Bench:
         runs = [[run["case"], run["variant"], run["goodput_kbps"]] for run in report.data.get("runs", ())]
         return report, [*runs, report.data.get("bottleneck")]
 
-    def sound(self, name: str) -> dict[str, Any]:
-        """Return code and results of the unchanged module, cached under the kernel's name."""
-        kept = self.out / f"{name}-{self.debug.kernel.folder.name}.json"
+    def sound_code(self, name: str) -> Any:
+        return self.sound(
+            name, "code", lambda sources, scratch: code_of(self.build(sources, name, self.plain, scratch).path)
+        )
+
+    def sound_goodput(self, name: str) -> Any:
+        return self.sound(name, "goodput", lambda sources, scratch: self.compare(sources, name, scratch)[1])
+
+    def sound(self, name: str, what: str, make: Callable[[subject.Subject, Path], object]) -> Any:
+        """Return something of the unchanged module, cached under the kernel's name."""
+        kept = self.out / f"{name}-{what}-{self.debug.kernel.folder.name}.json"
         if not kept.exists():
             with tempfile.TemporaryDirectory(prefix="dcflab-sound-") as folder:
-                scratch = Path(folder)
-                sources = only(subject.find(HERE, name), name, scratch / "sources")
-                code = code_of(self.build(sources, name, self.plain, scratch).path)
-                _, goodput = self.compare(sources, name, scratch)
-            kept.write_text(json.dumps({"code": code, "goodput": goodput}))
-        found: dict[str, Any] = json.loads(kept.read_text())
-        return found
+                sources = only(subject.find(HERE, name), name, Path(folder) / "sources")
+                kept.write_text(json.dumps(make(sources, Path(folder))))
+        return json.loads(kept.read_text())
 
 
 def told(finding: Finding) -> dict[str, Any]:
@@ -204,8 +211,11 @@ def code_of(module: Path) -> str:
     return hashlib.sha256(stripped.read_bytes()).hexdigest()
 
 
-def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Try `count` mutants for at most `minutes`, continuing an earlier campaign. Return all results."""
+def campaign(
+    bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None], again: str | None = None
+) -> list[dict[str, Any]]:
+    """Try `count` mutants for at most `minutes`, continuing an earlier campaign. Return all results. Mutants that were
+    not found are tried again if their names match the regular expression `again`."""
     ends = time.monotonic() + 60 * minutes
     log = bench.out / "mutants.jsonl"
     everything = list(mutants())
@@ -213,7 +223,9 @@ def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable
     done = 0
     for mutant in everything:
         known = {one["mutant"]: one for one in entries(log)}  # another process may have added entries
-        if mutant.name not in known and time.monotonic() < ends:
+        missed = mutant.name in known and not known[mutant.name].get("found", "no mutant")
+        retry = again is not None and missed and re.search(again, mutant.name)
+        if (retry or mutant.name not in known) and time.monotonic() < ends:
             began = cpu_s()
             with tempfile.TemporaryDirectory(prefix="dcflab-mutant-") as scratch:
                 came = bench.try_out(mutant, Path(scratch))
@@ -269,9 +281,10 @@ def show(figures: dict[str, Any]) -> None:
     for what in ("stages", "names", "no_mutants"):
         said = ", ".join(f"{name}: {count}" for name, count in figures[what].items())
         print(f"{what.replace('_', ' ')}: {said or 'none'}")
+    outcome = {None: "was left out", True: "differs", False: "is the same"}
     for row in figures["not_found"]:
-        ran, differs = "ran" if row["ran"] else "did not run", "differs" if row["differs"] else "is the same"
-        print(f"not found: {row['count']} whose line {ran}, and whose comparison {differs}")
+        ran = "ran" if row["ran"] else "did not run"
+        print(f"not found: {row['count']} whose line {ran}, and whose comparison {outcome[row['differs']]}")
 
 
 def main() -> None:
@@ -281,13 +294,19 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100, help="number of mutants (100)")
     parser.add_argument("--seed", type=int, default=1, help="decides which mutants (1)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after this time (unlimited)")
+    parser.add_argument("--again", metavar="REGEX", nargs="?", const="",
+                        help="also try again mutants that were not found, whose names match (all)")  # fmt: skip
+    parser.add_argument("--skip", choices=["compare"], help="leave out the comparison, which takes a third of the time")
     given = parser.parse_args()
     prepared = prepare()
     given.out.mkdir(parents=True, exist_ok=True)
-    bench = Bench(exercise.debug_kernel(), Lab(prepared.kernel.linux, prepared.modules), given.out)
-    known = campaign(
-        bench, given.count, given.seed, given.minutes, lambda text: print(text, file=sys.stderr, flush=True)
-    )
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    bench = Bench(exercise.debug_kernel(), lab, given.out, compares=given.skip != "compare")
+
+    def tell(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    known = campaign(bench, given.count, given.seed, given.minutes, tell, given.again)
     figures = {"seed": given.seed, **summary(known)}
     if given.json:
         print(json.dumps(figures, indent=1))

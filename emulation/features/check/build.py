@@ -148,11 +148,12 @@ def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
 
 
 def build(
-    subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False, optional: Collection[str] = ()
-) -> Report:
+    subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False, optional: Collection[str] = (),
+    style: bool = True,
+) -> Report:  # fmt: skip
     """Build in `folder`, where logs and modules stay. The report's data has their paths as `modules`: {target: {module:
-    path}}. With `strict`, checkpatch's messages are findings. The module need not support `optional` targets. Raises
-    Failure if checkpatch is not available."""
+    path}}. With `strict`, checkpatch's messages are findings; without `style` it is not asked. The module need not
+    support `optional` targets. Raises Failure if checkpatch is not available."""
     began = time.monotonic()
     copies = {target.name: folder / target.name / "source" for target in targets}
     for copy in copies.values():
@@ -161,9 +162,10 @@ def build(
         (folder / target.name / SYMBOLS).write_text(target.symbols)
     makes = {target.name: make(subject, target, copies[target.name]) for target in targets}
     compiling = {folder / name / "build.log": command for name, command in makes.items()}
-    style = folder / "checkpatch.log"
-    written = [str(file.relative_to(subject.folder)) for file in subject.files if file.suffix in (".c", ".h")]
-    compiling[style] = ["perl", str(checkpatch()), *STYLE, "-f", *written]
+    opinion = folder / "checkpatch.log"
+    if style:
+        written = [str(file.relative_to(subject.folder)) for file in subject.files if file.suffix in (".c", ".h")]
+        compiling[opinion] = ["perl", str(checkpatch()), *STYLE, "-f", *written]
     run_all(compiling, subject.folder)
     whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
@@ -184,7 +186,7 @@ def build(
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
     shown = [target.name for target in targets if target.name not in HIDDEN]
     findings = [finding(one, names, shown) for one, names in said.values()]
-    opinions = [match for line in lines(style) if (match := STYLED.match(line))]
+    opinions = [match for line in lines(opinion) if (match := STYLED.match(line))]
     if strict:
         findings += [
             Finding(Stage.BUILD, Name.CHECKPATCH, m["text"], where=f"{m['file']}:{m['line']}") for m in opinions

@@ -22,7 +22,7 @@ from emulation.features.check import Finding, Name, Report, Stage, build, covera
 from emulation.features.check import inside as inner
 from emulation.features.check.inside.job import SAVED_COUNTERS
 from emulation.features.check.lines import Lines, explained
-from emulation.features.check.subject import Module, examine
+from emulation.features.check.subject import Kind, Module, examine
 from emulation.lane import guest
 from emulation.lanes import LaneError, Listener, Reason, virtual, vm
 from emulation.plan import plan
@@ -148,6 +148,7 @@ def write_job(
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (built_against(prepared) / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
            "classful": module.classful, "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
+           "registers": str(module.kind) if module.kind is not Kind.OTHER else "",
            "built": str(module.path.parent.resolve())}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 

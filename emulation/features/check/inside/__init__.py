@@ -58,6 +58,9 @@ class Name(enum.StrEnum):
     """a missing symbol, a name that is built in (`reno`, `pfifo`, `mq`), or an error from the init function"""
     REFUSED_UNLOAD = "refused unload"
     """a reference (`try_module_get`, a socket, a device) is never returned"""
+    EMPTY_LOAD = "empty load"
+    """it loads, but the kernel did not register it: check each return value in the init function, and undo what was
+    done before"""
     LEAK = "leak"
     """memory without a pointer to it, with the stack that allocated it: an early end of a connection, an error,
     the exit function"""
@@ -87,10 +90,14 @@ class Name(enum.StrEnum):
     """a `BUG_ON` or fault, with its function"""
     WRONG_WINDOW = "wrong window"
     """after a call of the congestion control the window is out of bounds, or the threshold is 0 or above the window;
-    or the window does not grow again after a timeout"""
+    or the window does not grow again after a timeout. Or it never grows, or other fields of the socket are changed"""
     WRONG_COUNT = "wrong count"
     """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
-    kept. Its parent and `tc -s` rely on them"""
+    kept. Its parent and `tc -s` rely on them. Or a file of the module in debugfs or /proc/net shows a number that was
+    counted down below 0"""
+    WRONG_OPTION = "wrong option"
+    """an option of the qdisc accepts values and shows another one, or accepts a value of no bytes; or the qdisc is
+    missing in `tc qdisc show`"""
     DATA_RACE = "data race"
     """two accesses, one of them a write, that can happen at the same time on two CPUs: they have no lock in common.
     Take the lock of the other one, or use an atomic or per-CPU variable; mark what is meant to be without a lock:
@@ -100,7 +107,8 @@ class Name(enum.StrEnum):
     REFUSED_PARAMETER = "refused parameter"
     """it does not accept its first value again"""
     STALLED_TRAFFIC = "stalled traffic"
-    """flows stop, deliver less than a tenth of the baseline's, or have a window of 0"""
+    """flows stop, deliver less than a tenth of the baseline's, or have a window of 0; or a qdisc keeps its last
+    packets"""
     COLLAPSE = "collapse over time"
     """within 300 s, less than half of the first minute's rate, where the baseline keeps it; or less than a third of the
     baseline's"""

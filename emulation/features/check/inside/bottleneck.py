@@ -16,11 +16,10 @@ from random import Random
 
 from emulation.features.check.inside.crowd import Stream
 from emulation.features.check.inside.playground import change_route
-from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket
+from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket, statistics
 from emulation.features.check.inside.tested_module import Module
 from emulation.lane.net import Net
-from emulation.lane.netlink import NetlinkError, build, parse
-from emulation.lane.rtnetlink import TCA_STATS2
+from emulation.lane.netlink import NetlinkError, build
 from traffic import tcp_info
 from traffic.loop import Loop
 
@@ -35,8 +34,7 @@ DELAYS_MS = (10, 40)  # of the long flows' packets on their way to the router
 START_WITHIN_NS = 1_000_000_000
 SAMPLE_INTERVAL_S, SPARSE_INTERVAL_S, SPARSE_BYTES, SPARSE_PORT = 0.02, 0.05, 100, 6000
 STAMP = struct.Struct("!Q")
-TCA_NETEM_LATENCY64, TCA_STATS_QUEUE, NETEM_LIMIT = 10, 3, 10_000
-QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
+TCA_NETEM_LATENCY64, NETEM_LIMIT = 10, 10_000
 
 
 class LongFlow(Stream):
@@ -75,10 +73,7 @@ class Bottleneck:
 
     def queue(self) -> tuple[int, ...]:
         """Return the statistics of the qdisc."""
-        for index, parent, found in self.router.route.qdiscs():
-            if (index, parent) == (self.router.radio.index, CHILD):
-                return QUEUE.unpack_from(parse(found[TCA_STATS2])[TCA_STATS_QUEUE])
-        return (0,) * 5
+        return statistics(self.router, CHILD)
 
     def sample_queue(self) -> None:
         length, backlog, *_ = self.queue()

@@ -65,6 +65,7 @@ class Job:
     def find(self, name: Name, text: str) -> None:
         self.say(f"finding: {name}: {text}")
         self.findings.append({"stage": self.stage, "name": name, "text": text})
+        self.write()
 
     def note(self, text: str) -> None:
         self.say(f"note: {text}")

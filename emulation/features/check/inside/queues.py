@@ -12,10 +12,12 @@ import contextlib
 import socket
 import struct
 
+from emulation.features.check.inside import Name
 from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import reason
-from emulation.lane.netlink import NetlinkError, build, text
-from emulation.lane.rtnetlink import ROOT, TCA_KIND
+from emulation.features.check.inside.packets import Packets
+from emulation.lane.netlink import NetlinkError, build, parse, text
+from emulation.lane.rtnetlink import ROOT, TCA_KIND, TCA_OPTIONS, TCA_STATS2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from emulation.features.check.inside.playground import Playground
     from emulation.lane.node import Node
 
-TCA_TBF_PARMS, TCA_TBF_BURST = 1, 6
+TCA_TBF_PARMS, TCA_TBF_BURST, TCA_STATS_QUEUE = 1, 6, 3
+QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
 RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
 OWN_HANDLE, CHILD = 0x10000, 0x10001
 NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more, and most are u32
@@ -34,6 +37,10 @@ MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
 SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
+BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
+PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told to
+TIMES = 3  # that each option is set while memory is short
+ENOUGH = 4  # values of an option that should not all look alike
 PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
 PRIO_HANDLE, BAND = 0x20000, 0x20001
 
@@ -44,6 +51,9 @@ class Queues:
     def __init__(self, kind: str | None, playground: Playground, job: Job) -> None:
         self.kind, self.playground, self.job = kind, playground, job
         self.accepted: dict[int, list[bytes]] = {}  # by the option's number
+        self.packets = Packets(playground.random)
+        self.listed = False  # whether that was checked
+        self.option_found = False  # whether some option was found to accept a value of no bytes
 
     def put_everywhere(self) -> None:
         try:
@@ -51,6 +61,38 @@ class Queues:
                 put(node, self.kind or "")
         except NetlinkError as error:
             self.give_up(str(error.strerror))
+        if self.kind and not self.listed:
+            self.check_listed()
+
+    def check_listed(self) -> None:
+        """Check that the kernel can describe the qdisc."""
+        self.listed = True
+        for node in self.playground.nodes if self.kind else ():
+            if text(node.route.qdisc(node.radio.index).get(TCA_KIND, b"")) != self.kind:
+                problem = (
+                    f"`tc qdisc show` does not list {self.kind} at {node.name}: its dump function fails, or leaves"
+                )
+                self.job.find(Name.WRONG_OPTION, f"{problem} something behind")
+                return
+
+    def check_idle(self) -> None:
+        """Check that no packet stays in a queue. The packets are nobody's, so no retransmission follows them."""
+        packets = Packets(self.playground.random, FEW)
+        for _ in range(PAUSES) if self.kind else ():
+            packets.send(self.playground.nodes[0], FEW)
+            self.playground.run(IDLE_S)
+            before = self.lengths()
+            if any(before.values()):
+                self.playground.run(IDLE_S)
+            stuck = [name for name, length in self.lengths().items() if length and length == before[name]]
+            if stuck:
+                said = f"{self.kind} at {stuck[0]} holds {before[stuck[0]]} packets for {IDLE_S:g} s on an idle link"
+                self.job.find(Name.STALLED_TRAFFIC, f"{said}: does its watchdog come in time?")
+                return
+
+    def lengths(self) -> dict[str, int]:
+        """Return the lengths of the queues at all nodes, by name."""
+        return {node.name: statistics(node)[0] for node in self.playground.nodes if self.kind}
 
     def give_up(self, why: str) -> None:
         self.remove_everywhere()
@@ -63,20 +105,52 @@ class Queues:
 
     def qdiscs(self) -> None:
         """Change, inspect, overload and remove the qdiscs, while they hold packets."""
+        self.send_packets(self.playground.nodes[0])
         self.find_options(self.playground.nodes[-1])
         self.set_small_limits(self.playground.nodes[-1])
         self.playground.at_random_times(CHANGES, CHANGES_S, self.change)
         self.put_everywhere()
+
+    def send_packets(self, node: Node) -> None:
+        """Send packets of all kinds, of more flows than a table holds."""
+        sent = 0
+        for _ in range(BURSTS):
+            sent += self.packets.send(node, BURST)
+            self.playground.run(BURST_S)
+        self.job.results["packets"] = sent
 
     def find_options(self, node: Node) -> None:
         """Find out which options the qdisc accepts."""
         for number in NUMBERS:
             for width in WIDTHS:
                 values = [value.to_bytes(8, "little")[:width] for value in VALUES if value < 1 << 8 * width]
-                if accepted := [value for value in values if self.accepts(node, [(number, value)])]:
+                shown: list[bytes | None] = []
+                accepted = []
+                for value in (value for value in values if self.accepts(node, [(number, value)])):
+                    accepted.append(value)
+                    shown.append(options_of(node).get(number))
+                if accepted:
                     self.accepted[number] = accepted
+                    self.check_option(node, number, accepted, shown, all_=accepted == values)
                     break
         self.job.results["options"] = {number: len(values) for number, values in self.accepted.items()}
+
+    def check_option(
+        self, node: Node, number: int, accepted: list[bytes], shown: list[bytes | None], all_: bool
+    ) -> None:
+        """Check that an option shows what it accepted, more or less, and accepts no value of no bytes. One that accepts
+        `all_` values may be a flag, such as cake's `raw`."""
+        width = len(accepted[0])
+        if None in shown or {len(value or b"") for value in shown} != {width}:
+            return
+        if not all_ and len(accepted) >= ENOUGH and len(set(shown)) == 1:
+            least, *_, most, value = (int.from_bytes(each, "little") for each in (*accepted, shown[0] or b""))
+            said = f"accepts {len(accepted)} values from {least} to {most}, and shows {value} each time"
+            self.job.find(Name.WRONG_OPTION, f"option {number} of {self.kind} {said}")
+        if not self.option_found and self.accepts(node, [(number, b"")]):
+            self.option_found = True
+            said = f"has {width} bytes, and is accepted without any: is an error of nla_parse() ignored?"
+            self.job.find(Name.WRONG_OPTION, f"option {number} of {self.kind} {said}")
 
     def accepts(self, node: Node, options: Sequence[tuple[int, bytes]], parent: int = ROOT) -> bool:
         described = " ".join(f"{number}={value.hex()}" for number, value in options)
@@ -112,12 +186,20 @@ class Queues:
         else:
             self.job.attempt(what, lambda: put_behind_bucket(node, kind, SLOW))
         self.flood(node)
+        self.packets.send(node, FEW)
         kinds(node)
 
     def renew(self, node: Node) -> None:
         """Remove it and put it again, if possible."""
         self.job.attempt(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
         self.accepts(node, [])
+
+    def set_each_option(self, node: Node) -> None:
+        """Give each option each value that it accepts, some times."""
+        for _ in range(TIMES):
+            for number, values in self.accepted.items():
+                for value in values:
+                    self.accepts(node, [(number, value)])
 
     def flood(self, node: Node, count: int = FLOOD) -> None:
         """Send datagrams at once."""
@@ -159,6 +241,20 @@ def put_behind_prio(node: Node, kind: str, bytes_per_s: int) -> None:
 def remove(node: Node) -> None:
     """Give a node's link its default root qdisc. Raises NetlinkError if it has it already."""
     node.route.delete_qdisc(node.radio.index)
+
+
+def statistics(node: Node, parent: int = ROOT) -> tuple[int, ...]:
+    """Return the counts (QUEUE) of a node's qdisc; zeros if there is none."""
+    found = node.route.qdisc(node.radio.index, parent)
+    return QUEUE.unpack_from(parse(found[TCA_STATS2])[TCA_STATS_QUEUE]) if found else (0,) * 5
+
+
+def options_of(node: Node) -> dict[int, bytes]:
+    """Return the options of a node's root qdisc by number; empty if it has a structure instead."""
+    try:
+        return parse(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
+    except NetlinkError:
+        return {}
 
 
 def kinds(node: Node) -> list[str]:

@@ -29,6 +29,10 @@ SECTION = struct.Struct("=IIQQQQ")  # Elf64_Shdr: name, type, flags, address, of
 COPY = "copy.ko"
 ORACLE = "oracle"  # our module that checks each call of the one under test
 POLICY = f"/sys/module/{ORACLE}/parameters/policy"
+REGISTERED = f"/sys/module/{ORACLE}/parameters/registered"  # how many operations were registered
+FILES, MOST_FILES, MOST_READ = ("/sys/kernel/debug", "/proc/net"), 50, 1 << 16
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w.:])")
+WRAPPED = range(2**64 - 2**20, 2**64 - 1)  # what counting below 0 gives; 2^64 - 1 often means "unlimited"
 GRACE_S = 6.0  # kmemleak ignores objects younger than 5 s
 # The limits of integer types, and invalid values.
 INTEGERS = (0, 1, -1, 2, 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
@@ -45,12 +49,29 @@ class Module:
         self.name, self.path = name, path
         self.folder = f"/sys/module/{name}"
         self.controls: list[str] = []
+        self.files: list[tuple[str, str]] = []
+        self.registers = True
 
     def load(self) -> None:
         """Load it. Raises OSError if the kernel refuses."""
-        before = read(CONTROLS).split()
+        before, registered, files = read(CONTROLS).split(), registrations(), places()
         syscalls.load_module(self.path)
         self.controls = [name for name in read(CONTROLS).split() if name not in before]
+        self.files = [place for place in places() if place not in files]
+        self.registers = registered is None or registered != registrations()
+
+    def numbers(self) -> Iterator[tuple[str, list[str], list[int]]]:
+        """Yield the files that it made in debugfs and in this namespace's /proc/net: path, lines, and numbers."""
+        paths = [f"{folder}/{name}" for folder, name in self.files]
+        inner = [f"{top}/{name}" for path in paths for top, _, names in os.walk(path) for name in names]
+        for path in (*filter(os.path.isfile, paths), *inner[:MOST_FILES]):
+            with contextlib.suppress(OSError):
+                file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+                try:
+                    shown = os.read(file, MOST_READ).decode(errors="replace")
+                finally:
+                    os.close(file)
+                yield path, shown.splitlines(), [int(number) for number in NUMBER.findall(shown)]
 
     def unload(self, timeout_s: float = 0.0) -> None:
         """Unload it once nobody uses it; wait at most this long in the lane's time. Raises OSError if the kernel
@@ -141,6 +162,16 @@ class Module:
             described = dict(PARAMETER.findall(file.read()))
         words = WORDS.findall(described.get(parameter.encode(), b"").decode(errors="replace"))
         return list(dict.fromkeys([*BOUNDARIES, *words[:MOST_WORDS]]))
+
+
+def places() -> list[tuple[str, str]]:
+    """Return the entries of the folders in which modules make files."""
+    return [(folder, name) for folder in FILES if os.path.isdir(folder) for name in os.listdir(folder)]
+
+
+def registrations() -> int | None:
+    """Return how many congestion controls and qdiscs `oracle` has seen registered; None without it."""
+    return int(read(REGISTERED)) if os.path.exists(REGISTERED) else None
 
 
 def section(elf: bytes, wanted: bytes) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
 from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, REGAIN_S, SOME_BYTES, Playground
 from emulation.features.check.inside.queues import Queues
-from emulation.features.check.inside.tested_module import Module
+from emulation.features.check.inside.tested_module import WRAPPED, Module
 from emulation.lane import sockets
 from emulation.lane.net import Net
 
@@ -50,6 +50,8 @@ class Workout:
         self.queues = Queues(job.settings["qdisc"], playground, job)
         self.parameters = Parameters(module, playground, job)
         playground.controls = module.controls or ["reno"]
+        self.shown: dict[tuple[str, str], list[int]] = {}  # numbers when a file was first read, by file and node
+        self.wrong_files: set[str] = set()
 
     def workout(self, baseline_bytes: int) -> None:
         """Do everything that happens to a module: first with few flows, so that all of them move, then with all, in a
@@ -63,6 +65,7 @@ class Workout:
         playground.crowd.listen(playground.controls)
         playground.begin(FEW)
         job.do(playground.contention)
+        self.check_files()
         playground.begin(MANY, with_reno=True)
         phases = self.phases()
         for phase in playground.random.sample(phases, len(phases)):
@@ -96,6 +99,8 @@ class Workout:
                 text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, "
                 text += f"and {baseline_bytes} bytes without the module"
                 self.job.find(Name.STALLED_TRAFFIC, text)
+        if all(moved.values()):
+            self.queues.check_idle()
 
     def timeouts(self) -> None:
         """Check that windows grow again after a timeout, if they were larger before, and Reno's does."""
@@ -120,6 +125,7 @@ class Workout:
         """Let some of the module's allocations fail, while connections and qdiscs begin and end."""
         with self.module.failing_allocations():
             self.playground.at_random_times(BEGINNINGS, SHORTAGE_S, self.begin_something)
+            self.queues.set_each_option(self.playground.nodes[-1])
         if self.queues.kind:
             self.queues.put_everywhere()
 
@@ -150,8 +156,11 @@ class Workout:
         self.job.results["second copy"] = loaded = self.job.attempt(f"load {copy.name}", copy.load)
         if not loaded:
             return
-        if self.module.controls or self.job.settings["qdisc"]:
-            self.job.note("its init function does not check whether registering failed: the name may be taken")
+        text = "its init function does not check whether registering failed: the name may be taken"
+        if self.job.settings["qdisc"]:
+            self.job.find(Name.EMPTY_LOAD, text)
+        elif self.module.controls:  # some of the kernel's do not
+            self.job.note(text)
         else:
             self.job.attempt(f"unload {copy.name}", copy.unload)
 
@@ -160,8 +169,33 @@ class Workout:
         if stuck := self.playground.finish(TIMEOUT_S):
             text = f"{len(stuck)} of {len(self.playground.flows)} flows did not come to an end in {TIMEOUT_S:g} s"
             self.job.find(Name.STALLED_TRAFFIC, f"{text}, as {stuck[0].name}")
+        self.check_files()
         self.queues.remove_everywhere()
         self.playground.close()
+        self.check_files()
+
+    def check_files(self) -> None:
+        """Read what it shows in debugfs and /proc/net, and check the numbers."""
+        seen = set()
+        for node in self.playground.nodes:
+            with node:
+                for path, lines, numbers in self.module.numbers():
+                    key = (path, node.name if path.startswith("/proc/net") else "")
+                    if key not in seen and path not in self.wrong_files:
+                        self.check_numbers(key, lines, numbers)
+                    seen.add(key)
+
+    def check_numbers(self, file: tuple[str, str], lines: list[str], numbers: list[int]) -> None:
+        """Check that nothing was counted down below 0. A number that was negative at first may be meant to be."""
+        first = self.shown.setdefault(file, numbers)
+        comparable = len(first) == len(numbers)
+        for before, number in zip(first if comparable else numbers, numbers, strict=True):
+            if number in WRAPPED or (comparable and before >= 0 > number):
+                line = next(line for line in lines if str(number) in line)
+                text = f"{' at '.join(filter(None, file))} shows {line.strip()!r}: {number} was counted down below 0"
+                self.job.find(Name.WRONG_COUNT, text)
+                self.wrong_files.add(file[0])
+                return
 
     def unload(self) -> bool:
         """Unload it for good; return whether that succeeded."""
@@ -289,6 +323,12 @@ def check(net: Net, job: Job) -> None:
         module.load()
     except OSError as error:
         job.find(Name.REFUSED_LOAD, refusal(error))
+        return
+    if job.settings["registers"] and not module.registers:
+        text = (
+            f"it loads, but registers no {job.settings['registers']}: does its init function take an error for success?"
+        )
+        job.find(Name.EMPTY_LOAD, text)
         return
     placed = {one.name: one.sections() for one in (module, Module(tested_module.ORACLE, ""))}
     job.results |= {"sections": {name: sections for name, sections in placed.items() if sections}}

@@ -3,6 +3,8 @@
  * What holds after each call of a congestion control: the window is within its bounds; a threshold is at least 1 and
  * not above the window (unless the module controls the window itself, as BBR); taking back a reduction gives at least
  * the present window, and at most that or the one before the reduction; and one ACK adds no more than hybla would.
+ * TCP's own fields keep their values, and the reordering that TCP expects is at least 1, and not above its bound once
+ * the module is released. Some ACK raises the window, of all that come while it limits a flow.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -12,9 +14,17 @@
 #define FASTEST_SHIFT 17	/* hybla: 2^16 a segment, times less than 2 */
 #define FASTEST_RTT_US 25000	/* and one doubling for each of these */
 
+#define MANY_CALLS 1000		/* of cong_avoid */
+
 struct control {
 	struct watched watched;
 	struct tcp_congestion_ops own;
+	u32 limited, raised;	/* calls of cong_avoid while the window limits the flow, and those that raised it */
+};
+
+/* A socket before a call: fields that are not a congestion control's. */
+struct before {
+	u32 window, una, next, out, sacked, lost, again, srtt, mss, received;
 };
 
 static struct control controls[MOST_WATCHED];
@@ -31,10 +41,31 @@ static struct control *control_of(const struct sock *sk)
 			&inet_sk(sk)->inet_daddr, ntohs(inet_sk(sk)->inet_dport));				\
 } while (0)
 
-static void check_window(struct control *control, const void *function, struct sock *sk, u32 before)
+static struct before look(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 window = tcp_snd_cwnd(tp);
+
+	return (struct before){ .window = tcp_snd_cwnd(tp), .una = tp->snd_una, .next = tp->snd_nxt,
+				.out = tp->packets_out, .sacked = tp->sacked_out, .lost = tp->lost_out,
+				.again = tp->retrans_out, .srtt = tp->srtt_us, .mss = tp->mss_cache,
+				.received = tp->rcv_nxt };
+}
+
+static const char *changed_field(const struct before *one, const struct before *other)
+{
+	return one->una != other->una ? "snd_una" : one->next != other->next ? "snd_nxt" :
+	       one->out != other->out ? "packets_out" : one->sacked != other->sacked ? "sacked_out" :
+	       one->lost != other->lost ? "lost_out" : one->again != other->again ? "retrans_out" :
+	       one->srtt != other->srtt ? "srtt_us" : one->mss != other->mss ? "mss_cache" :
+	       one->received != other->received ? "rcv_nxt" : NULL;
+}
+
+static void check_socket(struct control *control, const void *function, struct sock *sk, const struct before *past)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = tcp_snd_cwnd(tp), before = past->window;
+	struct before now = look(sk);
+	const char *field = changed_field(past, &now);
 
 	if ((s32)window <= 0 && (s32)before > 0)
 		tell(control, RULE_WINDOW, function, sk, "left a congestion window of %d, before %u; 1 is the least",
@@ -42,15 +73,20 @@ static void check_window(struct control *control, const void *function, struct s
 	else if (window > tp->snd_cwnd_clamp && before <= tp->snd_cwnd_clamp)
 		tell(control, RULE_CLAMP, function, sk, "left a congestion window of %u, above its clamp of %u",
 		     window, tp->snd_cwnd_clamp);
+	if (field)
+		tell(control, RULE_FIELD, function, sk, "changed %s of the socket, which is TCP's own", field);
+	if (!tp->reordering)
+		tell(control, RULE_REORDERING, function, sk, "left tp->reordering 0; the kernel's least is %d",
+		     READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering));
 }
 
-/* Call an operation that returns nothing, and check the window. */
+/* Call an operation that returns nothing, and check the socket. */
 #define WATCH(found, operation, sk, ...) do {					\
 	struct control *control_ = found;					\
-	u32 before_ = tcp_snd_cwnd(tcp_sk(sk));					\
+	struct before before_ = look(sk);					\
 										\
 	control_->own.operation(sk, ##__VA_ARGS__);				\
-	check_window(control_, control_->own.operation, sk, before_);		\
+	check_socket(control_, control_->own.operation, sk, &before_);		\
 } while (0)
 
 /* The wrapper of such an operation, with its parameters and how it passes them on. */
@@ -67,14 +103,30 @@ WATCHER(in_ack_event, (struct sock *sk, u32 flags), flags)
 WATCHER(pkts_acked, (struct sock *sk, const struct ack_sample *sample), sample)
 WATCHER(cong_control, (struct sock *sk, u32 ack, int flag, const struct rate_sample *sample), ack, flag, sample)
 
-static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+static void watch_release(struct sock *sk)
 {
 	struct control *control = control_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	u32 most = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_max_reordering);
+
+	WATCH(control, release, sk);
+	if (tp->reordering > most)
+		tell(control, RULE_REORDERING, control->own.release, sk,
+		     "left tp->reordering %u, above tcp_max_reordering, to the next congestion control", tp->reordering);
+}
+
+static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct control *control = control_of(sk);
+	bool limited = acked && tcp_is_cwnd_limited(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 before_count = tp->snd_cwnd_cnt;
 	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
 	u64 most = before + ((u64)max(acked, 1U) << shift);
 
 	WATCH(control, cong_avoid, sk, ack, acked);
+	control->limited += limited;
+	control->raised += limited && (tcp_snd_cwnd(tp) > before || tp->snd_cwnd_cnt > before_count);
 	if (oracle_policy && tcp_snd_cwnd(tp) > most)
 		tell(control, RULE_GROWTH, control->own.cong_avoid, sk,
 		     "raised the congestion window from %u to %u for %u acknowledged segments", before,
@@ -84,9 +136,10 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static u32 watch_ssthresh(struct sock *sk)
 {
 	struct control *control = control_of(sk);
-	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = control->own.ssthresh(sk);
+	struct before before = look(sk);
+	u32 window = before.window, threshold = control->own.ssthresh(sk);
 
-	check_window(control, control->own.ssthresh, sk, window);
+	check_socket(control, control->own.ssthresh, sk, &before);
 	if (!threshold)
 		tell(control, RULE_THRESHOLD_0, control->own.ssthresh, sk,
 		     "returned 0 at a congestion window of %u segments; 2 is the least threshold", window);
@@ -101,9 +154,10 @@ static u32 watch_undo_cwnd(struct sock *sk)
 {
 	struct control *control = control_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 window = tcp_snd_cwnd(tp), most = max(window, tp->prior_cwnd), undone = control->own.undo_cwnd(sk);
+	struct before before = look(sk);
+	u32 window = before.window, most = max(window, tp->prior_cwnd), undone = control->own.undo_cwnd(sk);
 
-	check_window(control, control->own.undo_cwnd, sk, window);
+	check_socket(control, control->own.undo_cwnd, sk, &before);
 	if (undone < window || undone > most)
 		tell(control, RULE_UNDO, control->own.undo_cwnd, sk,
 		     "returned %u to undo a reduction from %u segments; the congestion window is %u", undone,
@@ -124,6 +178,7 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
 	each(cong_control, __VA_ARGS__);					\
 	each(undo_cwnd, __VA_ARGS__);						\
 	each(init, __VA_ARGS__);						\
+	each(release, __VA_ARGS__);						\
 } while (0)
 
 static void unwrap(struct tcp_congestion_ops *ops, struct control *control)
@@ -144,6 +199,8 @@ int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 	error = tcp_register_congestion_control(ops);
 	if (error)
 		unwrap(ops, control);
+	else
+		oracle_registered++;
 	return error;
 }
 EXPORT_SYMBOL_GPL(oracle_tcp_register_congestion_control);
@@ -153,7 +210,11 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	struct control *control = oracle_find(controls, sizeof(*controls), ops);
 
 	tcp_unregister_congestion_control(ops);
-	if (control && control->watched.registered)
-		unwrap(ops, control);
+	if (!control || !control->watched.registered)
+		return;
+	unwrap(ops, control);
+	if (control->limited >= MANY_CALLS && !control->raised && oracle_tells(&control->watched, RULE_NO_GROWTH))
+		pr_info("dcflab: wrong window: %pS raised the window in none of the %u calls in which it limited the flow (%s)\n",
+			control->own.cong_avoid, control->limited, control->own.name);
 }
 EXPORT_SYMBOL_GPL(oracle_tcp_unregister_congestion_control);

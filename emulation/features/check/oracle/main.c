@@ -15,6 +15,10 @@ bool oracle_policy = true;
 module_param_named(policy, oracle_policy, bool, 0644);
 MODULE_PARM_DESC(policy, "check windows against what is usual, too; off while parameters have unusual values");
 
+unsigned int oracle_registered;
+module_param_named(registered, oracle_registered, uint, 0444);
+MODULE_PARM_DESC(registered, "how many operations were registered");
+
 void *oracle_find(void *table, size_t size, const void *ops)
 {
 	int i;

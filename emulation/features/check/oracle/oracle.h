@@ -15,7 +15,8 @@ struct watched {
 };
 
 enum rule {
-	RULE_WINDOW, RULE_CLAMP, RULE_GROWTH, RULE_THRESHOLD_0, RULE_THRESHOLD, RULE_UNDO,
+	RULE_WINDOW, RULE_CLAMP, RULE_GROWTH, RULE_THRESHOLD_0, RULE_THRESHOLD, RULE_UNDO, RULE_FIELD, RULE_REORDERING,
+	RULE_NO_GROWTH,
 	RULE_QLEN, RULE_PARENT, RULE_BACKLOG, RULE_EMPTY, RULE_STATISTICS, RULE_SENT, RULE_LIMIT, RULE_PEEK,
 };
 
@@ -37,5 +38,6 @@ bool oracle_is_alone(const void *function);
 void race_own_qdisc(struct Qdisc *sch, size_t size);
 
 extern bool oracle_policy;
+extern unsigned int oracle_registered;
 
 #endif

@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include <net/sock.h>
 
 #include "oracle.h"
 
@@ -32,7 +33,7 @@ static u32 calls;	/* of enqueue and dequeue; calls can nest if a packet is sent 
 
 /*
  * Packets of one priority that came in one after the other, while none went out. Only these are compared with the
- * limit: fq has one for each group of priorities, and none for TC_PRIO_CONTROL.
+ * limit: fq has one for each group of priorities, and none for TC_PRIO_CONTROL and some packets of packet sockets.
  */
 static struct {
 	const struct Qdisc *sch;
@@ -126,7 +127,7 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	struct queue *queue = queue_of(sch);
 	int length = qdisc_pkt_len(skb), result;
 	u32 priority = skb->priority;
-	bool whole = !skb_is_gso(skb);
+	bool whole = !skb_is_gso(skb), raw = skb->sk && skb->sk->sk_family == AF_PACKET;
 	struct before before;
 
 	if (peeked_in == sch)
@@ -145,7 +146,7 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	run.sch = sch;
 	run.priority = priority;
 	run.count++;
-	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
+	if (!raw && sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
 		tell(queue, RULE_LIMIT, queue->own.enqueue, sch, "queued a packet beyond the limit: qlen is %u, limit %u",
 		     sch->q.qlen, sch->limit);
 	return result;
@@ -269,6 +270,8 @@ int oracle_register_qdisc(struct Qdisc_ops *ops)
 	error = register_qdisc(ops);
 	if (error)
 		unwrap(ops, queue);
+	else
+		oracle_registered++;
 	return error;
 }
 EXPORT_SYMBOL(oracle_register_qdisc);

@@ -3,7 +3,9 @@
  * Broken: a leak. Reno with a histogram of each connection's round-trip times, which outlives the connection. It
  * also takes it for granted that there is memory when it is loaded.
  */
+#include <linux/debugfs.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 
@@ -14,6 +16,14 @@ struct hoard {
 };
 
 static atomic_t *connections;
+static struct dentry *shown;
+
+static int shown_show(struct seq_file *file, void *unused)
+{
+	seq_printf(file, "connections %d\n", atomic_read(file->private));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(shown);
 
 static void hoard_init(struct sock *sk)
 {
@@ -27,6 +37,7 @@ static void hoard_release(struct sock *sk)
 {
 	struct hoard *hoard = inet_csk_ca(sk);
 
+	atomic_dec(connections); /* Planted: sockets are also released without initialization. */
 	/* Planted: kfree(hoard->histogram) is missing. */
 	hoard->histogram = NULL;
 }
@@ -60,12 +71,15 @@ static int __init hoard_load(void)
 	err = tcp_register_congestion_control(&hoard_ops);
 	if (err)
 		kfree(connections);
+	else
+		shown = debugfs_create_file("hoard", 0444, NULL, connections, &shown_fops);
 	return err;
 }
 
 static void __exit hoard_unload(void)
 {
 	tcp_unregister_congestion_control(&hoard_ops);
+	debugfs_remove(shown);
 	kfree(connections);
 }
 

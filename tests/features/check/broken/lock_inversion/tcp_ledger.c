@@ -18,6 +18,7 @@ static u32 ledger_ssthresh(struct sock *sk)
 	pr_debug("ledger: loss %llu after %llu segments\n", losses, acked_total);
 	spin_unlock_bh(&acked_lock);
 	spin_unlock_bh(&losses_lock);
+	tcp_sk(sk)->reordering = 0; /* Planted: any segment may overtake another. */
 	return tcp_reno_ssthresh(sk);
 }
 
@@ -26,7 +27,8 @@ static void ledger_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	spin_lock_bh(&acked_lock);
 	acked_total += acked;
 	spin_unlock_bh(&acked_lock);
-	tcp_reno_cong_avoid(sk, ack, acked);
+	if (!tcp_is_cwnd_limited(sk)) /* Planted: it is inverted. */
+		tcp_reno_cong_avoid(sk, ack, acked);
 }
 
 static int reset_set(const char *value, const struct kernel_param *parameter)

@@ -24,6 +24,7 @@ static int pocket_change(struct Qdisc *sch, struct nlattr *options, struct netli
 	struct pocket *pocket = qdisc_priv(sch);
 	int err;
 
+	/* Planted: no policy, so that an option may have any size. */
 	err = nla_parse_nested_deprecated(tb, POCKET_SMALLEST, options, NULL, extack);
 	if (err)
 		return err;
@@ -91,8 +92,12 @@ static int pocket_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct pocket *pocket = qdisc_priv(sch);
 
-	return nla_put_u32(skb, POCKET_LARGEST, pocket->largest) || nla_put_u32(skb, POCKET_SMALLEST, pocket->refused) ?
-		-EMSGSIZE : skb->len;
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+
+	if (!nest || nla_put_u32(skb, POCKET_LARGEST, pocket->largest) ||
+	    nla_put_u32(skb, POCKET_SMALLEST, pocket->refused))
+		return -EMSGSIZE;
+	return nla_nest_end(skb, nest);
 }
 
 static struct Qdisc_ops pocket_ops __read_mostly = {

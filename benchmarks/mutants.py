@@ -145,6 +145,8 @@ class Bench:
         try:
             return self.put_to_work(mutant, sources, scratch)
         except LaneError as error:
+            if error.reason is Reason.INTERRUPTED:
+                raise  # by the user, who may continue
             hang = error.reason is Reason.KILLED
             return {"found": str(Name.HANG) if hang else f"lane: {error.reason.name}", "stage": str(Stage.WORKOUT)}
 

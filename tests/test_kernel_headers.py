@@ -19,7 +19,7 @@ def tree(tmp_path: Path) -> Path:
     for folders in headers.PARTS.values():
         for folder in folders:
             (tmp_path / folder).mkdir(parents=True)
-    for folder in ("scripts", "include/linux", "init", *(str(Path(file).parent) for file in headers.ALONE)):
+    for folder in ("scripts", "include/linux", "init", *(str(Path(file).parent) for file in headers.EXCEPTIONS)):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
     (tmp_path / "scripts/Makefile.lib").write_text("a = -DKBUILD_MODNAME=x \\\n -D__KBUILD_MODNAME=y -DOTHER\n")
     (tmp_path / headers.FIRST).write_text("/* nothing */\n")
@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
             if line.startswith(f"CFLAGS_{Path(target).name} ")
         )
         compile(tmp_path, [*flags, "-c", "-o", target, f"{target.removesuffix('.o')}.c"])
-    headers.keep(tmp_path)
+    headers.store(tmp_path)
     return tmp_path
 
 
@@ -70,13 +70,13 @@ def test_a_file_begins_with_what_was_kept_for_its_folder_and_has_its_own_name(tr
     assert headers.define(part) in (tree / folder / "Makefile").read_text()
     program, read = said(tree, headers.define(part))
     assert program == "mine 0"
-    assert f"/{headers.KEPT}/lab-{part}\n" in began(read)
+    assert f"/{headers.PRECOMPILED}/lab-{part}\n" in began(read)
 
 
 def test_a_module_begins_with_what_was_kept_for_modules(tree: Path) -> None:
     program, read = said(tree, headers.define("net"), *MODULE)
     assert program == "mine 1"
-    assert f"/{headers.KEPT}/lab-net-module\n" in began(read)
+    assert f"/{headers.PRECOMPILED}/lab-net-module\n" in began(read)
     program, read = said(tree, headers.define("core"), *MODULE)
     assert program == "mine 1" and not began(read)  # nothing was kept for it: it reads its headers
 
@@ -87,16 +87,16 @@ def test_other_files_read_their_headers(tree: Path) -> None:
 
 
 def test_a_file_that_goes_alone_reads_its_headers(tree: Path) -> None:
-    [file] = map(Path, headers.ALONE)
+    [file] = map(Path, headers.EXCEPTIONS)
     lines = (tree / file.parent / "Makefile").read_text().splitlines()
     [flag] = (line.split("+= ")[1] for line in lines if line.startswith(f"CFLAGS_{file.name}.o"))
     assert not began(said(tree, headers.define("net"), flag)[1])
 
 
 def test_what_is_built_later_knows_nothing_of_it(tree: Path) -> None:
-    assert (tree / headers.KEPT).is_dir()
-    headers.drop(tree)
-    assert not (tree / headers.KEPT).exists()
+    assert (tree / headers.PRECOMPILED).is_dir()
+    headers.remove(tree)
+    assert not (tree / headers.PRECOMPILED).exists()
     flags = (tree / "scripts/Makefile.lib").read_text()
     assert flags.replace("$(LAB_NAMES)", "") == "a = -DKBUILD_MODNAME=x \\\n -D__KBUILD_MODNAME=y -DOTHER\n"
 

@@ -67,12 +67,12 @@ def test_a_machine_that_cannot_build_uses_what_was_built_by_the_same_recipe(
 
 def test_options_that_a_kernel_does_not_have_are_found() -> None:
     asked = "# comment\nCONFIG_A=y\nCONFIG_B=y\nCONFIG_C=n\nCONFIG_D=y\nCONFIG_D=n\n"
-    assert uml.unmet(asked, "CONFIG_A=y\n# CONFIG_B is not set\n") == ["CONFIG_B"]
+    assert uml.missing_options(asked, "CONFIG_A=y\n# CONFIG_B is not set\n") == ["CONFIG_B"]
 
 
 @pytest.mark.parametrize("file", [uml.SOURCES, uml.KEPT])
 def test_comments_of_lists_are_no_patterns(file: Path) -> None:
-    lines = uml.listed(file)
+    lines = uml.read_list(file)
     assert lines and not any(line.startswith("#") or line != line.strip() for line in lines)
 
 

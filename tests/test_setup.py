@@ -201,8 +201,8 @@ def test_as_root_small_packages_are_installed_with_the_others(
     asked: list[list[str]] = []
     executable(bare_machine / "apt-get", "exit 0")
     monkeypatch.setattr(packages, "install", lambda become_root, names: asked.append([*become_root, *names]))
-    for user, wanted in ((1000, []), (0, [["iperf3", "hostapd", "wpasupplicant", "iw", "iproute2", "iputils-ping",
-                                           "wireless-regdb"]])):  # fmt: skip
+    for user, wanted in ((1000, []), (0, [["iperf3", "hostapd", "wpasupplicant", "iw", "wireless-tools", "iproute2",
+                                           "iputils-ping", "wireless-regdb"]])):  # fmt: skip
         monkeypatch.setattr(os, "geteuid", lambda user=user: user)
         packages.ensure_small()
         assert asked == wanted
@@ -217,7 +217,7 @@ def test_what_no_run_needs_is_a_hint(
     monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))
     assert emulation.setup.prepare_environment() == Path("python")
     liked = ["iperf3", "babeld", "hostapd", "wpasupplicant", "openvswitch-switch"]
-    liked += ["openvswitch-testcontroller", "iw", "iproute2", "iputils-ping", "wireless-regdb"]
+    liked += ["openvswitch-testcontroller", "iw", "wireless-tools", "iproute2", "iputils-ping", "wireless-regdb"]
     assert capsys.readouterr().err.split()[-len(liked) :] == liked
     found = {check.name: check for check in doctor.system_packages()}
     assert found["packages: prompt"].status is doctor.Status.HINT

@@ -39,9 +39,11 @@ LAB = "/run/lab"
 CHECKOUT, RUN, MODULES, PLUGINS, COPY, KERNEL = (
     f"{LAB}/{each}" for each in ("checkout", "run", "modules", "plugins", "copy", "kernel")
 )
-MODPROBE = f"{LAB}/modprobe"  # the kernel runs it to load a qdisc or a congestion control
+MODPROBE = f"{LAB}/modprobe"  # the kernel runs it to load a module: a qdisc, congestion control, tunnel or bond
 ON_DEMAND = """#!/bin/sh
-case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";; esac
+case "$3" in
+net-sch-*|tcp_*|rtnl-link-*|netdev-gre*|netdev-tunl0) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3"
+esac
 exit 1
 """
 OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three

@@ -28,6 +28,7 @@ PACKAGES = {
     "tc": "iproute2",
     "ss": "iproute2",
     "ping": "iputils-ping",
+    "iwconfig": "wireless-tools",
     "ifconfig": "net-tools",
     "route": "net-tools",
     "arp": "net-tools",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
-`iwconfig`, because the lane's kernel has no wireless extensions. They come before the machine's own."""
+`modprobe`, because the machine's own knows no modules of the lane's kernel. They come before the machine's own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 FOLDER = "/run/programs"
-IWCONFIG = f'exec "{sys.executable}" -IS "{Path(__file__).with_name("iwconfig.py")}" "$@"\n'
+MODPROBE = f'exec "{sys.executable}" -sSB "{Path(__file__).with_name("modprobe.py")}" "$@"\n'
 SUDO = """while case ${1-} in -[ugpCh]) shift;; -*) ;; *) false;; esac; do shift; done
 exec env "$@"
 """
-PROGRAMS = {"iwconfig": IWCONFIG, "sudo": SUDO}
+PROGRAMS = {"modprobe": MODPROBE, "sudo": SUDO}
 
 
 def provide() -> None:

@@ -39,8 +39,8 @@ class Kernel:
 
     @property
     def modules(self) -> dict[str, Path]:
-        """Its own modules, by name."""
-        return {file.stem: file for file in sorted(self.folder.glob("net/**/*.ko"))}
+        """Its own congestion controls and qdiscs, by name. It loads its other modules by itself."""
+        return {file.stem: file for kind in ("tcp", "sch") for file in sorted(self.folder.glob(f"net/*/{kind}_*.ko"))}
 
 
 def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:

@@ -64,10 +64,12 @@ def files(pattern: str, package: str) -> Need:
 # Programs that some networks call, and people and their scripts. A run that calls a missing one is refused.
 REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring their own rules
 OPENFLOW = ("ovs-vswitchd", "ovs-testcontroller")
-BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", *OPENFLOW, "iw", "ip", "ping")))
+BY_HAND = tuple(
+    map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", *OPENFLOW, "iw", "iwconfig", "ip", "ping"))
+)
 
 # Set-up as root has them.
-SMALL = {"iperf3", "hostapd", "wpasupplicant", "iw", "iproute2", "iputils-ping", "wireless-regdb"}
+SMALL = {"iperf3", "hostapd", "wpasupplicant", "iw", "iproute2", "iputils-ping", "wireless-regdb", "wireless-tools"}
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
 RUNNING = f"/lib/modules/{os.uname().release}"

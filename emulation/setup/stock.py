@@ -33,8 +33,9 @@ LINUX, ROOT, RELEASE = "linux", "root.cpio", "include/config/kernel.release"  # 
 IMAGES = "/boot/vmlinuz-*"
 HWSIM = "mac80211_hwsim"
 MODULES = (
-    *(HWSIM, "virtio_mmio", "virtio_pci", "9p", "9pnet_virtio", "overlay", "veth", "bridge", "br_netfilter"),
-    *("8021q", "dummy", "ifb", "tun", "macvlan", "batman-adv", "openvswitch", "ipip", "ip_gre", "sit", "vxlan"),
+    *(HWSIM, "virtio_mmio", "virtio_pci", "9p", "9pnet_virtio", "overlay", "veth", "bridge"),
+    *("br_netfilter", "8021q", "bonding", "dummy", "ifb", "tun", "macvlan", "batman-adv", "openvswitch"),
+    *("ipip", "ip_gre", "sit", "vxlan"),
     *("tcp_*", "sch_*", "cls_*", "act_*", "em_*", "nf_*", "nft_*", "xt_*", "ip_tables", "iptable_*", "nfnetlink*"),
     *("ccm", "gcm", "cmac", "ctr", "ghash*", "aes_generic", "arc4", "michael_mic", "inet_diag", "tcp_diag", "udp_diag"),
     *("packet_diag", "netlink_diag", "unix_diag", "af_packet", "llc", "stp", "crc32c_generic", "libcrc32c"),

@@ -2,7 +2,7 @@
 """`result.json`: what an experiment found, in one versioned schema (docs/file-formats.md).
 
 A `Run` is made from what the lane left, and holds only what was measured or read back. The formulas of the counters
-(docs/interfaces.md, section 4) are only here; the taps use them too, on their own counters. Duration, machine and
+(docs/records.md, section 4) are only here; the taps use them too, on their own counters. Duration, machine and
 inputs are not results: `comparable()` omits them, so two results of one specification and seed are equal.
 """
 
@@ -292,7 +292,7 @@ class Run(Model):
     @property
     def categories(self) -> dict[str, dict[str, float]]:
         """The access categories of EDCA that sent or dropped anything, over all stations. Each has the counters of
-        docs/interfaces.md, section 4, and its airtime in seconds."""
+        docs/records.md, section 4, and its airtime in seconds."""
         each = [station.counters.get("categories", {}) for station in self.stations]
         names = dict.fromkeys(name for one in each for name in one)
         sums = {

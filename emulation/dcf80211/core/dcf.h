@@ -93,7 +93,7 @@ enum dcf_eifs {
 	DCF_EIFS_RULES
 };
 
-/* Rules of ns-2 that differ from the standard, one bit each in dcf_config.rules. docs/reception.md has all of them. */
+/* Rules of ns-2 that differ from the standard, one bit each in dcf_config.rules. docs/like-ns2.md has all of them. */
 enum dcf_rule {
 	DCF_FORGET_SIGNALS, /* a signal that is not received has no effect: no carrier sense, no interference */
 	DCF_FOLLOW_WHILE_SENDING, /* a signal that overlaps the station's own transmission is received, and lost */

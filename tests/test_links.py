@@ -190,7 +190,7 @@ def test_a_path_of_ones_own_is_checked(path: str, said: str | None) -> None:
 def test_two_paths_do_not_part_on_their_way_to_one_node() -> None:
     """On a square whose diagonal is a link, too."""
     square = {"size": "2x2", "flows": 0, "spacing": 100}
-    with pytest.raises(Misuse, match="two paths to one node separate"):
+    with pytest.raises(Misuse, match="two paths to one node diverge"):
         plan(specify("mesh", {**square, "routing": "static,path=sta1:sta2:sta4;sta2:sta3:sta4"}))
 
 

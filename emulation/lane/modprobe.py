@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`modprobe` inside a lane: loads a module that was built with the kernel, with what it depends on.
+"""`modprobe` inside a lane: loads a module that was built with the lab's kernel, with what it depends on. Over another
+kernel it is the machine's own.
 
 The kernel starts it, through a shell script, when it first needs a module: a qdisc, a congestion control, a tunnel or a
 bond. Scripts call it by its name.
@@ -15,7 +16,7 @@ import sys
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from emulation.lane import syscalls
+from emulation.lane import stand_ins, syscalls
 from emulation.lane.guest import KERNEL
 
 INFO = re.compile(rb"(?<![ -~])(name|alias|depends)=([^\0]*)(?=\0)")
@@ -42,6 +43,9 @@ def load(wanted: str, parameters: str = "") -> bool:
 def main(words: list[str]) -> int:
     """Load or remove a module as `modprobe [-r] NAME [PARAMETER=VALUE …]` or `modprobe -a NAME …` does. Return the exit
     status."""
+    if not os.path.isdir(KERNEL):
+        os.environ["PATH"] = os.environ["PATH"].removeprefix(f"{stand_ins.FOLDER}:")
+        os.execvp("modprobe", ["modprobe", *words])
     options, names = {word for word in words if word[0] == "-"}, [word for word in words if word[0] != "-"]
     several = options & {"-a", "--all", "-r", "--remove"}
     parameters = "" if several else " ".join(names[1:])

@@ -78,7 +78,7 @@ def test_each_file_has_its_own(sample: Sample, tmp_path: Path) -> None:
     fewer = TinyAir(3, seed=3, rts=lambda length: False)
     make_sample(fewer, 1, tmp_path)
     shutil.copy(sample.views, tmp_path)
-    with pytest.raises(Damaged, match="not of the same run"):
+    with pytest.raises(Damaged, match="does not belong to the same run"):
         capture.read(tmp_path / pcapng.AIR)
 
 

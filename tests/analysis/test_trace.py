@@ -152,8 +152,8 @@ def test_mpdus_are_rows() -> None:
     [
         (aggregate(CTS, more=2), "at byte 24: a transmission longer or shorter"),
         (aggregate(CTS, CTS, more=1), "at byte 24: a transmission longer or shorter"),
-        (aggregate(CTS, more=256), "at byte 24: a PPDU of more MPDUs"),
-        (aggregate(CTS) + aggregate_came(256), "a PPDU of more MPDUs"),
+        (aggregate(CTS, more=256), "at byte 24: a PPDU with too many MPDUs"),
+        (aggregate(CTS) + aggregate_came(256), "a PPDU with too many MPDUs"),
         (aggregate(CTS) + aggregate_came(64, lost=1), "a record whose size"),
     ],
 )

@@ -271,7 +271,7 @@ def test_on_manhattan_who_always_or_never_turns_still_gets_on(turn):
         ),
         ("random_waypoint", {"vmin": 11}, "vmin, 11 m/s, must not be above vmax, 10 m/s"),
         ("random_waypoint", {"vmin": 0}, "greater than or equal to 0.001"),
-        ("random_waypoint", {"area": "big"}, "an area is width x height"),
+        ("random_waypoint", {"area": "big"}, "an area is WIDTHxHEIGHT"),
         ("random_walk", {"vmin": 11}, "must not be above vmax"),
         ("manhattan", {"vmin": 16}, "must not be above vmax"),
         ("manhattan", {"blocks": "0x3"}, "blocks are columns x rows"),

@@ -46,14 +46,17 @@ PLANTED = {
     "unlocked": (Name.DATA_RACE, "roster_init [tcp_roster]"),
     "hollow": (Name.EMPTY_LOAD, ""),
     "stub": (Name.STALLED_TRAFFIC, ""),
+    "untrue": (Name.FAILED_TEST, ""),
 }
 # Found in the first phases. Their workouts end there; those of the others show that nothing else is found.
-EARLY = {"beyond_private", "early_free", "forgotten_unlock", "high_threshold", "no_recovery", "stub", "unlocked"}
+EARLY = {"beyond_private", "early_free", "forgotten_unlock", "high_threshold", "no_recovery", "stub", "unlocked",
+         "untrue"}  # fmt: skip
 SILENT = (
     Name.REFUSED_UNLOAD,
     Name.REFUSED_LOAD,
     Name.EMPTY_LOAD,
     Name.STALLED_TRAFFIC,
+    Name.FAILED_TEST,
 )  # of which the kernel says nothing
 # What follows from it, or is planted besides.
 BESIDES = {
@@ -224,6 +227,7 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
     ("folder", "said"),
     [
         ("hollow", r"it loads, but registers no qdisc"),
+        ("untrue", r"untrue.untrue_halves of KUnit: EXPECTATION FAILED at \S*untrue.c:16 Expected .* == 3 \(0x3\)"),
         ("stub", r"stub at sta1 holds \d+ packets for 1 s on an idle link"),
         ("leak", r"/sys/kernel/debug/hoard shows 'connections -\d+': -\d+ was counted down below 0"),
         ("lock_inversion", r"ledger_ssthresh \[tcp_ledger\] left tp->reordering 0; the kernel's least is 3 "),

@@ -2,8 +2,8 @@
 """The half of `module check` that runs in the lane, and the names that it shares with the half on the host.
 
 `workout` is the program. It loads the module (`tested_module`) into a network (`playground`) with a crowd of
-connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says. `smp` is the
-program of the stage smp.
+connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says. `kunit` reads its
+unit tests. `smp` is the program of the stage smp.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class Stage(enum.StrEnum):
     LOAD = "load"
     """into the debug kernel: KASAN, kmemleak, lockdep, UBSAN, checks of RCU, of sleeping in atomic context, of objects
     and lists, of writes behind a congestion control's state (`ICSK_CA_PRIV_SIZE`), and of calls into unloaded code.
-    The numbers are checked after each call of the module, and the locks at each of its accesses to memory"""
+    The numbers are checked after each call of the module, and the locks at each of its accesses to memory. KUnit runs
+    the suites that the module has"""
     WORKOUT = "workout"
     """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
     timeouts, outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under
@@ -56,6 +57,8 @@ class Name(enum.StrEnum):
     """checkpatch's message, with `--strict` only"""
     REFUSED_LOAD = "refused load"
     """a missing symbol, a name that is built in (`reno`, `pfifo`, `mq`), or an error from the init function"""
+    FAILED_TEST = "failed test"
+    """a test of a KUnit suite in the module, and the expectation that does not hold"""
     REFUSED_UNLOAD = "refused unload"
     """a reference (`try_module_get`, a socket, a device) is never returned"""
     EMPTY_LOAD = "empty load"

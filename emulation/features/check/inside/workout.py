@@ -15,7 +15,7 @@ import json
 import os
 import time
 
-from emulation.features.check.inside import Name, Stage, queues, tested_module
+from emulation.features.check.inside import Name, Stage, kunit, queues, tested_module
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
@@ -309,6 +309,18 @@ def search_for_leaks(job: Job) -> None:
         job.write()
 
 
+def check_suites(suites: set[str], job: Job) -> None:
+    """Report what these suites of KUnit found."""
+    tests = [(f"{suite}.{test}", said) for suite in sorted(suites) for test, said in kunit.read(kunit.results(suite))]
+    for test, said in tests:
+        if said is not None:
+            job.find(Name.FAILED_TEST, f"{test} of KUnit{said and f': {said}'}")
+    if suites:
+        passed = sum(said is None for _, said in tests)
+        job.results["kunit"] = {"tests": len(tests), "passed": passed}
+        job.note(f"KUnit: {passed} of {len(tests)} tests pass")
+
+
 def check(net: Net, job: Job) -> None:
     module = Module(job.settings["name"], job.settings["path"])
     playground = Playground(net, job)
@@ -319,11 +331,13 @@ def check(net: Net, job: Job) -> None:
         tested_module.scan()
         tested_module.clear_leaks()
     job.enter(Stage.LOAD)
+    suites = kunit.suites()
     try:
         module.load()
     except OSError as error:
         job.find(Name.REFUSED_LOAD, refusal(error))
         return
+    check_suites(kunit.suites() - suites, job)
     if job.settings["registers"] and not module.registers:
         text = (
             f"it loads, but registers no {job.settings['registers']}: does its init function take an error for success?"

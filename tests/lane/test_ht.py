@@ -372,7 +372,7 @@ def test_a_station_that_was_away_continues(bench) -> None:  # type: ignore[no-un
         ({"airtime_fairness": False}, "airtime_fairness: give a mode, too"),
         ({"driver_queue": 9}, "driver_queue: give a mode, too"),
         ({"mode": "n", "driver_queue": 1001}, "driver_queue: must be at most 1000"),
-        ({"mode": "n", "rate": 11.0}, "802.11n sends data by its MCS"),
+        ({"mode": "n", "rate": 11.0}, "802.11n sends data at an MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n always has EDCA"),
         ({"mode": "n", "reception": "sinr", "per": PER}, "wmediumd's tables have no MCS"),
         ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),

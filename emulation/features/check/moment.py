@@ -30,7 +30,9 @@ from emulation.specification import Specification
 PLAN = "plan.json"
 
 # Not caused by packets, or noticed long afterwards.
-OFF_THE_AIR = (Name.LEAK, Name.REFUSED_LOAD, Name.REFUSED_UNLOAD, Name.REFUSED_PARAMETER)
+OFF_THE_AIR = (
+    Name.LEAK, Name.REFUSED_LOAD, Name.REFUSED_UNLOAD, Name.REFUSED_PARAMETER, Name.EMPTY_LOAD, Name.FAILED_TEST,
+)  # fmt: skip
 
 
 def of(findings: Sequence[Finding]) -> Finding | None:

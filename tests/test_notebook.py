@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 NOTEBOOK = Path(__file__).parents[1] / "docs/from-a-sweep-to-a-figure.ipynb"
 LONGEST_S = 300
@@ -34,7 +35,8 @@ def executed(scratch: Path) -> nbformat.NotebookNode:
     for cell in made.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    NotebookClient(made, kernel_name="python3", timeout=LONGEST_S, record_timing=False,
+    patient = Config({"KernelManager": {"shutdown_wait_time": float(LONGEST_S)}})  # a killed one would leave its files
+    NotebookClient(made, kernel_name="python3", timeout=LONGEST_S, record_timing=False, config=patient,
                    resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()  # fmt: skip
     made.metadata.pop("language_info", None)  # which names the Python
     return made

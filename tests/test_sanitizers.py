@@ -15,11 +15,9 @@ from properties import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 # The variable that has them built so, the tests that drive them, and which of these. Left out are programs of others,
-# statistics of what the invariants drive, too, fuzzers, which have sanitizers anyhow, how the core is built, and tests
-# that only repeat the calls of others in their files, for many spacings and stations.
-AIR = "not ns3 and not theory and not purity and not fuzz and not slots_do_not_depend and not work_grows"
+# statistics of what the invariants drive, too, fuzzers, which have sanitizers anyhow, and how the core is built.
 DRIVEN = {
-    "the air": ("DCF_SANITIZE", "tests/core/test_*.py", AIR),
+    "the air": ("DCF_SANITIZE", "tests/core/test_*.py", "not ns3 and not theory and not purity and not fuzz"),
     "ackthin": ("DCF_SANITIZE", "tests/modules/test_ackthin_*.py", ""),
     "congestion controls": ("DCF_SANITIZE", "tests/modules/test_congestion_*.py", ""),
     "manet": ("MANET_SANITIZE", "tests/manet/test_*.py", "not tshark and not ns3 and not large_networks"),

@@ -33,7 +33,7 @@ RUNS = {
     "minstrel_ht": ("wlan", {**CELL, "mode": "ac", "width": 80, "streams": 2}, VHT),
     "ax": (
         "wlan",
-        {**CELL, "mode": "ax", "mcs": 11, "width": 80, "streams": 2, "aggregation": "mt76", "seconds": 0.04},
+        {**CELL, "mode": "ax", "mcs": 11, "width": 80, "streams": 2, "aggregation": "mt76"},
         HE,
     ),
 }
@@ -43,7 +43,7 @@ def played(bench, name: str) -> tuple[Path, dict[str, float]]:  # type: ignore[n
     """Run one of RUNS, and convert its trace in parts, as a run does. Return its folder, and the airtime of PPDUs with
     an MCS by receiver."""
     topology, options, _ = RUNS[name]
-    plan = bench.plan(topology, **{"seconds": 0.1, "tcp_trace": False, **options})
+    plan = bench.plan(topology, seconds=0.1, tcp_trace=False, **options)
     bench.run("plan")
     with GrowingTrace(bench.folder / "air.trace", radios(plan), bench.folder, part=1 << 17) as growing:
         while growing.begin < (bench.folder / "air.trace").stat().st_size - growing.part:

@@ -87,6 +87,36 @@ def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
     assert lines == ["100 100 0 100 0 False", "100"]
 
 
+def test_wmediumds_socket_has_room_for_some_frames(bench: Any) -> None:
+    """hwsim drops the rest of a burst, as with libnl's buffer of 32 KiB."""
+    said, arrived = script(
+        bench,
+        """
+    with net:
+        net.start()
+        program = start(IDS, "--wmediumd-compat")
+        got(count=1)
+        with a:
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with b:
+            receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver.bind(("", 5000))
+        receiver.settimeout(0.2)
+        program.send_signal(signal.SIGSTOP)
+        for _ in range(60):
+            sender.sendto(bytes(1400), ("10.0.0.2", 5000))
+        program.send_signal(signal.SIGCONT)
+        arrived = 0
+        try:
+            while receiver.recv(2000):
+                arrived += 1
+        except TimeoutError:
+            print(arrived)
+    """,
+    )
+    assert said.startswith("mediumd: frames were lost") and int(arrived) == 28
+
+
 def test_a_radio_is_known_by_the_address_that_it_was_given(bench: Any) -> None:
     """hwsim calls it by its own second one, which nobody else can know."""
     assert script(

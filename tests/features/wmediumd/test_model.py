@@ -12,7 +12,6 @@ from emulation.features.wmediumd.inside.configuration import parse
 from emulation.features.wmediumd.inside.formula import Formula
 from emulation.features.wmediumd.inside.model import (
     NEVER,
-    NO_ACK,
     STAT_ACK,
     US,
     Delivery,
@@ -26,6 +25,7 @@ from emulation.lane.per_tables import Table
 
 STATIONS = [bytes([2, 0, 0, 0, number, 0]) for number in range(5)]
 GROUP = b"\xff" * 6
+NO_ACK = 2  # hwsim's flag
 FULL = 1532  # of 1470 bytes of UDP
 DIFS, SIFS = 34, 16
 NONE, ALL = Table(-200, ((0.0,) * 12,)), Table(0, ((1.0,) * 12,))
@@ -119,7 +119,7 @@ def test_retries_take_half_a_window_that_doubles_and_stages_continue() -> None:
     player = Player(stations(), ALL)
     player.send(0, frame(0, STATIONS[1]), [(11, 2), (4, 2), (-1, 0), (-1, 0)])
     slow = airtime_us(FULL, 60)
-    took = 4 * (DIFS + 172) + 2 * 248 + 2 * slow + 15 * 9 // 2 + 30 * 9 // 2
+    took = 4 * (DIFS + 172) + 2 * 248 + 2 * slow + 15 * 9 // 2 + 31 * 9 // 2
     ((at, report),) = player.run()
     assert isinstance(report, Report) and (at, report.flags) == (took, 0)
     assert report.rates == ((11, 2), (4, 2), (-1, 0), (-1, 0))  # as they were asked for
@@ -141,23 +141,39 @@ def test_of_a_probability_one_draw_holds_for_all_attempts() -> None:
     assert 0.45 < sum(acked for *_, acked in reports) / len(reports) < 0.55
 
 
-def test_a_group_frame_arrives_where_it_is_strong_enough_and_is_not_acknowledged() -> None:
+def test_a_group_frame_arrives_where_it_is_strong_enough_and_waits_for_no_ack() -> None:
     player = Player(stations(ifaces="links = ((0, 1, 0), (0, 2, 1));"))
     player.send(0, frame(0, GROUP), [(0, 1)])
     happened = player.run()
     assert [(one.to, one.signal_dbm) for _, one in happened if isinstance(one, Delivery)] == [
         (STATIONS[2], -90), (STATIONS[3], -61), (STATIONS[4], -61),
     ]  # fmt: skip
-    assert happened[-1][0] == DIFS + airtime_us(FULL, 10) and not happened[-1][1].flags & STAT_ACK  # type: ignore[union-attr]
+    assert happened[-1][0] == DIFS + airtime_us(FULL, 10)
 
 
-def test_who_is_not_named_is_lost() -> None:
+def test_a_frame_that_its_sender_wants_no_ack_for_arrives() -> None:
+    """As an access point's answer to a scan."""
+    player = Player(stations())
+    player.send(0, frame(0, STATIONS[1], 200, b"\x50\x00"), [(0, 1)], flags=NO_ACK)
+    (_, delivery), (_, report) = player.run()
+    assert isinstance(delivery, Delivery) and delivery.to == STATIONS[1]
+    assert isinstance(report, Report) and report.flags == NO_ACK | STAT_ACK
+
+
+def test_a_frame_without_an_attempt_does_not_arrive() -> None:
+    player = Player(stations())
+    player.send(0, frame(0, GROUP), [(0, 0)])
+    player.send(0, frame(0, STATIONS[1]), [(0, 0)])
+    assert player.reports() == [(0, 1, False), (0, 2, False)]
+
+
+def test_an_unknown_sender_is_lost_and_an_unknown_receiver_acknowledges() -> None:
     player = Player(stations())
     player.send(0, frame(0, STATIONS[1]).replace(STATIONS[0], b"\x02\0\0\0\x09\0"), [(11, 1)])
     player.send(0, b"short", [(11, 1)])
     assert player.run() == []
     player.send(0, frame(0, b"\x02\0\0\0\x09\0"), [(11, 1)])
-    assert player.reports() == [(DIFS + 248 + 172, 3, False)]
+    assert player.reports() == [(DIFS + 248 + 172, 3, True)]
 
 
 def string(weak: int) -> Stations:
@@ -231,7 +247,7 @@ def test_an_snr_may_be_out_of_all_proportion(snr: int) -> None:
     player = Player(of, Formula())
     player.send(0, frame(0, STATIONS[1]), [(11, 1)])
     player.send(0, frame(0, GROUP), [(11, 1)])
-    assert [acked for *_, acked in player.reports()] == [snr > 0, False]
+    assert [acked for *_, acked in player.reports()] == [snr > 0, True]
 
 
 SENT = st.tuples(

@@ -27,6 +27,8 @@ class Formula:
 
     def error(self, snr_db: float, rate: int, length: int) -> float:
         """Return the packet error rate of a frame with this many bytes."""
+        if snr_db <= 0:
+            return 1.0
         bits, distance = CODED[rate]
         wrong = _first_event(_bit_error(bits, 10 ** (min(snr_db, PERFECT_DB) / 10)), distance)
         return 1.0 - (1.0 - wrong) ** (8 * length) if wrong < 1 else 1.0

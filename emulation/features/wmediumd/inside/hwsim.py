@@ -47,8 +47,8 @@ REGISTER, FRAME, TX_INFO_FRAME = 1, 2, 3
 A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS = 1, 2, 3, 4
 A_RX_RATE, A_SIGNAL, A_TX_INFO, A_COOKIE, A_FREQ = 5, 6, 7, 8, 19
 STAGES = 4
-MESSAGE_SIZE, BUFFER_SIZE = 1 << 14, 1 << 22  # bytes of a message, which has one frame; of the socket's buffer
-SO_RCVBUFFORCE = 33
+MESSAGE_SIZE = 1 << 14  # bytes; a message has one frame
+BUFFER_SIZE = 1 << 15  # bytes of the socket's buffer, as libnl sets it; hwsim drops a frame that it has no room for
 ACK_FRAME = b"\xd4\x00\x00\x00"  # followed by the receiver's address
 DEBUG = 7  # as in syslog
 
@@ -68,7 +68,7 @@ class Edge:
     def __enter__(self) -> Self:
         self.netlink = Generic()
         try:
-            self.netlink.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_SIZE)
+            self.netlink.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_SIZE)
             self.family = self._family()
             self._register()
         except BaseException:
@@ -125,7 +125,7 @@ class Edge:
         except OSError as error:
             if error.errno != errno.ENOBUFS:
                 raise
-            self.say(WARNING, "frames were lost: this machine is too slow for this traffic")
+            self.say(WARNING, "frames were lost: too many came at one time, or this machine is too slow for them")
         self._arm()
 
     def _handle(self, kind: int, body: bytes) -> None:
@@ -174,7 +174,7 @@ class Edge:
         base = CCK if one.freq > 5000 else 0
         rate = RATES[min(base + max(one.rates[0][0], 0), len(RATES) - 1)]
         capture.write(one.begins_ns, one.frame, one.freq, rate)
-        if one.flags & STAT_ACK:
+        if one.flags & STAT_ACK and not one.frame[4] & 1:
             duration = airtime_us(ACK_BYTES, RATES[base]) * US
             capture.write(one.ends_ns - duration, ACK_FRAME + one.frame[10:16], one.freq, RATES[base])
 

@@ -39,7 +39,7 @@ CCK = 4
 VO, VI, BE, BK = range(4)
 CW = ((3, 7), (7, 15), (15, 1023), (15, 1023))  # by access category
 BY_TID = (BE, BK, BK, BE, VI, VI, VO, VO)
-STAT_ACK, NO_ACK = 4, 2  # hwsim's flags
+STAT_ACK = 4  # hwsim's flag; wmediumd takes no account of that for frames without ACK
 COLLECT_US = 10_000  # interval over which durations of weak frames are summed
 NEVER = 1 << 62
 
@@ -113,9 +113,7 @@ class Medium:
         to = self.stations.find(frame[4:10])
         group = bool(frame[4] & 1)
         snr = SNR_DEFAULT if group or not to else self._snr(sender, to)
-        acked, duration, used = self._attempts(
-            sender, to, frame, base, snr, group or bool(flags & NO_ACK), category, rates
-        )
+        acked, duration, used = self._attempts(sender, to, frame, base, snr, group, category, rates)
         begins = max([now_ns, *(self.last.get((sender.medium, above), 0) for above in range(category + 1))])
         due = begins + duration * US
         self.last[sender.medium, category] = due
@@ -142,10 +140,13 @@ class Medium:
         return happened
 
     def _attempts(
-        self, sender: Station, to: Station | None, frame: bytes, base: int, snr: float, no_ack: bool, category: int,
+        self, sender: Station, to: Station | None, frame: bytes, base: int, snr: float, group: bool, category: int,
         rates: Sequence[Rate],
     ) -> tuple[bool, int, list[Rate]]:  # fmt: skip
-        """Return whether the frame is acknowledged, the duration of all attempts (us), and the attempts."""
+        """Return whether the frame is acknowledged, the duration of all attempts (us), and the attempts.
+
+        A group frame counts as acknowledged once it is sent, and a frame to an unknown address as any other.
+        """
         least, most = CW[category]
         ack_us = SIFS_US + airtime_us(ACK_BYTES, RATES[base])
         window, duration, used = least, 0, [(-1, 0)] * len(rates)
@@ -157,13 +158,13 @@ class Medium:
                 duration += DIFS_US + airtime_us(len(frame), RATES[min(base + rate, len(RATES) - 1)])
                 if attempt:
                     duration += window * SLOT_US // 2
-                    window = min(window * 2, most)
+                    window = min(window * 2 + 1, most)
                 used[stage] = rate, attempt + 1
-                if no_ack:
-                    return False, duration, used
+                if group:
+                    return True, duration, used
                 duration += ack_us
                 drawn = fixed if self.stations.mode in (Mode.PROB, Mode.SPECIFIC) else self.draw.random()
-                if to and drawn > self._error(sender, to, snr, base + rate, len(frame)):
+                if drawn > self._error(sender, to, snr, base + rate, len(frame)):
                     return True, duration, used
         return False, duration, used
 
@@ -179,7 +180,7 @@ class Medium:
                 return []
             return [Delivery(to.address, report.frame, rate, report.signal_dbm, report.freq)]
         found = []
-        for one in self.stations.all:
+        for one in self.stations.all if report.flags & STAT_ACK else ():
             if one is frame.sender:
                 continue
             snr = losses.snr(self.stations, frame.sender, one) + self._fade()
@@ -190,13 +191,13 @@ class Medium:
                 found.append(Delivery(one.address, report.frame, rate, signal, report.freq))
         return found
 
-    def _error(self, sender: Station, to: Station, snr: float, rate: int, length: int) -> float:
-        if rate >= len(RATES) or sender.medium != to.medium:  # an index of HT is taken for one of these
+    def _error(self, sender: Station, to: Station | None, snr: float, rate: int, length: int) -> float:
+        if rate >= len(RATES) or (to and sender.medium != to.medium):  # an index of HT is taken for one of these
             return 1.0
         if self.stations.mode is Mode.PROB:
-            return self.stations.link_error(sender, to)
+            return self.stations.link_error(sender, to) if to else 0.0
         if self.stations.mode is Mode.SPECIFIC:
-            return self.stations.link_specific(sender, to, length, rate)
+            return self.stations.link_specific(sender, to, length, rate) if to else 0.0
         return self.errors.error(snr, rate, length)
 
     def _snr(self, sender: Station, to: Station) -> float:

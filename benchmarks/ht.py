@@ -29,7 +29,7 @@ from topologies import Application, wlan
 PEER, OURS = "ns-3", "dcflab"
 DATAGRAM_BYTES, FLOWS, LEAST_S = 1460, 2, 2.0
 LOADED_S = 1.0  # not counted
-BURST_S, MOST = 0.02, 64  # datagrams of this time are sent down at once, so many at most
+BURST_S, MOST = 0.02, 64  # datagrams of this time are sent down at once, at most MOST
 MODE = {"ht": "n", "vht": "ac", "he": "ax"}
 RATES = {"ht": (6.5, 26, 65), "vht": (29.3, 175.5, 390), "he": (36, 288.2, 600.5)}  # of MODES, Mb/s
 PPDUS = {1: 400, 5: 1000, 20: 1000}  # in a run, about, by stations

@@ -49,7 +49,7 @@ def comparisons(folder: Path) -> list[Comparison]:
             "kernel's routes": partial(dcflab, *string),
             "routing interfaces": partial(dcflab, *string, "--routing", "manet_static"),
         }),
-        Comparison(f"So many stations, as dense as each other, AODV, {GROWING_S} s, no trace", GROWING_S, {
+        Comparison(f"Growing networks of equal density, AODV, {GROWING_S} s, no trace", GROWING_S, {
             str(count): partial(dcflab, "mobile", "--stations", count, "--area", area, *growing)
             for count, area in strips.items()
         }),

@@ -6,11 +6,13 @@
 
 It reads Markdown without its code, help texts as `--help` prints them, pages for the browser, and messages in the
 source, where `X0`, `X1` … stand for what is filled in. A sentence has at most 40 words; the aim is 25.
+Of other strings in the source, such as reasons in tables, it checks the vocabulary.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import re
 import sys
 from bisect import bisect_right
@@ -84,12 +86,13 @@ KEPT = (
 # Matches that are no mistake: repeated code, letters and digits, and terms of the field.
 NO_MISTAKE = re.compile(r"CODE|time clock|dev DEV|^\W*(\w)( \1)+$", re.IGNORECASE)
 
+OUR_CHECK = Check(
+    check_type=types.PreferredForms(items={f"(?:{key})": value for key, value in VOCABULARY.items()}),
+    path=OURS,
+    message="'{1}': write {0}",
+)
 CHECKS = [
-    Check(
-        check_type=types.PreferredForms(items={f"(?:{key})": value for key, value in VOCABULARY.items()}),
-        path=OURS,
-        message="'{1}': write {0}",
-    ),
+    OUR_CHECK,
     *(check for check in PROSELINT if any(check.matches_partial(path) for path in KEPT)),
 ]
 # Calls whose text a person reads.
@@ -99,6 +102,9 @@ CALLS = {
     "UnknownError", "say", "warn", "note", "echo", "fail", "refuse", "confirmed", "leave_out", "_fail", "_refuse",
     "_warn",
 }  # fmt: skip
+
+
+PROSE, LEAST = re.compile(r"\b[a-z]{2,}\b"), 3  # a string is prose from this number of words on
 
 
 class Problem(NamedTuple):
@@ -178,17 +184,17 @@ def words(sentence: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in sentence.split())
 
 
-def check(texts: Iterable[tuple[str, str]]) -> list[Problem]:
+def check(texts: Iterable[tuple[str, str]], rules: Sequence[Check] = CHECKS, most: float = MOST) -> list[Problem]:
     """Return the problems of texts, each given with its place. A rule reads all texts at once, which is faster."""
     places, starts, joined = [], [], "\n"
     for where, text in texts:
         places.append(where)
         starts.append(len(joined))
         joined += f"{text}\n\n"
-    found = [(at, f"a sentence of {count} words (at most {MOST}): {one[:60]}…")
+    found = [(at, f"a sentence of {count} words (at most {most}): {one[:60]}…")
              for at, end in zip(starts, [*starts[1:], len(joined)], strict=True)
-             for one in sentences(joined[at:end]) if (count := words(one)) > MOST]  # fmt: skip
-    for rule in CHECKS:
+             for one in sentences(joined[at:end]) if (count := words(one)) > most]  # fmt: skip
+    for rule in rules:
         for result in rule.check_with_flags(joined):
             said = joined[slice(*result.span)].strip()
             if "\n" not in said and not NO_MISTAKE.search(said):
@@ -238,6 +244,28 @@ def messages() -> Iterator[tuple[str, str]]:
                             yield f"{path.relative_to(ROOT)}:{argument.lineno}", text
 
 
+def strings() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each other string in the source that is prose: three words or more.
+
+    Not those of experiments: the texts of claims are recorded in docs/claims.json.
+    """
+    for folder in ("analysis", "emulation", "labs", "topologies", "traffic"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not isinstance(node, ast.Expr) and not isinstance(node, ast.JoinedStr):
+                    for child in ast.iter_child_nodes(node):
+                        said = literal(child) if isinstance(child, ast.Constant | ast.JoinedStr) else ""
+                        if len(PROSE.findall(said)) >= LEAST:
+                            yield f"{path.relative_to(ROOT)}:{child.lineno}", said
+    for folder in ("analysis", "emulation"):
+        for path in sorted((ROOT / folder).rglob("*.js")):
+            if "min.js" not in path.name:
+                for number, line in enumerate(path.read_text().splitlines(), 1):
+                    for said in re.findall(r"""["`]([^"`]+)["`]""", line):
+                        if len(PROSE.findall(said)) >= LEAST:
+                            yield f"{path.relative_to(ROOT)}:{number}", said
+
+
 def shown() -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each element of pages for the browser, and of titles and labels in them."""
     for folder in ("analysis", "emulation"):
@@ -273,7 +301,11 @@ def helps() -> Iterator[tuple[str, str]]:
 def texts() -> list[Problem]:
     """Return the problems of help texts, of pages for the browser, and of messages."""
     said = [*helps(), *shown(), *messages()]
-    return check((where, part) for where, text in said for part in paragraphs(text))
+    others = {*strings()} - {*said}
+    return [
+        *check((where, part) for where, text in said for part in paragraphs(text)),
+        *check(((where, part) for where, text in sorted(others) for part in paragraphs(text)), [OUR_CHECK], math.inf),
+    ]
 
 
 def paragraphs(text: str) -> list[str]:

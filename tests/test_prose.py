@@ -77,6 +77,13 @@ def test_a_message_is_found_in_the_source() -> None:
     assert len(said) > 500
 
 
+def test_other_strings_are_found() -> None:
+    """Reasons in a table of Python, and what a page's program shows; no docstrings."""
+    said = {text for _, text in prose.strings()}
+    assert {"batteries are not modelled", "No frame collided in 10 s."} <= said
+    assert not any("The prompt, with the commands of Mininet" in text for text in said)
+
+
 def test_a_pages_labels_are_found() -> None:
     assert "stations that hear each other (l)" in {text for _, text in prose.shown()}
 

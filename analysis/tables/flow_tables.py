@@ -61,7 +61,7 @@ OF_ROUTES = {
     "route.without_s": "without, s",
     "route.length_mean": "mean length",
     "route.breaks": "breaks",
-    "route.recovered": "mended",
+    "route.recovered": "recovered",
     "route.recovery_mean_s": "after, s",
     "route.recovery_max_s": "at most, s",
     "tcp.rto_s": "RTO, s",

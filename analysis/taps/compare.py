@@ -116,9 +116,9 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
         told = {"capture": str(path), "stations": taps, "totals": columns["taps"], "differences": wrong}
         print(json.dumps(told | ({"scapy": columns["scapy"]} if scapy else {})))
     else:
-        print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
+        print(f"{path}" + ("" if plan else "  (no plan.json beside it: all stations are assumed to sense each other)"))
         if "rx" not in taps[0]:
-            print("  (no views.gz beside it: what became of a frame where it was to go is what the air remarks)")
+            print("  (no views.gz beside it: outcomes at receivers are those that the air recorded)")
         print("\n".join(_beside(columns)))
         print("\n".join(wrong) if wrong else "they agree" if module else "no lane.json beside it to compare with")
     return not wrong

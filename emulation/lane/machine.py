@@ -115,7 +115,7 @@ def settle(boot: dict[str, Any]) -> None:
     """Load the modules of a network, and wait until the kernel's timers have high resolution."""
     guest.console, guest.publish = PROGRAM, copy_results
     seed_randomness(boot["seed"])
-    radios = guest.AIR_MODULE in boot["modules"] or boot["clock"] != "real"  # in virtual time, traces hang on it
+    radios = guest.AIR_MODULE in boot["modules"] or boot["clock"] != "real"  # in virtual time, traces depend on it
     for name in (*["mac80211_hwsim"] * radios, *boot["load"]):
         load(name)
     raw(REPORTS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
-`modprobe`, because the machine's own knows no modules of the lane's kernel. They come before the machine's own."""
+`modprobe`, because the machine's own lacks the modules of the lane's kernel. They come before the machine's own."""
 
 from __future__ import annotations
 

@@ -105,7 +105,9 @@ def play_all(
         return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
     except Killed as killed:
         which = f"run {name_of(tasks[killed.index])}" if killed.index is not None else "a run"
-        raise ChildProcessError(f"the process of {which} {killed.how}; {killed.advice}; --resume goes on") from None
+        raise ChildProcessError(
+            f"the process of {which} {killed.how}; {killed.advice}; add --resume to continue"
+        ) from None
 
 
 def _play(lab: Lab, task: Task, folder: Path, resume: bool, parent: Parent) -> Outcome:

@@ -7,7 +7,7 @@ WINDOWS = (1, 2, 3, 4, 6, 8, 32)
 
 STUDY = Study(
     name="windows",
-    title="TCP's window held to so many segments, over a string",
+    title="TCP's window limited to a number of segments, over a string",
     topology="string",
     options={"seconds": 40},
     variants={f"w{window}": cwl(window) for window in WINDOWS},

@@ -178,7 +178,7 @@ def test_routing() -> None:
     assert of_runs([run()]) == OF_RUNS and math.isnan(value(run(), "routing.frames"))
     _, _, head, _, cells, *_ = text(route_table(runs))
     assert head == ["flow", "from", "to", "TCP", "found", "changed", "lost", "without, s", "mean length", "breaks",
-                    "mended", "after, s", "at most, s", "without route", "segments by hops"]  # fmt: skip
+                    "recovered", "after, s", "at most, s", "without route", "segments by hops"]  # fmt: skip
     assert cells[4:9] == ["2 ± 0", "3 ± 0", "1 ± 0", "10.50 ± 0", "3.50 ± 0"] and cells[-1] == "3: 1,500, 4: 25"
     assert text(route_table([routed(1, None)]))[4][-1] == ""
 

@@ -67,7 +67,7 @@ def _slices(made: Timeline) -> Iterator[Event]:
         name = NAMES[kind] + (" lost" if outcome else "")
         yield {"ph": "X", "name": name, "cat": NAMES[kind], "ts": start / 1e3, "dur": took / 1e3, **place, "args": said}
         if culprit != NONE and sender[culprit] != NONE:
-            arrow = {"name": "spoils", "cat": "collision", "id": row + 1}
+            arrow = {"name": "collides with", "cat": "collision", "id": row + 1}
             by = int(of.start[culprit]), int(of.took[culprit])
             within = min(max(start, by[0]), by[0] + by[1])
             yield {"ph": "s", **arrow, "ts": within / 1e3, "pid": sender[culprit] + 1, "tid": AIR}

@@ -160,7 +160,7 @@ class Bench:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
         count, over = 0, 0
-        with self.working(f"at work in {self.where()}", len(jobs) * REPORTS_OF_WORKOUT) as working:
+        with self.working(f"putting load on it in {self.where()}", len(jobs) * REPORTS_OF_WORKOUT) as working:
 
             def heard(index: int, line: str) -> None:
                 nonlocal count, over
@@ -183,7 +183,7 @@ class Bench:
         *before, module = in_order(self.built[self.workplace], name)
         folder = self.folder / f"moment-{name}-{found.seed}"
         folder.mkdir()
-        with self.working("again, for what was on the air before"):
+        with self.working("again, to record the frames before the finding"):
             file = moment.record(debug, module, folder, found, before, self.cycles(found.seed))
         with_it = replace(found, pcapng=str(file or ""))
         return [
@@ -294,7 +294,9 @@ class Bench:
                 continue
             *before, module = in_order(self.built[build.SMP], name)
             try:
-                with self.working(f"on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS) as working:
+                with self.working(
+                    f"putting load on it on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS
+                ) as working:
                     report = smp.check(
                         self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],
                         tries=tries, progress=working,
@@ -323,7 +325,7 @@ class Bench:
                 self.leave_out(Stage.COMPARE, "fix the findings first", name)
                 continue
             *before, module = in_order(self.built[self.ordinary], name)
-            with self.working(f"beside {wish.against}", 1) as working:
+            with self.working(f"comparing it with {wish.against}", 1) as working:
                 report = compare.compare(
                     self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
                 )  # fmt: skip

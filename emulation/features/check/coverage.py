@@ -54,7 +54,7 @@ def summary(found: Lines) -> str:
     ran = sum(count > 0 for lines in found.values() for count in lines.values())
     missed = [f"{file}:{part}" for file, lines in sorted(found.items()) for part in ranges(lines)]
     rest = f" and {len(missed) - MOST_RANGES} more places" if len(missed) > MOST_RANGES else ""
-    which = f"; not {', '.join(missed[:MOST_RANGES])}{rest}" if missed else ""
+    which = f"; these did not: {', '.join(missed[:MOST_RANGES])}{rest}" if missed else ""
     return f"{ran} of its {all_} lines ran{which}"
 
 

@@ -41,7 +41,7 @@ def make(name: str, kind: str, where: Path) -> Path:
     check(name, kind)
     folder = where / name
     if folder.exists():
-        raise Misuse(f"{folder} exists")
+        raise Misuse(f"{folder} exists; choose another name")
     folder.mkdir()
     for file in sorted((TEMPLATES / kind).iterdir()):
         word = short(name, kind) if file.suffix == ".c" else name

@@ -79,7 +79,7 @@ def find(path: Path, module: str | None = None) -> Subject:
         folder, names, kbuild = whole, built_by(whole), None
         files = modules.sources(whole)
         if not any(file.suffix == ".c" for file in files):
-            raise Misuse(f"{path}: there is no C file in it")
+            raise Misuse(f"{path}: there is no C file in it; give the folder of the module's source")
     elif path.is_file() and path.suffix == ".c":
         folder, names, kbuild = whole.parent, [path.stem], f"obj-m := {path.stem}.o\n"
         files = [whole, *sorted(folder.glob("*.h"))]
@@ -113,7 +113,7 @@ def built_by(folder: Path) -> list[str]:
     below = [name for entry in objects if entry.endswith("/") for name in built_by(folder / entry)]
     if found := [entry.removesuffix(".o") for entry in objects if entry.endswith(".o")] + below:
         return found
-    raise Misuse(f"{description}: it builds no module: obj-m is empty")
+    raise Misuse(f"{description}: it builds no module: obj-m is empty; write obj-m := NAME.o")
 
 
 def examine(path: Path, sources: Iterable[Path] = ()) -> Module:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plays hostap's tests: a lane for each file of tests, so that results do not depend on the tests of other files.
 
-If a test ends the runner or the lane, it has failed, and another lane goes on with the next test.
+If a test ends the runner or the lane, it has failed, and another lane continues with the next test.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Session:
         Raises BackError, OSError, or LaneError if the question is not that of our program.
         """
         if self.sent == END:
-            raise LaneError(Reason.PROGRAM, "it was told to end, but asks for more input")
+            raise LaneError(Reason.PROGRAM, "it asks for more input after it was ended")
         with reading_lane(self.trace.parent):
             self._on_state(json.loads(question))
         self.sent = self._next()

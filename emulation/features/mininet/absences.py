@@ -10,38 +10,40 @@ from emulation.features.mininet.interface import Intf
 from emulation.features.mininet.refusals import refuse
 
 LOW_POWER = "802.15.4 is not supported: the air is 802.11's"
-NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"
-NO_P4 = "switches and access points are Open vSwitch's, with OpenFlow"
-NO_HARDWARE = "the air is emulated, all of it: write mesh or adhoc"
+NO_SUMO = "there is no SUMO here; use ReplayingMobility with its FCD file or trace, mobility(), or a model"
+NO_P4 = "switches and access points are Open vSwitch with OpenFlow"
+NO_HARDWARE = "the whole air is emulated; use mesh or adhoc"
 MININET = {"examples": "copy the example beside the script; those of clusters need several machines, and a lane is one"}
 MN_WIFI = {
     "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not supported", "wwan": "WWAN is not supported", "sumo": NO_SUMO,
-    "energy": "nothing uses up a battery", "bmv2": NO_P4, "examples": "copy the example beside the script",
-    "plot": "plotGraph() of the network draws", "module": "the lab has its own radios",
-    "frequency": "channels are those of mode", "data": "the lab's air has its own error tables",
+    "energy": "batteries are not modelled", "bmv2": NO_P4, "examples": "copy the example beside the script",
+    "plot": "use net.plotGraph()", "module": "the lab has its own radios",
+    "frequency": "the mode decides which channels exist", "data": "the lab's air has its own error tables",
 }  # fmt: skip
+NO_CONTAINERS = "nodes are network namespaces, not containers"
+ANY_PROGRAM = "use Controller('c0', command='…', cargs='…'), which runs any program"
 NODES = {
-    "IVSSwitch": NO_P4, "NOX": "Controller('c0', command='…', cargs='…') runs any program", "OVSSwitchONOS": NO_P4,
-    "Docker": "nodes are namespaces", "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
+    "IVSSwitch": NO_P4, "NOX": ANY_PROGRAM, "OVSSwitchONOS": NO_P4,
+    "Docker": NO_CONTAINERS, "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
     "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not supported", "physicalAP": NO_HARDWARE,
-    "Aircraft": "addStation with a position in three numbers", "Satellite": "addStation with mobility()",
+    "Aircraft": "use addStation, with a position of three numbers", "Satellite": "use addStation, with mobility()",
     "P4Switch": NO_P4, "P4AP": NO_P4, "P4Host": NO_P4,
 }  # fmt: skip
 LINKS = {
     "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE,
     **dict.fromkeys(("WifiDirectLink", "wifiDirectLink"), "Wi-Fi Direct is not supported"),
     "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not supported",
-    "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
-    "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",
+    "HostapdConfig": "use the keywords of addAccessPoint", "Association": "use setAssociation()",
+    "master": "use addAccessPoint", "managed": "stations are managed unless they have a link",
 }  # fmt: skip
 MINIEDIT = dict.fromkeys(
     ("netParse", "moduleDeps"), "MiniEdit draws windows, and a lane has none: run the Level 2 script that it exports"
 )
 VANET = {"vanet": NO_SUMO}
-PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "setPropagationModel of the network sets it")
+PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "use net.setPropagationModel()")
 MOBILITY = dict.fromkeys(
     ("Mobility", "mobility", "ConfigMobility", "ConfigMobLinks", "model", "Tracked"),
-    "mobility() and setMobilityModel() of the network set it",
+    "use net.mobility() or net.setMobilityModel()",
 )
 INSTEAD = {  # by module and missing name: what to do instead
     "mininet": MININET, "mininet.util": MINIEDIT, "mininet.moduledeps": MINIEDIT,
@@ -55,7 +57,7 @@ class HardwareIntf(Intf):
     """A hardware interface of the machine, which a lane lacks."""
 
     def __init__(self, name: str, *_: Any, **__: Any) -> None:
-        refuse(f"Intf({name!r})", "a lane has no interfaces of the machine; addLink makes those of nodes")
+        refuse(f"Intf({name!r})", "a lane has no interfaces of the machine; use addLink, which makes those of nodes")
 
 
 class snr:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The prompt, with the verbs of Mininet and Mininet-WiFi besides the lab's own. It reads lines from the terminal or
+"""The prompt, with the commands of Mininet and Mininet-WiFi, and the lab's own. It reads lines from the terminal or
 standard input; at the end of input the script continues."""
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class CLI(prompt.Shell):
     def do_link(self, line: str) -> None:
         """link A B up|down: switch the wires between two nodes."""
         if len(words := line.split()) != 3 or words[2] not in ("up", "down"):
-            raise ValueError("link: A B, up or down?")
+            raise ValueError("link: give two nodes, and up or down")
         self.mininet.configLinkStatus(*words)
 
     def do_noecho(self, line: str) -> None:
@@ -195,7 +195,7 @@ class CLI(prompt.Shell):
         if word.strip() not in ("start", "stop") or name not in self.mininet:
             super().do_switch(line)
         elif (node := self.mine(name)) not in (*self.mininet.switches, *self.mininet.aps):
-            raise ValueError(f"switch: {name} is a {node.kind}, and bridges nothing")
+            raise ValueError(f"switch: {name} is a {node.kind}; name a switch or an access point")
         else:
             getattr(node, word.strip())()
 
@@ -212,7 +212,7 @@ class CLI(prompt.Shell):
         dpctl add-flow in_port=1,actions=output:2
         """
         if not (words := line.split()):
-            raise ValueError("dpctl: a command of ovs-ofctl, as dump-flows")
+            raise ValueError("dpctl: give a command of ovs-ofctl, such as dump-flows")
         for node in (*self.mininet.switches, *self.mininet.aps):
             output(f"*** {node.name} {'-' * 72}\n{node.dpctl(*words)}")
 

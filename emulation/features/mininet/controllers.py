@@ -24,8 +24,8 @@ LEARNING = "ovs-testcontroller"  # makes switches learn addresses
 OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
 READY_S, STARTING_S, POLL_S = 30.0, 2.0, 0.05  # in lane time
 NOBODY = (
-    "{0}: no controller answers at {1}:{2}, so switches in failMode 'secure' have no flows; nothing outside reaches a "
-    "lane: start it in the script before the switches, as {0}.cmd('osken-manager my.py &')"
+    "{0}: no controller answers at {1}:{2}, so switches in failMode 'secure' have no flows. Programs outside the lane "
+    "cannot be reached: start the controller in the script before the switches, with {0}.cmd('osken-manager my.py &')"
 )
 
 

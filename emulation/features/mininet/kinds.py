@@ -26,16 +26,16 @@ OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca
 NET_NOTED = {
     **dict.fromkeys(("config4addr", "configure4addr"), "addLink(ap1, ap2, cls=_4address) makes such a link"),
     **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
-    "waitConnected": "nobody has to be waited for", "inNamespace": OWN_SPACE,
+    "waitConnected": "nothing has to be waited for", "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
-    "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
-    "set_tc_params": "the air says what arrives", "iot_module": "the lab has its own radios",
-    "ifb": "the air says what arrives", "wwan_module": "the lab has its own radios",
+    "disable_tcp_checksum": "checksums are correct", "rec_rssi": "telemetry(data_type='rssi') writes them",
+    "set_tc_params": "the air decides what arrives", "iot_module": "the lab has its own radios",
+    "ifb": "the air decides what arrives", "wwan_module": "the lab has its own radios",
 }  # fmt: skip
 NET_REFUSED = {
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
-    "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
-    **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
+    "roads": "there is no SUMO here; use mobility(), a model, or ReplayingMobility",
+    **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are network namespaces, not containers"),
     "driver": "hostapd has one driver here, nl80211, and CAPWAP is not supported",
     "json_file": "write the network as Python",
     "configWiFiDirect": "Wi-Fi Direct is not supported", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
@@ -52,9 +52,9 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 AUTHENTICATES = "hostapd of the access point authenticates by itself"
-ANEW = "there is no fast transition: a station that goes to another access point authenticates anew"
-SCANS = "channels with access points are looked at, and no others"
-BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
+NO_TRANSITION = "there is no fast transition: a station that changes its access point authenticates again"
+SCANS = "stations scan only channels that have access points"
+BGSCAN = "stations look for better access points of their network by themselves (docs/wlan.md)"
 PLANE = "motion is in the plane"
 NODE_NOTED = {
     "datapath": DATAPATH, "opts": DATAPATH, "dpopts": DATAPATH, "inNamespace": OWN_SPACE,
@@ -62,32 +62,33 @@ NODE_NOTED = {
     **dict.fromkeys(("cpu", "cores", "sched", "period_us"), FREE),
     **dict.fromkeys(("subnet", "localIntf", "flush"), "it is a host here"),
     **dict.fromkeys(("radius_server", "shared_secret", "eap_server"), AUTHENTICATES),
-    **dict.fromkeys(("model", "equipmentModel"), "the device's power is not known: txpower and antennaGain say it"),
-    "bssid_list": "all access points are looked for", "hostname": "nodes have the machine's",
-    **dict.fromkeys(("ieee80211r", "mobility_domain"), ANEW),
-    "beacon_int": "beacons come every 100 TU", "country_code": "channels are those of mode",
+    **dict.fromkeys(("model", "equipmentModel"), "the powers of devices are not known; set txpower and antennaGain"),
+    "bssid_list": "stations look for all access points", "hostname": "nodes have the machine's name",
+    **dict.fromkeys(("ieee80211r", "mobility_domain"), NO_TRANSITION),
+    "beacon_int": "beacons come every 100 TU", "country_code": "the mode decides which channels exist",
     **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
     **dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN),
     "min_z": PLANE, "max_z": PLANE,
 }  # fmt: skip
 NODE_REFUSED = {
     "wps_state": "WPS is not supported",
-    "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
+    "config": "use cmd instead, after net.build()", "phywlan": "the whole air is emulated",
     **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
-    "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
+    "battery_capacity": "batteries are not modelled", "voltage": "batteries are not modelled",
 }  # fmt: skip
 
-NO_SUMO = "there is no SUMO here: ReplayingMobility, mobility() or a model"
+NO_SUMO = "there is no SUMO here; use ReplayingMobility, mobility() or a model"
 CALLS = {
     "useExternalProgram": NO_SUMO, "roads": NO_SUMO, "wifiDirect": "Wi-Fi Direct is not supported",
     "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",
-    "setChannelRange": "channels are those of mode",
+    "setChannelRange": "the mode decides which channels exist",
     "addModem": "WWAN is not supported", "addBTDevice": "Bluetooth is not supported", "addWAN": "WWAN is not supported",
-    "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
-    "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
-    "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
+    "addAircraft": "use addStation, with a position of three numbers",
+    "addSatellite": "use addStation, with mobility()",
+    "setChannelEquation": "use setPropagationModel", "plotEnergyMonitor": "batteries are not modelled",
+    "addDocker": "nodes are network namespaces, not containers", "addPhysicalBaseStation": "the whole air is emulated",
 }  # fmt: skip
 PLOT_TAKEN = ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z")
 PLOT_NOTED = {"image": "films have no picture behind them"}

@@ -2,7 +2,7 @@
 """The network of `emulation.net` for a script's calls, with Mininet's names and addresses.
 
 `Lab` gets nodes, links and motion as from any script. `revised` then puts Mininet's names of interfaces, its addresses
-and its access points' networks into the plan, which is plain JSON. So the rest of the lab knows nothing of Mininet.
+and its access points' networks into the plan, which is plain JSON. So the rest of the lab does not depend on Mininet.
 What happens from `Mininet.build` to `stop` is kept like a run."""
 
 from __future__ import annotations

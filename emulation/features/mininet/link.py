@@ -102,14 +102,14 @@ class _Peers(Wireless):
     taken: tuple[str, ...] = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range", "freq",
                               *WIDTH)  # fmt: skip
     noted: ClassVar[dict[str, str]] = {
-        "ap_scan": "nobody scans for a cell that has a channel",
+        "ap_scan": "a cell with a channel needs no scan",
         "ibss": "the cell has a BSSID of its own",
         **dict.fromkeys(Link.taken, BY_THE_AIR),
         "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
     }  # fmt: skip
     refused: ClassVar[dict[str, str]] = {
         "passwd": "only access points' links are encrypted here", "encrypt": "only access points' links are encrypted",
-        "bitrates": "mode says the rates, of which minstrel chooses; or sta1.cmd('iw dev sta1-wlan0 set bitrates …')",
+        "bitrates": "minstrel chooses among the rates of the mode; or use sta1.cmd('iw dev sta1-wlan0 set bitrates …')",
     }  # fmt: skip
 
 

@@ -194,7 +194,7 @@ class Medium:
         if self.model == "twoRayGround":
             heights = {intf.antennaHeight for intf in self.radios()} or {1.0}
             if len(heights) > 1:
-                raise Misuse("antennaHeight: with twoRayGround all antennas have the same height")
+                raise Misuse("antennaHeight: twoRayGround needs one height for all antennas; give the same to all")
             model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
             return {"propagation": model}
         if self.model == "ITU":

@@ -239,7 +239,9 @@ class Mobility:
     def go_on(self, paths: dict[str, list[Waypoint]]) -> None:
         """In a running network, move nodes from now on. Raises Misuse or OSError."""
         if paths and self.net.lab:
-            note("motion begins while the network runs: a client without mobility before net.build() keeps its network")
+            note(
+                "nodes start to move in a running network: a station that did not move before net.build() does not roam"
+            )
             self.net.lab.go(paths)
             self.stages.clear()
 
@@ -248,7 +250,7 @@ class Mobility:
         if stage not in ("start", "stop"):
             raise Misuse(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")
         if node.kind not in ("station", "ap"):
-            raise Misuse(f"mobility({node.name}): it is a {node.kind}, and has no radio")
+            raise Misuse(f"mobility({node.name}): it is a {node.kind}; only stations and access points move")
         where = place(f"mobility({node.name})", said["position"]) if said.get("position") is not None else None
         at = numeric(f"mobility({node.name}): time", said.get("time", 0))
         self.stages.setdefault(node.name, []).append((at, where, stage))
@@ -277,7 +279,7 @@ class Mobility:
         coords = [place(f"{node.name}.coord", each) for each in node.coord]
         (first, begin, one), (last, end, other) = stages[0], stages[-1]
         if len(stages) != 2 or (one, other) != ("start", "stop") or first >= last:
-            raise Misuse(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
+            raise Misuse(f"mobility({node.name}): give one 'start', and one 'stop' at a later time")
         points = [*([begin] if begin is not None else []), *coords, *([end] if end is not None else [])]
         if not points:
             raise Misuse(f"mobility({node.name}): give its positions, as position= or {node.name}.coord")
@@ -310,7 +312,7 @@ class Mobility:
             if begin_s + at >= end_s or len(found) >= MOST_LEGS:
                 break
         if len(found) >= MOST_LEGS and self.stop_s is None:
-            note(f"setMobilityModel: after its {MOST_LEGS}th leg a node stops")
+            note(f"setMobilityModel: each node stops after {MOST_LEGS:,} legs")
         return apart(cut(found, end_s))
 
     def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:

@@ -39,6 +39,8 @@ from traffic.ping import ping
 
 LISTEN = 6654  # the first port of switches
 PING_S = 1.0  # how long to wait for an answer
+ADDS = {"host": "addHost", "switch": "addSwitch", "controller": "addController", "station": "addStation",
+        "ap": "addAccessPoint"}  # fmt: skip
 UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("", 0.0)}
 
 
@@ -127,11 +129,13 @@ class Mininet:
     def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
         """Add a node of a class, whose keywords a table has. Raises Misuse."""
         if name in self.nameToNode:
-            raise Misuse(f"there is a node {name} already")
+            raise Misuse(f"the node {name} exists; choose another name")
         cls, fixed = kinds.class_of(name, cls, usual)
         params = {**fixed, **params}
         if cls.kind != usual.kind:
-            raise Misuse(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
+            raise Misuse(
+                f"{name}: {cls.__name__} is a {cls.kind}, not a {usual.kind}; add it with net.{ADDS[cls.kind]}"
+            )
         if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may take other keywords
             check(name, params, kinds.NODE_TAKEN[cls.kind], kinds.NODE_NOTED, kinds.NODE_REFUSED, lenient=True)
         node: Node = cls(name, **params)
@@ -270,7 +274,7 @@ class Mininet:
     def over_four_addresses(self, a: Node, b: Node | None, call: str) -> Link:
         """Return the link of two access points, of which `_4addr` may say which one is the client. Raises Misuse."""
         if b is None or {a.kind, b.kind} != {"ap"}:
-            raise Misuse(f"{call}: it is between two access points")
+            raise Misuse(f"{call}: _4address joins two access points")
         if a.params.get("_4addr") == "client" != b.params.get("_4addr"):
             a, b = b, a
         one, other = a.wintf(), b.wintf()
@@ -279,7 +283,7 @@ class Mininet:
                 f"{call}: links of four addresses are not encrypted here: {a.name} has encrypt={one.encrypt!r}"
             )
         if (one.mode, str(one.channel)) != (other.mode, str(other.channel)):
-            raise Misuse(f"{call}: both need one mode and channel, as the client is on the radio of {b.name}")
+            raise Misuse(f"{call}: both need the same mode and channel: the client uses the radio of {b.name}")
         one.wds = True
         return link._4address(one, other, {})
 
@@ -374,7 +378,7 @@ class Mininet:
             if not self.controllers and self.classes.get("controller"):
                 self.addController("c0")
         if not self.all_nodes():
-            raise Misuse("build: there is no node yet")
+            raise Misuse("build: there is no node yet; add one first, for example with net.addStation")
         self.prepare()
         self.lab = lab = Lab(self)
         lab.film = self.filmed
@@ -515,7 +519,7 @@ class Mininet:
     def configLinkStatus(self, src: str, dst: str, status: str) -> None:
         """Switch the links between two nodes up or down."""
         if not (found := self.linksBetween(src, dst)):
-            raise Misuse(f"configLinkStatus: there is no link between {src} and {dst}")
+            raise Misuse(f"configLinkStatus: there is no link between {src} and {dst}; net.links lists all links")
         for made in found:
             made.switch(status == "up")
 

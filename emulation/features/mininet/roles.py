@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Roles of nodes besides hosts: stations, cars, access points, switches."""
+"""Roles of nodes other than hosts: stations, cars, access points, switches."""
 
 from __future__ import annotations
 
@@ -304,7 +304,9 @@ class NAT(Host):
     """A host that answers for all addresses outside the network, where Mininet's leads to them."""
 
     def config(self, **params: Any) -> dict[str, Any]:
-        note(f"{self.name}: it answers pings to all addresses outside, but a lane reaches no other network")
+        note(
+            f"{self.name}: it answers pings to all addresses outside, but nothing else: no other network can be reached"
+        )
         if self.lane:
             self.must("ip", "route", "add", "local", "default", "dev", "lo", "table", "main")
         return super().config(**params)

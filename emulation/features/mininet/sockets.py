@@ -28,7 +28,7 @@ class SocketServer:
     def __init__(self, net: Mininet, ip: str = IP, port: int = PORT) -> None:
         self.net, self.address = net, (ip, int(port))
         self.open: list[socket.socket] = []
-        note(f"socketServer: {ip}:{port} is the lane's: programs that the script starts reach it, and no others")
+        note(f"socketServer: only programs that the script starts can reach {ip}:{port}")
 
     def begin(self, loop: Loop, _: int) -> None:
         server = socket.create_server(self.address)

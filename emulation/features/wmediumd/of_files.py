@@ -31,7 +31,7 @@ class Flow(click.ParamType[tuple[str, str], str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         source, _, to = str(value).partition(",")
         if not (source and to):
-            self.fail(f"{value}: from which station to which? sta1,sta3")
+            self.fail(f"{value}: give its source and its destination, such as sta1,sta3")
         return source, to
 
 

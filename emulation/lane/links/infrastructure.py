@@ -46,7 +46,7 @@ ROAM_DB = 8.0  # above the reception threshold
 NEVER_S = 1_000_000
 PATIENT = f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"  # no client is dropped
 NO_FIXED_RATE = (
-    "this kernel's mac80211 is built without debugfs, by which a rate is held that is none of the basic ones: "
+    "this kernel's mac80211 is built without debugfs, which fixes a rate that is not a basic rate: "
     "add --basic-rates {:g}, or use --lane virtual"
 )
 

@@ -66,7 +66,7 @@ class Routing(routing.Routing):
             while missing := [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]:
                 running[node.name].check()
                 if time.monotonic() > deadline:
-                    message = f"{node.name}: {PROGRAM} knows no way to {', '.join(missing)} after {CONVERGENCE_S:g} s"
+                    message = f"{node.name}: {PROGRAM} has no route to {', '.join(missing)} after {CONVERGENCE_S:g} s"
                     raise NetlinkError(errno.ENETUNREACH, message)
                 select.select([], [], [], CHECK_S)
 

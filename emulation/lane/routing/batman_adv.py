@@ -90,7 +90,7 @@ class Routing(routing.Routing):
                 ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known_addresses(netlink, node)
             ]:
                 if time.monotonic() > deadline:
-                    message = f"{node.name}: batman-adv knows no way to {', '.join(missing)} after {CONVERGENCE_S:g} s"
+                    message = f"{node.name}: batman-adv has no route to {', '.join(missing)} after {CONVERGENCE_S:g} s"
                     raise NetlinkError(errno.ENETUNREACH, message)
                 select.select([], [], [], CHECK_S)
 

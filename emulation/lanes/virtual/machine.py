@@ -265,8 +265,8 @@ class Machine:
         ):
             raise self.failure(
                 Reason.STILL,
-                f"time stands still, {self.air_s:.1f} s or more into the run: {who} runs on and on and waits "
-                "for nothing, as one does that asks again and again whether something is ready, or gets no memory",
+                f"virtual time has stopped, {self.air_s:.1f} s or more into the run: {who} runs and never waits. "
+                "It may poll in a loop: let it sleep between polls. Or it may have no memory left: use fewer stations",
             )
 
     def time_limit_error(self, kernel: Path) -> LaneError:
@@ -284,7 +284,7 @@ class Machine:
         if self.error and self.error.get("errno") == errno.ENOSPC:
             raise self.failure(Reason.DISK_FULL, f"{self.folder}: {self.error['error']}")
         if NO_MEMORY in self.crash:
-            raise self.failure(Reason.MEMORY, "have fewer stations in earshot of each other, or fewer flows at once")
+            raise self.failure(Reason.MEMORY, "use fewer stations within range of each other, or fewer flows at once")
         if NO_ROOM in self.crash:
             raise self.failure(Reason.MEMORY, "there is no more room for it; $TMPDIR can name another folder")
         if self.crash:

@@ -74,7 +74,7 @@ def test_the_lines_that_ran_are_those_of_all_seeds() -> None:
         return Report(Stage.WORKOUT, data={"coverage": {"m.c": {str(10 * n): c for n, c in enumerate(counts, 1)}}})
 
     (merged,) = merge([[report(1, 0, 0, 0, 2, 0)], [report(0, 0, 0, 3, 1, 0)]])
-    assert coverage.summary(merged.data["coverage"]) == "3 of its 6 lines ran; not m.c:20-30, m.c:60"
+    assert coverage.summary(merged.data["coverage"]) == "3 of its 6 lines ran; these did not: m.c:20-30, m.c:60"
     assert coverage.summary({}) == ""
 
 

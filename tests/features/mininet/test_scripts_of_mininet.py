@@ -302,7 +302,7 @@ def test_names_of_a_machine(stage):
     told = after(lines, "*** dcflab: ")
     begins = ["CPULimitedHost", "nat0", "nax_x=100", "socketServer", "the script caught an error and went on"]
     assert [line.split(":")[0] for line in told] == begins
-    assert "machine.py, line 41: sta3: phywlan: the air is emulated" in told[-1]
+    assert "machine.py, line 41: sta3: phywlan: the whole air is emulated" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
         "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
         r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
@@ -610,7 +610,7 @@ def test_a_program_that_is_not_there_is_said(stage):
 
 
 def test_a_refusal_names_the_line(stage):
-    with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: phywlan: the air is emulated") as caught:
+    with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: phywlan: the whole air is emulated") as caught:
         stage.play(BEGIN + "net.addStation('sta2', phywlan='wlan0')\n")
     assert caught.value.reason is Reason.MISUSE
 
@@ -645,11 +645,14 @@ def test_a_refusal_names_the_line(stage):
         ("net.addAccessPoint('ap1', authmode='open'); net.build()", "ap1-wlan1: authmode='open': the only value is"),
         (
             "from mn_wifi.link import _4address; net.addLink(sta1, net.addAccessPoint('ap1'), cls=_4address)",
-            "addLink(sta1, ap1, cls=_4address): it is between two access points",
+            "addLink(sta1, ap1, cls=_4address): _4address joins two access points",
         ),
         ("sta1.wintfs[0].config(bw=5)", "sta1-wlan0.config is not supported: it sets up an end of a wire"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is not a kind of link here"),
-        ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not supported: the air is emulated"),
+        (
+            "from mn_wifi.link import physicalMesh",
+            "mn_wifi.link.physicalMesh is not supported: the whole air is emulated",
+        ),
         ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not supported: 802.15.4 is not supported"),
         ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
         ("net.setMobilityModel(model='CRB')", "setMobilityModel: there is no model 'CRB' here; there are: R"),
@@ -665,6 +668,10 @@ def test_a_refusal_names_the_line(stage):
         ("net.addStation('sta2', freq=5)", "sta2-wlan0: freq=5: mode 'g' is of 2.4 GHz"),
         ("net.addAccessPoint('ap1', band=40)", "ap1-wlan1: band=40: channels of mode 'g' are 20 MHz wide"),
         ("net.addStation('sta2', position='1,2,3,4')", "sta2: '1,2,3,4' is not a position"),
+        (
+            "from mininet.node import Controller; net.addHost('c1', cls=Controller)",
+            "c1: Controller is a controller, not a host; add it with net.addController",
+        ),
         ("net.addLink(sta1, net.addController('c1'))", "addLink: c1 is a controller, which has no links"),
         ("net.telemetry(nodes='sta1')", "telemetry: nodes='sta1': write nodes=[sta1, sta2]"),
         ("sta1.params['rssi']", "params['rssi'] does not exist: use sta1.wintfs[0].rssi"),

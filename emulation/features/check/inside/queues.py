@@ -174,11 +174,11 @@ class Queues:
         node = random.choice(self.playground.nodes)
         numbers = random.sample(list(self.accepted), min(random.randint(1, MOST_CHANGED), len(self.accepted)))
         options = [(number, random.choice(self.accepted[number])) for number in numbers]
-        action = random.choice(("options", "anew", "behind a token bucket", "removed"))
+        action = random.choice(("options", "put again", "behind a token bucket", "removed"))
         what = f"qdisc {kind} at {node.name} {action}"
         if action == "options":
             self.accepts(node, options)
-        elif action == "anew":
+        elif action == "put again":
             self.job.attempt(what, lambda: put(node, "pfifo"))
             self.accepts(node, options)
         elif action == "removed":
@@ -191,7 +191,7 @@ class Queues:
 
     def renew(self, node: Node) -> None:
         """Remove it and put it again, if possible."""
-        self.job.attempt(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
+        self.job.attempt(f"qdisc {self.kind} at {node.name} put again", lambda: put(node, "pfifo"))
         self.accepts(node, [])
 
     def set_each_option(self, node: Node) -> None:
@@ -214,7 +214,7 @@ class Queues:
 
 
 def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0) -> None:
-    """Make a qdisc the root of a node's link, or a child; change it if it is there already.
+    """Make a qdisc the root of a node's link, or a child; change it if it exists.
 
     Raises NetlinkError if the kernel refuses.
     """

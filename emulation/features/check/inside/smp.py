@@ -219,16 +219,16 @@ class Load:
                 self.job.attempt(described({name: first}), lambda: self.module.set(name, first))
 
     def change_queue(self) -> None:
-        """Change the qdisc of an island, or put it anew, or behind a bucket, which peeks."""
+        """Change the qdisc of an island, or put it again, or behind a bucket, which peeks."""
         random, kind, accepted = self.random, self.queues.kind or "", self.queues.accepted
         node = random.choice(self.nodes)
         numbers = random.sample(sorted(accepted), min(random.randint(0, queues.MOST_CHANGED), len(accepted)))
         options = build([(number, random.choice(accepted[number])) for number in numbers])
-        action = random.choice(("options", "anew", "behind a token bucket"))
+        action = random.choice(("options", "put again", "behind a token bucket"))
         what = f"qdisc {kind} at {node.name} {action}"
         if action == "behind a token bucket":
             self.job.attempt(what, lambda: queues.put_behind_bucket(node, kind, FAST))
-        elif action == "anew":
+        elif action == "put again":
             self.job.attempt(what, lambda: queues.put(node, "pfifo"))
         self.job.attempt(what, lambda: queues.put(node, kind, options if action == "options" else None))
 

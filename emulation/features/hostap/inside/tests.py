@@ -156,7 +156,9 @@ def start(commands: Sequence[Sequence[str]], sockets: Sequence[str], stack: cont
                 last = programs.last_line(f"{LOGS}/daemon{number}")
                 raise programs.ended_error("hostap's tests", commands[number][0], process.returncode, last)
         if waiting and time.monotonic() > deadline:
-            raise OSError(f"hostap's tests: nothing answers at {waiting[0]} after {START_S:g} s")
+            raise OSError(
+                f"hostap's tests: nothing answers at {waiting[0]} after {START_S:g} s; read logs/ in the run folder"
+            )
         time.sleep(POLL_S * bool(waiting))
 
 

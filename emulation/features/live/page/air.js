@@ -19,7 +19,7 @@ class Air {
     this.network = network;
     this.names = network.nodes.map((node) => node.name);
     this.number = new Map(this.names.map((name, n) => [name, n]));
-    this.states = [];   // that of the moment shown, and those after it
+    this.states = [];   // the state at the time shown, and those after it
     this.frames = [];   // nearly in the order of their starts
     this.unsaid = new Map();  // those whose outcome is not known, by start and sender
     this.now = 0;       // the moment shown, ns

@@ -102,7 +102,7 @@ class Edge:
                     continue
                 error, sentence = netlink.acknowledgement(kind, flags, body)
                 if error == errno.EBUSY:
-                    raise NetlinkError(error, "hwsim has a medium already: another wmediumd, or an air")
+                    raise NetlinkError(error, "hwsim already has a medium; end the other wmediumd, or unload dcf80211")
                 if error:
                     raise NetlinkError(error, f"hwsim: {sentence or os.strerror(error)}")
                 return

@@ -2,7 +2,7 @@
 """libconfig: the grammar of wmediumd's configuration files (https://hyperrealm.github.io/libconfig/, 1.7).
 
 Each value keeps its line, because many errors are not errors of grammar. PyPI's libconf loses the lines, and takes the
-last of two settings with one name where libconfig refuses; besides, lanes have the standard library only.
+last of two settings with one name where libconfig refuses; and lanes have the standard library only.
 
 Grammar: settings are `name = value;` or `name : value;`, where the end may be `;`, `,` or nothing. A value is a number,
 a word, a string, an array `[…]` of scalars of one type, a list `(…)` of anything, or a group `{…}` of settings.
@@ -106,7 +106,7 @@ def _tokens(text: str, name: str, depth: int = 0) -> Iterator[Token]:
         at, kind = found.end(), str(found.lastgroup if found.lastgroup != "file" else "include")
         if kind == "include":
             if text[: found.start()].rpartition("\n")[2].strip():
-                raise place.refuse("@include is at the beginning of a line")
+                raise place.refuse("@include must begin its line")
             yield from _included(os.path.join(os.path.dirname(name), found["file"]), place, depth + 1)
         elif kind not in ("space", "line"):
             yield Token(kind, found[0], place)

@@ -94,7 +94,10 @@ class Medium(Air):
         return {"version": 1, "counted": False, **nothing, "stations": stations}
 
     def refuse(self, *_: Any, **__: Any) -> None:
-        raise NetlinkError(errno.EOPNOTSUPP, "nothing can be changed while wmediumd is the medium")
+        raise NetlinkError(
+            errno.EOPNOTSUPP,
+            "wmediumd reads its settings once, at the start; set them before, or use --medium dcf80211",
+        )
 
     set_station = set_powers = set_trajectory = set_table = refuse
 

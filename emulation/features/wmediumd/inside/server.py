@@ -54,7 +54,9 @@ class Server:
                 raise
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 if probe.connect_ex(self.path) == 0:
-                    raise OSError(errno.EADDRINUSE, f"{self.path}: another medium listens there") from None
+                    raise OSError(
+                        errno.EADDRINUSE, f"{self.path}: another medium listens there; end it, or give another path"
+                    ) from None
             os.unlink(self.path)
             self.socket.bind(self.path)
 

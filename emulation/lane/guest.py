@@ -154,7 +154,9 @@ def plan() -> int:
 
 
 def script(path: str, *arguments: str) -> int:
-    """Run a user's Python script, with the packages of its environment."""
+    """Run a user's Python script, with the packages of its environment. At SIGQUIT it reports the lines at which its
+    threads are, also if it waits for nothing."""
+    import faulthandler
     import importlib
     import runpy
     import site
@@ -173,6 +175,8 @@ def script(path: str, *arguments: str) -> int:
     for part in importlib.import_module("emulation.features").parts("packages"):
         part.install()
     Misuse.raised = []
+    if reports >= 0:
+        faulthandler.register(signal.SIGQUIT, reports)
     try:
         with at_program_end:
             runpy.run_path(path, run_name="__main__")

@@ -16,7 +16,7 @@ import pytest
 
 from emulation.lane.userland import DATE_S
 from emulation.lanes import Listener
-from emulation.lanes.virtual import LaneError, Reason
+from emulation.lanes.virtual import LaneError, Reason, machine
 from emulation.lanes.virtual.machine import CTRL_C_LIMIT, Machine
 
 WAIT = "import signal; signal.pause()"
@@ -102,6 +102,24 @@ def test_the_wall_clock_limit_names_the_culprit(bench, text, said):
     with pytest.raises(LaneError, match=said) as caught:
         bench.script(text, wall_limit_s=1.5)
     assert caught.value.reason is Reason.WALL_LIMIT
+
+
+def test_ctrl_c_names_the_line_of_a_script_that_waits_for_nothing(bench, monkeypatch):
+    text = "import threading\nthreading.Timer(1, int).start()\nprint('began', flush=True)\n"
+    loop = "while threading.active_count() > 1:\n    pass\n"
+
+    def heard(line):
+        if line == "began":
+            monkeypatch.setattr(machine, "CHECK_S", 0.1)
+            monkeypatch.setattr(machine, "STILL_CHECKS", 2)
+        else:
+            assert line == machine.MAY_STAND
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "heard", heard)
+    with pytest.raises(LaneError, match=r"never waits at script\.py, line [45]\.") as caught:
+        bench.script(text + loop)
+    assert caught.value.reason is Reason.STILL
 
 
 def test_a_missing_kernel_is_an_error_of_its_own(bench, tmp_path):

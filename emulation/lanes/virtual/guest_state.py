@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read from outside which program a User-Mode Linux guest runs, for the message when a run hangs.
+"""Read from outside which program a User-Mode Linux guest runs, for the message when a run hangs, and interrupt it.
 
 A guest in an endless loop cannot answer. But its kernel is a process of ours with a symbol table. `cpu_tasks[0]` points
 to the running task. A task has its program's name where `init_task` has "swapper".
 """
 
+import contextlib
 import functools
+import os
+import signal
 import struct
 from pathlib import Path
 
@@ -44,6 +47,25 @@ def virtual_time_ns(pid: int, kernel: Path) -> int | None:
             return int.from_bytes(memory.read(8), "little")
     except (OSError, KeyError, ValueError, OverflowError, struct.error):
         return None
+
+
+def advance_clock(pid: int, kernel: Path) -> None:
+    """Let the time of the guest with this process id advance to its next timer, although a program runs and never
+    waits. Then its kernel handles input and signals. The run is not repeatable any more."""
+    with contextlib.suppress(OSError, KeyError, ValueError, OverflowError, struct.error):
+        symbols = elf_symbols(kernel.read_bytes(), (b"time_travel_time", b"time_travel_timer_event"))
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+                memory.seek(symbols[b"time_travel_timer_event"][0])
+                timer = memory.read(8)  # the time of its next interrupt comes first
+                memory.seek(symbols[b"time_travel_time"][0])
+                if memory.read(8)[::-1] < timer[::-1]:
+                    memory.seek(symbols[b"time_travel_time"][0])
+                    memory.write(timer)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        os.killpg(pid, signal.SIGALRM)  # the kernel's timer interrupt, and a return of its program to the kernel
 
 
 @functools.cache

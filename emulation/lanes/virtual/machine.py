@@ -24,7 +24,7 @@ from emulation.files.foreign import parsed
 from emulation.lanes import Clock, LaneError, LaneResult, Listener, Reason, Terminated
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
-from emulation.lanes.virtual.guest_state import running_program, virtual_time_ns
+from emulation.lanes.virtual.guest_state import advance_clock, running_program, virtual_time_ns
 from emulation.lanes.virtual.reports import parse
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
@@ -33,12 +33,21 @@ NO_ROOM = "Kernel mode signal 7"  # in the file that holds its memory
 POWERED_OFF = "reboot: Power down"  # the last message, which gives no reason
 NO_TERMINALS = "check_one_sigio failed"  # about terminals of the host; the lane must not open any
 PATIENCE = 99  # reads of printed output; together more than a pipe holds
-CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
+CONTROL_C, END_OF_INPUT, QUIT = b"\x03", b"\x04", b"\x1c"
 CTRL_C_LIMIT = 5  # this many Ctrl-C in a row end the run; fewer go to the program
 LONGEST = 1 << 22  # length of a line
 CHECK_S, STILL_CHECKS = 5.0, 12  # how often its clock is checked; how many checks may show the same time
 SET_UP_CHECKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
 NEVER_STILL = ("plan",)  # commands in which the clock never stops for so long, as no program of a user runs
+MAY_STAND = (
+    f"*** dcflab: virtual time has stopped for {STILL_CHECKS * CHECK_S:.0f} s: the script computes, or it waits in a loop "
+    "that neither sleeps nor reads the clock. Ctrl-C ends the run and names its line"
+)
+ANSWER_S, TRIES = 0.2, 10  # how long to wait for a script's lines, and how often
+# A line of a Python stack trace in a file of the user's; the innermost comes first (`emulation.lane.guest.script`).
+OWN_FRAME = re.compile(
+    r'^  File "(?!<|/usr/|/run/lab/(?!copy/)|[^"]*/site-packages/|[^"]*/init\.py)([^"]*)", line (\d+)', re.M
+)
 
 
 class Wires(NamedTuple):
@@ -108,12 +117,17 @@ class Machine:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for end in guest_ends:
                     end.close()
+                self.reports = reports
                 ears = {out: self.listener.line, console: self.on_kernel_message, reports: self.on_report}
                 self.program = program
                 self.listener.started()
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
             except TimeoutError:
                 raise self.time_limit_error(program) from None
+            except KeyboardInterrupt:
+                if self.still:
+                    raise self.hang() from None
+                raise
             finally:
                 self.kill()
                 self.process.wait()
@@ -133,7 +147,7 @@ class Machine:
                         source, line = heard.popleft()
                         handlers[source](line.decode(errors="replace").rstrip("\r"))
                     left_s = None if self.deadline is None else self.deadline - time.monotonic()
-                    if self.verb in NEVER_STILL:
+                    if self.clock is Clock.VIRTUAL:
                         left_s = CHECK_S if left_s is None else min(left_s, CHECK_S)
                     ready = selector.select(left_s)
                     if self.deadline and time.monotonic() > self.deadline:
@@ -160,9 +174,11 @@ class Machine:
                     raise
                 except KeyboardInterrupt:  # at any time: lines that were received are kept
                     self.interrupts += 1
-                    if not self.interactive or self.interrupts >= CTRL_C_LIMIT:
+                    if not self.interactive or self.interrupts >= (2 if self.still else CTRL_C_LIMIT):
                         raise
                     self.type(CONTROL_C)
+                    if self.still:
+                        advance_clock(self.process.pid, self.program)
 
     def kill(self) -> None:
         """Kill the kernel and its guests: its process group, which exists until the kernel has been waited for."""
@@ -238,6 +254,7 @@ class Machine:
             if self.interrupts >= CTRL_C_LIMIT:
                 raise
             text = ""
+        self.looked, self.still = time.monotonic(), 0
         self.send_signal(signal.SIGCONT)
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
 
@@ -252,28 +269,59 @@ class Machine:
                 raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
 
     def check_clock(self) -> None:
-        """Check virtual time. Raises LaneError if it has not advanced for long: a program runs and never waits."""
+        """Check virtual time. If it has not advanced for long, a program runs and never waits: raise LaneError, or for
+        a script, which may compute, print a note once."""
         now = time.monotonic()
-        if self.verb not in NEVER_STILL or self.clock is not Clock.VIRTUAL or now < self.looked + CHECK_S:
+        if self.clock is not Clock.VIRTUAL or now < self.looked + CHECK_S:
             return
         shown_ns = virtual_time_ns(self.process.pid, self.program)
         same = shown_ns is not None and shown_ns == self.clock_ns
         self.still = self.still + 1 if same else 0
         self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
-        if self.still >= (STILL_CHECKS if self.runs else SET_UP_CHECKS) and (
-            who := running_program(self.process.pid, self.program)
+        if self.verb not in NEVER_STILL:
+            if self.still == STILL_CHECKS:
+                self.listener.line(MAY_STAND)
+        elif self.still >= (STILL_CHECKS if self.runs else SET_UP_CHECKS) and running_program(
+            self.process.pid, self.program
         ):
-            raise self.failure(
-                Reason.STILL,
-                f"virtual time has stopped, {self.air_s:.1f} s or more into the run: {who} runs and never waits. "
-                "It may poll in a loop: let it sleep between polls. Or it may have no memory left: use fewer stations",
-            )
+            raise self.hang()
+
+    def hang(self) -> LaneError:
+        """Return the error of a program that waits for nothing while time stands still."""
+        who = running_program(self.process.pid, self.program) or "a program"
+        since = f", {self.air_s:.1f} s or more into the run" if self.verb in NEVER_STILL else ""
+        return self.failure(
+            Reason.STILL,
+            f"virtual time has stopped{since}: {who} runs and never waits{self.place()}. "
+            "It may poll in a loop: let it sleep between polls. Or it may have no memory left: use fewer stations",
+        )
+
+    def place(self) -> str:
+        """Return where a script is that waits for nothing, as " at FILE, line N", for each of its threads; empty if it
+        does not answer. The script cannot go on afterwards."""
+        if self.verb in NEVER_STILL:
+            return ""
+        self.type(QUIT)
+        said = ""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.reports, selectors.EVENT_READ)
+            for _ in range(TRIES):
+                advance_clock(self.process.pid, self.program)
+                while selector.select(ANSWER_S) and (data := read(self.reports.fileno())):
+                    said += data.decode(errors="replace")
+                if said:
+                    break
+        found = [OWN_FRAME.search(thread) for thread in said.split("\n\n")]
+        places = [f"{os.path.basename(frame[1])}, line {frame[2]}" for frame in found if frame]
+        return f" at {' and '.join(dict.fromkeys(places))}" if places else ""
 
     def time_limit_error(self, kernel: Path) -> LaneError:
         running = running_program(self.process.pid, kernel)
         who = {None: "", "": "; every program in it was waiting"}.get(running, f"; {running} was running in it")
         wall_s = time.monotonic() - self.started
-        return self.failure(Reason.WALL_LIMIT, f"stopped after {wall_s:.0f} s, at {self.air_s:.1f} s of air time{who}")
+        where = self.place() if self.still else ""
+        detail = f"stopped after {wall_s:.0f} s, at {self.air_s:.1f} s of air time{who}{where}"
+        return self.failure(Reason.WALL_LIMIT, detail)
 
     def failure(self, reason: Reason, detail: str = "") -> LaneError:
         return LaneError(reason, detail, self.kernel_messages)

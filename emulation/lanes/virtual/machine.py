@@ -40,8 +40,8 @@ CHECK_S, STILL_CHECKS = 5.0, 12  # how often its clock is checked; how many chec
 SET_UP_CHECKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
 NEVER_STILL = ("plan",)  # commands in which the clock never stops for so long, as no program of a user runs
 MAY_STAND = (
-    f"*** dcflab: virtual time has stopped for {STILL_CHECKS * CHECK_S:.0f} s: the script computes, or it waits in a loop "
-    "that neither sleeps nor reads the clock. Ctrl-C ends the run and names its line"
+    f"*** dcflab: virtual time has stopped for {STILL_CHECKS * CHECK_S:.0f} s: the script computes, or it waits in a "
+    "loop that neither sleeps nor reads the clock. Ctrl-C ends the run and names its line"
 )
 ANSWER_S, TRIES = 0.2, 10  # how long to wait for a script's lines, and how often
 # A line of a Python stack trace in a file of the user's; the innermost comes first (`emulation.lane.guest.script`).

@@ -8,6 +8,7 @@ section 6.4.1: the difference between the delays of consecutive arrivals, smooth
 from __future__ import annotations
 
 from array import array
+from operator import lt, sub
 
 from traffic.spread import spread
 
@@ -53,27 +54,30 @@ class Datagrams:
         self.arrived, self.hops = self.arrived + 1, self.hops + hops
         self.since = [self.since[0] + 1, self.since[1] + delay_ns]
 
-    def arrive_many(self, numbers: list[int], hops: list[int], now_ns: int) -> None:
-        """Record arrivals at one instant. Numbers that were not sent belong to another sender."""
+    def arrive_many(self, numbers: list[int], hops: list[int], times_ns: list[int]) -> None:
+        """Record arrivals in the order of their times. Numbers that were not sent belong to another sender."""
         if not numbers:
             return
-        first, after = numbers[0], numbers[0] + len(numbers)
-        if not self.highest < first or after > len(self.sent_ns) or numbers != list(range(first, after)):
-            for number, over in zip(numbers, hops, strict=True):
+        first, last = numbers[0], numbers[-1]
+        if not self.highest < first or last >= len(self.sent_ns) or not all(map(lt, numbers, numbers[1:])):
+            for number, over, at_ns in zip(numbers, hops, times_ns, strict=True):
                 if 0 <= number < len(self.sent_ns):
-                    self.arrive(number, now_ns, over)
+                    self.arrive(number, at_ns, over)
             return
         # The usual case, and the same without a call for each.
-        delays_ns = [now_ns - sent_ns for sent_ns in self.sent_ns[first:after]]
-        self.delay_ns[first:after] = array("q", delays_ns)
-        before_ns, jitter_ns, jitters_ns = self.before_ns, self.jitter_ns, self.jitters_ns
-        for delay_ns in delays_ns:
-            if before_ns is not None:
-                jitter_ns += (abs(delay_ns - before_ns) - jitter_ns) / 16
-                jitters_ns += jitter_ns
-            before_ns = delay_ns
-        self.before_ns, self.jitter_ns, self.jitters_ns = before_ns, jitter_ns, jitters_ns
-        self.highest, self.last_ns = after - 1, now_ns
+        delays_ns = list(map(sub, times_ns, map(self.sent_ns.__getitem__, numbers)))
+        if last - first + 1 == len(numbers):
+            self.delay_ns[first : last + 1] = array("q", delays_ns)
+        else:
+            for number, delay_ns in zip(numbers, delays_ns, strict=True):
+                self.delay_ns[number] = delay_ns
+        row_ns = delays_ns if self.before_ns is None else [self.before_ns, *delays_ns]
+        jitter_ns, jitters_ns = self.jitter_ns, self.jitters_ns
+        for change_ns in map(abs, map(sub, row_ns[1:], row_ns)):
+            jitter_ns += (change_ns - jitter_ns) / 16
+            jitters_ns += jitter_ns
+        self.before_ns, self.jitter_ns, self.jitters_ns = delays_ns[-1], jitter_ns, jitters_ns
+        self.highest, self.last_ns = last, times_ns[-1]
         self.arrived, self.hops = self.arrived + len(numbers), self.hops + sum(hops)
         self.since = [self.since[0] + len(numbers), self.since[1] + sum(delays_ns)]
 

@@ -3,44 +3,74 @@
 
 In User-Mode Linux a system call costs more than all other work for a datagram. After that, Python's work counts: so
 each datagram begins with its number, and no loop of Python goes through them.
+
+Two things save more. The kernel takes many datagrams as one and cuts them apart below IP (UDP_SEGMENT). And a
+`LateReader` reads after about READ_MOST datagrams, not at each arrival; the kernel notes when each of them arrives.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import select
 import socket
 import struct
+import time
 from array import array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from traffic.loop import Loop
+
+    Arrivals = tuple[list[int], list[int], list[int]]
 
 MOST = 64
 NUMBER, NO_NUMBER = 8, -1  # bytes of a number
 # struct mmsghdr, iovec, sockaddr_in and cmsghdr of x86-64
 HEAD = struct.Struct("=QI4xQQQQi4xI4x")  # name and its length, iovecs and their number, control and its length, flags
-LENGTH_AT = 56  # of the datagram, in a HEAD
+PARTS_AT, LENGTH_AT = 24, 56  # the number of iovecs, and the length of the datagram, in a HEAD
+COUNT = struct.Struct("=Q")
 PART = struct.Struct("=QQ")
 ADDRESS = struct.Struct("=H2s4s8x")
 CONTROL, CONTROL_AT = 24, 16  # bytes of one message with an int, and where that is
+STAMP, STAMP_AT = 32, 16  # the same of a struct timespec, which comes first
+SO_TIMESTAMPNS, SO_RCVBUFFORCE = 35, 33  # <asm-generic/socket.h>
+SECOND = 1_000_000_000  # ns
+
+SOL_UDP, UDP_SEGMENT = 17, 103  # <linux/udp.h>
+FITS_NO_FRAME = errno.EINVAL, errno.EMSGSIZE  # the kernel combines no datagrams that it has to fragment; 6.1, 6.12
+TOGETHER_MOST, TOGETHER_BYTES = 64, 65_507  # UDP_MAX_SEGMENTS of Linux 6.1; the largest datagram
+
+READ_MOST = 256
+READ_BUFFER = 1 << 24  # bytes; only a flow that grows 25-fold between two reads fills it
+SOONEST_NS, LATEST_NS = SECOND // 1000, SECOND // 4  # between two reads
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _Calls:
     """The arguments of calls for `count` datagrams, in memory that stays where it is. Each datagram has a place for its
-    number and one for `control` bytes of control data; all share the `rest`."""
+    number and one for `control` bytes of control data; all share the `rest`. The kernel gets `together` of them as
+    one."""
 
-    def __init__(self, count: int, rest: int = 0, name: bytes = b"", control: int = 0) -> None:
+    def __init__(
+        self, count: int, rest: int = 0, name: bytes = b"", control: int = 0, together: int = 1
+    ) -> None:  # fmt: skip
         self.numbers, self.rest, self.name = bytearray(count * NUMBER), bytearray(rest), bytearray(name)
         self.control = bytearray(count * control)
         numbers, shared, to, told = map(_at, (self.numbers, self.rest, self.name, self.control))
         self.parts = bytearray(
             b"".join(PART.pack(numbers + i * NUMBER, NUMBER) + PART.pack(shared, rest) for i in range(count))
         )
-        parts = _at(self.parts)
+        parts, self.parts_each = _at(self.parts), 2 if rest or together > 1 else 1
         self.fresh = b"".join(
-            HEAD.pack(to, len(name), parts + i * 2 * PART.size, 2 if rest else 1, told + i * control, control, 0, 0)
-            for i in range(count)
-        )
+            HEAD.pack(to, len(name), parts + i * 2 * PART.size, self.parts_each * together, told + i * control, control,
+                      0, 0)
+            for i in range(0, count, together)
+        )  # fmt: skip
         self.heads = bytearray(self.fresh)
         self.at = ctypes.c_void_p(_at(self.heads))
 
@@ -50,41 +80,122 @@ def _at(of: bytearray) -> int:
     return ctypes.addressof((ctypes.c_char * len(of)).from_buffer(of)) if of else 0
 
 
-class Sender:
-    """Sends up to `count` datagrams of `size` bytes to an address."""
+def together(size: int) -> int:
+    """Return how many datagrams of `size` bytes the kernel takes as one."""
+    return min(TOGETHER_MOST, TOGETHER_BYTES // size)
 
-    def __init__(self, to: tuple[str, int], count: int, size: int) -> None:
+
+class Sender:
+    """Sends up to `count` datagrams of `size` bytes to an address; `in_one`: the kernel gets many of them as one."""
+
+    def __init__(self, to: tuple[str, int], count: int, size: int, in_one: bool = False) -> None:
         ip, port = to
-        name = ADDRESS.pack(socket.AF_INET, port.to_bytes(2, "big"), socket.inet_aton(ip))
-        self.calls = _Calls(count, size - NUMBER, name)
+        self.name = ADDRESS.pack(socket.AF_INET, port.to_bytes(2, "big"), socket.inet_aton(ip))
+        self.count, self.size = count, size
+        self._combine(min(together(size), count) if in_one else 1)
+
+    def _combine(self, number: int) -> None:
+        self.number, self.combined = number, number == 1
+        self.calls = _Calls(self.count, self.size - NUMBER, self.name, together=number)
 
     def send(self, of: socket.socket, first: int, count: int) -> int:
         """Send `count` of them, numbered from `first`; return how many the socket took. Raises OSError if it took
         none."""
-        self.calls.numbers[: count * NUMBER] = array("Q", range(first, first + count)).tobytes()
-        return _checked(libc.sendmmsg(of.fileno(), self.calls.at, count, 0))
+        calls, (whole, rest) = self.calls, divmod(count, self.number)
+        if not self.combined:
+            of.setsockopt(SOL_UDP, UDP_SEGMENT, self.size)
+            self.combined = True
+        calls.numbers[: count * NUMBER] = array("Q", range(first, first + count)).tobytes()
+        if rest:
+            COUNT.pack_into(calls.heads, whole * HEAD.size + PARTS_AT, calls.parts_each * rest)
+        try:
+            return min(_checked(libc.sendmmsg(of.fileno(), calls.at, whole + (rest > 0), 0)) * self.number, count)
+        except OSError as error:
+            if error.errno not in FITS_NO_FRAME or self.number == 1:
+                raise
+        finally:
+            if rest:
+                calls.heads[:] = calls.fresh
+        of.setsockopt(SOL_UDP, UDP_SEGMENT, 0)
+        self._combine(1)
+        return self.send(of, first, count)
 
 
 class Receiver:
-    """Receives datagrams, up to MOST at a time: the number of each, and an int of control data."""
+    """Receives up to `most` datagrams at a time: the number, an int of control data, and the time of arrival of each.
+    With `stamped` the socket must have SO_TIMESTAMPNS; otherwise they arrive when they are read."""
 
-    def __init__(self) -> None:
-        self.calls = calls = _Calls(MOST, control=CONTROL)
-        self.numbers = memoryview(calls.numbers).cast("Q")
-        self.lengths = memoryview(calls.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
-        self.told = memoryview(calls.control).cast("i")[CONTROL_AT // 4 :: CONTROL // 4]
+    def __init__(self, most: int = MOST, stamped: bool = False) -> None:
+        control, at = (STAMP + CONTROL, STAMP + CONTROL_AT) if stamped else (CONTROL, CONTROL_AT)
+        self.most, self.calls = most, _Calls(most, control=control)
+        self.numbers = memoryview(self.calls.numbers).cast("Q")
+        self.lengths = memoryview(self.calls.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
+        self.told = memoryview(self.calls.control).cast("i")[at // 4 :: control // 4]
+        stamps = memoryview(self.calls.control).cast("q")
+        self.stamps = [stamps[(STAMP_AT + 8 * n) // 8 :: control // 8] for n in range(2)] if stamped else []
 
-    def receive(self, of: socket.socket) -> tuple[list[int], list[int]]:
-        """Return the numbers of those that are there, NO_NUMBER of one without, and the ints. Raises OSError."""
+    def receive(self, of: socket.socket) -> Arrivals:
+        """Return the numbers of those that are there, NO_NUMBER of one without, the ints, and the times in ns of
+        CLOCK_MONOTONIC. Raises OSError."""
         self.calls.heads[:] = self.calls.fresh
         try:
-            count = _checked(libc.recvmmsg(of.fileno(), self.calls.at, MOST, socket.MSG_DONTWAIT, None))
+            count = _checked(libc.recvmmsg(of.fileno(), self.calls.at, self.most, socket.MSG_DONTWAIT, None))
         except BlockingIOError:
             count = 0
         numbers, lengths = self.numbers[:count].tolist(), self.lengths[:count].tolist()
         if lengths.count(NUMBER) < count:
             numbers = [n if length == NUMBER else NO_NUMBER for n, length in zip(numbers, lengths, strict=True)]
-        return numbers, self.told[:count].tolist()
+        return numbers, self.told[:count].tolist(), self._times(count)
+
+    def _times(self, count: int) -> list[int]:
+        now_ns = time.monotonic_ns()
+        if not self.stamps:
+            return [now_ns] * count
+        ahead_ns = time.time_ns() - now_ns
+        seconds, ns = (each[:count].tolist() for each in self.stamps)
+        return [second * SECOND + part - ahead_ns for second, part in zip(seconds, ns, strict=True)]
+
+
+class LateReader:
+    """Reads a socket's datagrams late, and passes them to `arrive`."""
+
+    def __init__(self, loop: Loop, of: socket.socket, arrive: Callable[[Arrivals], None]) -> None:
+        self.loop, self.of, self.arrive = loop, of, arrive
+        self.receiver, self.interval_ns = Receiver(READ_MOST, True), SOONEST_NS
+        of.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        of.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, READ_BUFFER)
+        self.wait()
+
+    def wait(self) -> None:
+        """Read when something has arrived."""
+        self.interval_ns = SOONEST_NS
+        self.loop.watch(self.of.fileno(), select.EPOLLIN, self.begin)
+
+    def begin(self) -> None:
+        self.loop.forget(self.of.fileno())
+        self.again()
+
+    def again(self) -> None:
+        """Read, and then at the time at which about READ_MOST will have arrived."""
+        if self.of.fileno() < 0:
+            return
+        count = self.read()
+        if not count and self.interval_ns == LATEST_NS:
+            self.wait()
+            return
+        soon_ns = self.interval_ns * min(2.0, READ_MOST / max(count, 1))
+        self.interval_ns = max(SOONEST_NS, min(int(soon_ns), LATEST_NS))
+        self.loop.at(time.monotonic_ns() + self.interval_ns, self.again)
+
+    def read(self) -> int:
+        """Read all that is there now; return how many datagrams that were."""
+        count, more = 0, True
+        while more:
+            found = self.receiver.receive(self.of)
+            more = len(found[0]) == READ_MOST
+            count += len(found[0])
+            self.arrive(found)
+        return count
 
 
 def _checked(result: int) -> int:

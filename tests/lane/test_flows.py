@@ -150,6 +150,7 @@ with Net(mode="n", mcs=7, trace=False) as net:
     net.addLink(receiver, far, cls="wired")
     for a, b, count in ((sender, receiver, None), (receiver, sender, 70), (far, receiver, None)):
         net.addFlow(a, b, kind="udp", arrivals="saturated", bytes=count and 1448 * count)
+    net.addFlow(sender, receiver, kind="udp", arrivals="saturated", datagram_bytes=5000)
     net.start()
     ran = net.run(0.98)
     print(json.dumps([[flow["datagrams"]["sent"], flow["datagrams"]["arrived"], flow["outcome"]]
@@ -157,14 +158,41 @@ with Net(mode="n", mcs=7, trace=False) as net:
 """
 
 
+STEADY = (
+    "from=sta1,to=sta3,interval_s=0.02",
+    "from=sta3,to=sta1,arrivals=poisson,stop_s=1.5",
+    "from=sta2,to=sta3,bytes=14480",
+)
+
+
+def test_a_late_reader_reports_what_a_prompt_one_does(bench):
+    """Over two hops, with losses. Its own timers move those of others by less than a microsecond, now and then."""
+    seen = []
+    for batches in ("off", "on"):
+        written(bench, bench.plan(
+            stations=3, seconds=3, flows=0, routing="dsr", sample_s=0.4, rate=11, trace=False,
+            application=[f"udp,{flow},batches={batches}" for flow in STEADY],
+        ))  # fmt: skip
+        told = [flow["datagrams"] for flow in bench.result()["applications"]]
+        series = flow_series.read(bench.folder / "flows.csv").values()
+        seen.append([
+            *({**of, **of["delay_ms"], "delay_ms": 0} for of in told), *(dict(each) for each in series)
+        ])  # fmt: skip
+    for prompt, late in zip(*seen, strict=True):
+        assert {name: pytest.approx(value, abs=0.001, nan_ok=True) for name, value in prompt.items()} == late
+    assert [of["hops_mean"] for of in told] == [2, 2, 1] and told[1]["lost_percent"] > 0
+
+
 def test_a_saturated_source_sends_when_its_socket_has_room(bench):
-    """A socket holds 92 datagrams. One on a wire has room at once, and pauses; its receiver has room for fewer."""
+    """A socket of 92 datagrams takes 45 at a time while it has room. One on a wire has room at once, and pauses. The
+    kernel takes no datagrams in batches that it has to fragment."""
     (line,) = bench.script(SATURATED)
-    (radio, ended, wire) = json.loads(line)
+    radio, ended, wire, fragmented = json.loads(line)
     sent, arrived, outcome = radio
-    assert arrived < sent <= arrived + 92 and arrived > 250 and outcome == "ran"
+    assert arrived < sent < arrived + 92 + 45 and arrived > 250 and outcome == "ran"
     assert ended == [70, 70, "finished"]
-    assert wire[0] == 20 * 1024 > wire[1] > 0
+    assert wire == [20 * 1024, 20 * 1024, "ran"]
+    assert fragmented[2] == "ran" and 0 < fragmented[1] < fragmented[0] < fragmented[1] + 92
 
 
 def test_a_flow_that_falls_silent_says_when(bench):

@@ -45,7 +45,7 @@ def test_many_at_once_count_as_each_alone(at_once: list[tuple[int, int]], odd: l
     batches = [list(range(first, first + count)) for first, count in at_once] + [odd]
     for at, numbers in enumerate(batches):
         now_ns = (100 + at) * MS
-        many.arrive_many(numbers, [1 + n % 3 for n in numbers], now_ns)
+        many.arrive_many(numbers, [1 + n % 3 for n in numbers], [now_ns] * len(numbers))
         for number in numbers:
             if 0 <= number < 20:
                 one.arrive(number, now_ns, 1 + number % 3)

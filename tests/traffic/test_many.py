@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import select
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -12,6 +13,7 @@ import pytest
 
 from traffic import many
 from traffic.applications.udp import IP_RECVTTL
+from traffic.loop import Loop
 
 
 @pytest.fixture
@@ -35,17 +37,43 @@ def test_each_datagram_has_its_number_and_its_ttl(ends: tuple[socket.socket, soc
         ttls: list[int] = []
         while len(numbers) < count + 1:
             select.select([other], [], [])
-            for found, more in zip((numbers, ttls), receiver.receive(other), strict=True):
-                found += more
+            more = receiver.receive(other)
+            numbers, ttls = numbers + more[0], ttls + more[1]
         assert numbers == [*range(1 << 40, (1 << 40) + count), many.NO_NUMBER]
         assert ttls == [7] * (count + 1)
-    assert receiver.receive(other) == ([], [])
+    assert receiver.receive(other) == ([], [], [])
 
 
 def test_datagrams_have_the_size(ends: tuple[socket.socket, socket.socket]) -> None:
     one, other = ends
     many.Sender(other.getsockname(), 2, 1000).send(one, 3, 2)
     assert [other.recv(2000) for _ in range(2)] == [bytes([n]) + bytes(999) for n in (3, 4)]
+
+
+def test_the_kernel_gets_many_as_one_and_cuts_them_apart(ends: tuple[socket.socket, socket.socket]) -> None:
+    """It takes 64 as one."""
+    one, other = ends
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    sender, first = many.Sender(other.getsockname(), 100, 1000, in_one=True), 1 << 40
+    for count in (64, 100, 1, 65):
+        assert sender.send(one, first, count) == count
+        for number in range(first, first + count):
+            assert other.recv(2000) == number.to_bytes(8, "little") + bytes(992)
+        first += count
+
+
+def test_a_late_reader_knows_when_each_has_arrived(ends: tuple[socket.socket, socket.socket]) -> None:
+    one, other = ends
+    arrived: list[tuple[int, int, int]] = []
+    moments_ns = []
+    with Loop() as loop:
+        reader = many.LateReader(loop, other, lambda found: arrived.extend(zip(*found, strict=True)))
+        for number in range(3):
+            moments_ns += [time.monotonic_ns()]
+            one.sendto(number.to_bytes(8, "little"), other.getsockname())
+        assert reader.read() == 3
+    assert [(number, ttl) for number, ttl, _ in arrived] == [(0, 7), (1, 7), (2, 7)]
+    assert sorted(moments_ns + [at_ns for *_, at_ns in arrived])[::2] == moments_ns
 
 
 def test_what_the_kernel_says_is_raised(ends: tuple[socket.socket, socket.socket]) -> None:

@@ -40,6 +40,7 @@ class Application(udp.Application):
     def prepare(self) -> None:
         payload = CODECS[self.plan["codec"]][0]
         self.plan |= {"datagram_bytes": RTP_HEADER + payload, "interval_s": INTERVAL_S, "rate_kbps": None, "burst": 1}
+        self.plan |= {"batches": None, "send_buffer": None}
         super().prepare()
 
     def finish(self) -> dict[str, Any]:

@@ -8,6 +8,8 @@ in a straight line. If all have names of nodes, each is that node; otherwise the
 node, the second its second, and so on. Remaining nodes, such as roadside units, stand where the topology has them.
 """
 
+from __future__ import annotations
+
 import math
 from random import Random
 from xml.parsers import expat
@@ -29,23 +31,29 @@ class Parameters(Model):
 
 
 def move(p: Parameters, network: Network, seconds: float, random: Random) -> Motion:
-    trace = _Trace(p.begin)
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = trace.element
-    parser.StartDoctypeDeclHandler = _no_doctype
-    with opened(p.file) as stream:
-        try:
-            parser.ParseFile(stream)
-        except expat.ExpatError as error:
-            raise ValueError(f"{p.file}, line {error.lineno}: {expat.ErrorString(error.code)}") from None
-        except ValueError as error:
-            raise ValueError(f"{p.file}, line {parser.CurrentLineNumber}: {error}") from None
+    trace = read(p.file, p.begin)
     with prefix_errors(p.file):
-        trace.end()
         there = [thing for thing, spans in trace.spans.items() if settle_spans(spans, seconds)]
         names = _names(there[: p.first], list(network.nodes))
     return Motion({name: trace.ways[thing] for thing, name in names.items()},
                   {name: trace.spans[thing] for thing, name in names.items()})  # fmt: skip
+
+
+def read(file: File, begin: float = 0.0) -> Trace:
+    """Read a trace; its times count from the second `begin`. Raises ValueError with file and line, or OSError."""
+    trace = Trace(begin)
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = trace.element
+    parser.StartDoctypeDeclHandler = _no_doctype
+    with opened(file) as stream:
+        try:
+            parser.ParseFile(stream)
+        except expat.ExpatError as error:
+            raise ValueError(f"{file}, line {error.lineno}: {expat.ErrorString(error.code)}") from None
+        except ValueError as error:
+            raise ValueError(f"{file}, line {parser.CurrentLineNumber}: {error}") from None
+    trace.end()
+    return trace
 
 
 def _no_doctype(*_: object) -> None:
@@ -63,7 +71,7 @@ def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
     return dict(zip(things, nodes, strict=False))
 
 
-class _Trace:
+class Trace:
     """The trace so far: waypoints and presence, with times from the start of the run."""
 
     def __init__(self, begin: float) -> None:

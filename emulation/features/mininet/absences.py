@@ -10,12 +10,12 @@ from emulation.features.mininet.interface import Intf
 from emulation.features.mininet.refusals import refuse
 
 LOW_POWER = "802.15.4 is not supported: the air is 802.11's"
-NO_SUMO = "there is no SUMO here; use ReplayingMobility with its FCD file or trace, mobility(), or a model"
+NO_TRACI = "SUMO only writes a trace here; use useExternalProgram(program=sumo), with sumo of mn_wifi.sumo.runner"
 NO_P4 = "switches and access points are Open vSwitch with OpenFlow"
 NO_HARDWARE = "the whole air is emulated; use mesh or adhoc"
 MININET = {"examples": "copy the example beside the script; those of clusters need several machines, and a lane is one"}
 MN_WIFI = {
-    "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not supported", "wwan": "WWAN is not supported", "sumo": NO_SUMO,
+    "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not supported", "wwan": "WWAN is not supported",
     "energy": "batteries are not modelled", "bmv2": NO_P4, "examples": "copy the example beside the script",
     "plot": "use net.plotGraph()", "module": "the lab has its own radios",
     "frequency": "the mode decides which channels exist", "data": "the lab's air has its own error tables",
@@ -39,7 +39,7 @@ LINKS = {
 MINIEDIT = dict.fromkeys(
     ("netParse", "moduleDeps"), "MiniEdit draws windows, and a lane has none: run the Level 2 script that it exports"
 )
-VANET = {"vanet": NO_SUMO}
+VANET = {"vanet": "use mobility() or setMobilityModel() of the network"}
 PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "use net.setPropagationModel()")
 MOBILITY = dict.fromkeys(
     ("Mobility", "mobility", "ConfigMobility", "ConfigMobLinks", "model", "Tracked"),
@@ -49,6 +49,7 @@ INSTEAD = {  # by module and missing name: what to do instead
     "mininet": MININET, "mininet.util": MINIEDIT, "mininet.moduledeps": MINIEDIT,
     "mininet.node": NODES, "mininet.nodelib": NODES,
     "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
+    "mn_wifi.sumo": dict.fromkeys(("traci", "function", "sumolib", "controller", "invoker"), NO_TRACI),
     "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.vanet": VANET,
 }  # fmt: skip
 

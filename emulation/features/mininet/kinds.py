@@ -32,9 +32,10 @@ NET_NOTED = {
     "set_tc_params": "the air decides what arrives", "iot_module": "the lab has its own radios",
     "ifb": "the air decides what arrives", "wwan_module": "the lab has its own radios",
 }  # fmt: skip
+ROADS = "use mobility(), a model, ReplayingMobility, or SUMO with useExternalProgram"
 NET_REFUSED = {
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
-    "roads": "there is no SUMO here; use mobility(), a model, or ReplayingMobility",
+    "roads": ROADS,
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are network namespaces, not containers"),
     "driver": "hostapd has one driver here, nl80211, and CAPWAP is not supported",
     "json_file": "write the network as Python",
@@ -77,9 +78,8 @@ NODE_REFUSED = {
     "battery_capacity": "batteries are not modelled", "voltage": "batteries are not modelled",
 }  # fmt: skip
 
-NO_SUMO = "there is no SUMO here; use ReplayingMobility, mobility() or a model"
 CALLS = {
-    "useExternalProgram": NO_SUMO, "roads": NO_SUMO, "wifiDirect": "Wi-Fi Direct is not supported",
+    "roads": ROADS, "wifiDirect": "Wi-Fi Direct is not supported",
     "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",

@@ -61,6 +61,8 @@ MODULES: dict[str, dict[str, str]] = {
     },
     "mn_wifi.propagationModels": {},
     "mn_wifi.replaying": {"replaying": " ".join(f"{each} {each[0].lower()}{each[1:]}={each}" for each in REPLAYING)},
+    "mn_wifi.sumo": {},
+    "mn_wifi.sumo.runner": {"sumo": "sumo"},
     "mn_wifi.telemetry": {"telemetry": "telemetry Telemetry=telemetry"},
     "mn_wifi.topo": {"topo": "LinearWirelessTopo MinimalWirelessTopo SingleAPTopo Topo Topo_WiFi=Topo"},
     "mn_wifi.util": UTIL,
@@ -87,9 +89,11 @@ class Finder:
         if name in WINDOWS:
             raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
         if name in MODULES:
-            return ModuleSpec(name, self, is_package=not module)  # type: ignore[arg-type]
+            return ModuleSpec(name, self, is_package=any(each.startswith(f"{name}.") for each in MODULES))  # type: ignore[arg-type]
         if package in MODULES:
-            refuse(f"the module {name}", _instead(package).get(module.partition(".")[0], f"{PAGE} has what there is"))
+            parent, _, last = name.rpartition(".")
+            why = _instead(parent).get(last) or _instead(package).get(module.partition(".")[0])
+            refuse(f"the module {name}", why or f"{PAGE} has what there is")
         return None
 
     def create_module(self, spec: ModuleSpec) -> None: ...

@@ -143,6 +143,12 @@ class Mininet_wifi(Mininet):
         if self.lab:
             self.lab.go(paths)
 
+    def useExternalProgram(self, program: Any = None, **said: Any) -> None:
+        """Let SUMO move the cars."""
+        if not isinstance(program, type):
+            raise Misuse(f"useExternalProgram: program={program!r}; write `from mn_wifi.sumo.runner import sumo`")
+        program(self, **said)
+
     def get_distance(self, src: Any, dst: Any) -> float:
         return self.node_of(src).get_distance_to(self.node_of(dst))
 

@@ -657,7 +657,7 @@ def test_a_refusal_names_the_line(stage):
         ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
         ("net.setMobilityModel(model='CRB')", "setMobilityModel: there is no model 'CRB' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
-        ("net.useExternalProgram()", "net.useExternalProgram is not supported: there is no SUMO"),
+        ("net.useExternalProgram()", "useExternalProgram: program=None; write `from mn_wifi.sumo.runner import sumo`"),
         ("net.addSwitch('core').dpid", "core: dpid='': its name has no number"),
         ("net.addAccessPoint('ap1', wlans=2, vssids='a')", "ap1: vssids: it has 2 radios: give each its name"),
         ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': 2 values, but wlans=1; set it"),

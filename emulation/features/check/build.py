@@ -156,9 +156,8 @@ def build(
     support `optional` targets. Raises Failure if checkpatch is not available."""
     began = time.monotonic()
     copies = {target.name: folder / target.name / "source" for target in targets}
-    for copy in copies.values():
-        subject.copy(copy)
     for target in targets:
+        subject.copy(copies[target.name], tested=target.name == DEBUG)
         (folder / target.name / SYMBOLS).write_text(target.symbols)
     makes = {target.name: make(subject, target, copies[target.name]) for target in targets}
     compiling = {folder / name / "build.log": command for name, command in makes.items()}
@@ -201,7 +200,8 @@ def make(subject: Subject, target: Target, copy: Path) -> list[str]:
     """Return the command that builds a copy. The module contains no path of the copy: a debugger finds the user's
     files."""
     seen = shlex.quote(f"-fdebug-prefix-map={copy}={subject.folder}")
-    flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen)
+    tests = [f"-fmacro-prefix-map={shlex.quote(str(subject.suites.parent))}/="] if subject.suites else []
+    flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen, *tests)
     others = [f"KBUILD_EXTRA_SYMBOLS={copy.parent / SYMBOLS}"] * bool(target.symbols)
     settings = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}", *others)
     return ["make", "-j2", "-Otarget", "-C", str(target.folder), *target.arguments, *settings, "modules"]

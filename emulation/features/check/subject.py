@@ -11,10 +11,9 @@ from __future__ import annotations
 import enum
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emulation.lane.errors import Misuse
@@ -40,7 +39,7 @@ class Kind(enum.StrEnum):
 class Subject:
     """What the user named: its folder, the relevant files, and the modules that it builds.
 
-    `kbuild` is the text of a Kbuild file that the folder lacks.
+    `kbuild` is the text of a Kbuild file that the folder lacks. The folder `suites` has KUnit's tests of files.
     """
 
     path: Path
@@ -48,15 +47,25 @@ class Subject:
     files: tuple[Path, ...]
     modules: tuple[str, ...]
     kbuild: str | None = None
+    suites: Path | None = None
 
-    def copy(self, to: Path) -> None:
-        """Copy the files to a folder, in which they are built."""
+    def copy(self, to: Path, tested: bool = False) -> None:
+        """Copy the files to a folder, in which they are built; leave those alone that are the same there. The suites of
+        those that are `tested` are compiled as their last part, so that they may call static functions."""
         for file in self.files:
-            target = to / file.relative_to(self.folder)
+            target, content = to / file.relative_to(self.folder), file.read_bytes()
+            if tested and (suite := self.suite_of(file)):
+                content += f'\n#include "{suite}"\n'.encode()
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+            if not target.is_file() or target.read_bytes() != content:
+                target.write_bytes(content)
         if self.kbuild:
             (to / "Kbuild").write_text(self.kbuild)
+
+    def suite_of(self, file: Path) -> Path | None:
+        """Return the suite of a C file: it has the same path in its folder."""
+        suite = self.suites / file.relative_to(self.folder) if self.suites and file.suffix == ".c" else None
+        return suite if suite and suite.is_file() else None
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,14 @@ def find(path: Path, module: str | None = None) -> Subject:
         raise Misuse(f"{path} builds no module {module!r}; it builds: {', '.join(names)}")
     picked = [kernels_name(module)] if module else names
     return Subject(path, folder, tuple(files), tuple(picked), kbuild)
+
+
+def with_suites(subject: Subject, folder: Path) -> Subject:
+    """Return the subject with the suites of KUnit in a folder. Raises Misuse if there are none."""
+    tested = replace(subject, suites=Path(os.path.abspath(folder)))
+    if any(map(tested.suite_of, tested.files)):
+        return tested
+    raise Misuse(f"{folder}: no C file there has the path of one in {subject.folder}; {folder}/x.c tests x.c")
 
 
 def kernels_name(name: str) -> str:

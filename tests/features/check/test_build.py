@@ -10,7 +10,7 @@ import pytest
 
 from emulation.features.check import Name
 from emulation.features.check.build import LANE, Target, build, lane_target, pick, read, release, stock_targets
-from emulation.features.check.subject import Kind, Module, examine, find, in_order, qdisc_name
+from emulation.features.check.subject import Kind, Module, examine, find, in_order, qdisc_name, with_suites
 from emulation.lane.errors import Misuse
 from emulation.setup import kernel
 
@@ -69,6 +69,20 @@ def test_a_c_file_gets_a_kbuild_of_its_own(tmp_path: Path) -> None:
     subject.copy(tmp_path / "copy")
     assert sorted(os.listdir(tmp_path / "copy")) == ["Kbuild", "one.c", "one.h"]
     assert (tmp_path / "copy" / "Kbuild").read_text() == "obj-m := one.o\n"
+
+
+def test_suites_are_compiled_with_the_files_that_they_test(tmp_path: Path) -> None:
+    """A second copy to the same place leaves what did not change to make."""
+    top, suites = folder(tmp_path / "top", Kbuild="obj-m := one.o\n", one__c="one", two__c="two"), tmp_path / "suites"
+    tested, copy = with_suites(find(top), folder(suites, one__c="", three__c="")), tmp_path / "copy"
+    tested.copy(copy, tested=True)
+    assert (copy / "one.c").read_text() == f'one\n#include "{suites}/one.c"\n'
+    os.utime(copy / "two.c", ns=(1, 1))
+    tested.copy(copy)
+    assert (copy / "one.c").read_text() == "one"
+    assert (copy / "two.c").stat().st_mtime_ns == 1
+    with pytest.raises(Misuse, match=r"no C file there has the path of one"):
+        with_suites(find(top), folder(tmp_path / "none", three__c=""))
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ BESIDES = {
     "high_threshold": {Name.KERNEL_WARNING},
     "spoilt_peek": {Name.DATA_RACE, Name.WRONG_OPTION},
 }
+SUITES = Path(__file__).parents[2] / "modules" / "kunit"
 SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
 
@@ -116,11 +117,12 @@ def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
     target = build.debug_target(debug.kernel)
 
     def fill(folder: Path) -> list[str]:
-        modules = build.build(find(source), [target], folder).data["modules"][build.DEBUG]
+        whole = subject.with_suites(find(source), SUITES) if source == TC_MODULES else find(source)
+        modules = build.build(whole, [target], folder).data["modules"][build.DEBUG]
         return [str(Path(path).relative_to(folder)) for path in modules.values()]
 
     program = once.contents(build.ORACLE_FOLDER, Path(build.__file__), Path(subject.__file__))
-    parts = [str(source), debug.kernel.key, *once.programs("gcc"), *program, *once.contents(source)]
+    parts = [str(source), debug.kernel.key, *once.programs("gcc"), *program, *once.contents(source, SUITES)]
     kept = once.obtain(f"debug.{source.name}", fill, *parts)
     return {name: Path(path) for name, path in build.modules_in(kept).items()}
 
@@ -280,6 +282,7 @@ def test_a_sound_module_has_no_findings(seen, name):
     assert all(saw["alone"].values())
     assert saw["second copy"] is False
     assert saw["allocations"] > 3
+    assert saw["kunit"]["passed"] == saw["kunit"]["tests"] > 8
     log = (seen[name].folder / "console.log").read_text()
     for phase in ("contention", "reroutes", "outage", "short connections", SOUND[name], "unload in use", "wind down"):
         assert f"dcflab: phase {phase}\n" in log

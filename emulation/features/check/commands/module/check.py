@@ -21,7 +21,7 @@ from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, show, write
-from emulation.features.check.subject import find
+from emulation.features.check.subject import find, with_suites
 from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
@@ -65,6 +65,8 @@ class Hops(click.ParamType[list[int], str]):
               help="how many times the module is loaded and unloaded")  # fmt: skip
 @click.option("--hops", type=Hops(), default="3..8", show_default=True, help="lengths of the strings to compare on")
 @click.option("--module", metavar="NAME", help="check only this module of a folder that builds several")
+@click.option("--kunit", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="FOLDER",
+              help="suites of KUnit: each file is compiled with the one of the same name in PATH")  # fmt: skip
 @click.option("--kernels", metavar="RELEASE[,...]",
               help="build only for these stock kernels, with installed headers; none: for no stock kernel")  # fmt: skip
 @click.option("--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
@@ -81,9 +83,9 @@ class Hops(click.ParamType[list[int], str]):
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
-    path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
-    kernel_source: Path | None, smp_tries: int, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool,
-    as_json: bool, out: Path | None, junit: Path | None, lane: Lane,
+    path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kunit: Path | None,
+    kernels: str | None, kernel_source: Path | None, smp_tries: int, strict: bool, skip: Sequence[str],
+    only: Sequence[str], gdb: bool, as_json: bool, out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Check a kernel module: build it, put it to work under load, and compare it with another.
 
@@ -97,6 +99,8 @@ def check(
         raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
     if gdb and lanes.stock(lane) is not None:
         raise click.UsageError("--gdb is for the debug kernel, which the lane virtual has")
+    if kunit and lanes.stock(lane) is not None:
+        raise click.UsageError("--kunit is for the debug kernel, which the lane virtual has")
     check_writable(junit)
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
@@ -107,7 +111,7 @@ def check(
             raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a source tree of Linux")
     stock = picked(kernels)
     comparable(against)
-    subject = find(path, module)
+    subject = with_suites(find(path, module), kunit) if kunit else find(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None

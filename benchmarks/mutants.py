@@ -4,10 +4,10 @@
 A mutant has one line changed by a typical mistake: a free, a lock, a bound or a check is missing, a comparison is off
 by one, or an allocation may sleep in atomic context. The seed selects the mutants. Code that does not compile, or
 compiles to the same code, is no mutant. Each mutant goes through the stages of `module check` up to its first finding:
-build, workout in the debug kernel, comparison with Reno; under one seed, on one string. Each result is a line of
-mutants.jsonl in --out; the same command continues after the last one. For a mutant that was not found, the line says
-whether its line ran in the workout, and whether the comparison differs from that of the unchanged module. If not, the
-mutant may be equivalent. If so, it may be a sound module with another policy.
+build, load with the module's suites of KUnit (tests/modules/kunit), workout in the debug kernel, comparison with Reno;
+under one seed, on one string. Each result is a line of mutants.jsonl in --out; the same command continues after the
+last one. For a mutant that was not found, the line says whether its line ran, and whether the comparison differs from
+that of the unchanged module. If not, the mutant may be equivalent. If so, it may be a sound module with another policy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ from emulation.lanes import LaneError, Reason
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare
 
-HERE = Path(__file__).resolve().parents[1] / "tc_modules"
+TREE = Path(__file__).resolve().parents[1]
+HERE, SUITES = TREE / "tc_modules", TREE / "tests/modules/kunit"
 MODULES = {
     "tcp_sca": ("tcp_sca.c",),
     "tcp_cwl": ("tcp_cwl.c",),
@@ -45,7 +46,7 @@ CYCLES = 30
 LIMIT_S = 60  # of CPU time, three times that of a workout
 HOPS, SEED = 4, 1
 NO_C, SAME_CODE = "no C", "same code"
-PLAIN = "plain"
+PLAIN, COMPARE, KUNIT = "plain", "compare", "kunit"
 LEFT_OUT = r"\1/* gone */;"
 # Changes of a line; each match of a pattern is a mutant.
 MISTAKES = tuple((what, re.compile(pattern), change) for what, pattern, change in (
@@ -112,6 +113,7 @@ def only(whole: subject.Subject, module: str, folder: Path) -> subject.Subject:
     """Return a copy that builds one of the modules."""
     whole.copy(folder)
     kbuild = (folder / "Kbuild").read_text()
+    kbuild = re.sub(r"(?m)^ccflags-y .*SOURCE_SHA256.*$", "", kbuild)  # which makes all mutants different
     (folder / "Kbuild").write_text(re.sub(r"(?m)^obj-m := .*$", f"obj-m := {module}.o", kbuild))
     return subject.find(folder)
 
@@ -119,12 +121,14 @@ def only(whole: subject.Subject, module: str, folder: Path) -> subject.Subject:
 @dataclass(frozen=True)
 class Bench:
     """The environment for mutants. `plain` is the target without instrumentation: it shows whether two modules have the
-    same code, and gives the tools' warnings."""
+    same code, and gives the tools' warnings. In `place` make compiles only the file that differs from the last
+    mutant's."""
 
     debug: Prepared
     lab: Lab
     out: Path
-    compares: bool = True
+    place: Path
+    skip: Collection[str] = ()  # COMPARE, KUNIT
 
     @property
     def plain(self) -> build.Target:
@@ -133,8 +137,9 @@ class Bench:
 
     def try_out(self, mutant: Mutant, scratch: Path) -> dict[str, Any]:
         """Return the result: why it is `no` mutant; or what was `found`, and in which `stage`."""
-        sources = folder_of(mutant, scratch / "sources")
-        report = build.build(sources, [self.plain], scratch / PLAIN, style=False)
+        place = self.place / mutant.module
+        sources = folder_of(mutant, place / "sources")
+        report = self.report(sources, self.plain, place)
         if mutant.module not in report.data["modules"][PLAIN]:
             return {"no": NO_C}
         code = code_of(Path(report.data["modules"][PLAIN][mutant.module]))
@@ -151,8 +156,10 @@ class Bench:
             return {"found": str(Name.HANG) if hang else f"lane: {error.reason.name}", "stage": str(Stage.WORKOUT)}
 
     def put_to_work(self, mutant: Mutant, sources: subject.Subject, scratch: Path) -> dict[str, Any]:
-        """Run the workout and the comparison. Raises LaneError."""
-        module = self.build(sources, mutant.module, build.debug_target(self.debug.kernel), scratch)
+        """Run the suites, the workout and the comparison. Raises LaneError."""
+        tested = sources if KUNIT in self.skip else subject.with_suites(sources, SUITES)
+        place = self.place / mutant.module
+        module = self.build(tested, mutant.module, build.debug_target(self.debug.kernel), place)
         run = scratch / "run"
         run.mkdir()
         limit = resource.getrusage(resource.RUSAGE_SELF).ru_utime + LIMIT_S  # of CPU time, as other processes may run
@@ -164,17 +171,22 @@ class Bench:
             return told(found[0])
         ran: dict[str, Any] = next((one.data["coverage"] for one in reports if "coverage" in one.data), {})
         ran_here = ran.get(mutant.file, {}).get(str(mutant.line), 0) > 0
-        notes = [note for one in reports for note in one.notes]
+        notes = [note for one in reports for note in one.notes if not note.startswith("KUnit")]
         missed = {"found": "", "ran": ran_here, "differs": None, "notes": notes}
-        if not self.compares:
-            return missed
-        report, goodput = self.compare(sources, mutant.module, scratch)
-        if report.findings:
-            return told(report.findings[0])
-        return missed | {"differs": goodput != self.sound_goodput(mutant.module)}
+        if COMPARE not in self.skip:
+            report, goodput = self.compare(sources, mutant.module, scratch)
+            if report.findings:
+                return told(report.findings[0])
+            missed["differs"] = goodput != self.sound_goodput(mutant.module)
+        return missed
+
+    def report(self, sources: subject.Subject, target: build.Target, folder: Path) -> Report:
+        for module in (folder / target.name).rglob("*.ko"):
+            module.unlink()  # of another mutant
+        return build.build(sources, [target], folder / target.name, style=False)
 
     def build(self, sources: subject.Subject, name: str, target: build.Target, scratch: Path) -> subject.Module:
-        report = build.build(sources, [target], scratch / target.name, style=False)
+        report = self.report(sources, target, scratch)
         return subject.examine(Path(report.data["modules"][target.name][name]), sources.files)
 
     def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[Report, object]:
@@ -298,17 +310,19 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after this time (unlimited)")
     parser.add_argument("--again", metavar="REGEX", nargs="?", const="",
                         help="also try again mutants that were not found, whose names match (all)")  # fmt: skip
-    parser.add_argument("--skip", choices=["compare"], help="leave out the comparison, which takes a third of the time")
+    parser.add_argument("--skip", choices=[COMPARE, KUNIT], action="append", default=[],
+                        help="leave out the comparison, a third of the time, or KUnit's suites")  # fmt: skip
     given = parser.parse_args()
     prepared = prepare()
     given.out.mkdir(parents=True, exist_ok=True)
     lab = Lab(prepared.kernel.linux, prepared.modules)
-    bench = Bench(exercise.debug_kernel(), lab, given.out, compares=given.skip != "compare")
 
     def tell(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    known = campaign(bench, given.count, given.seed, given.minutes, tell, given.again)
+    with tempfile.TemporaryDirectory(prefix="dcflab-mutants-") as place:
+        bench = Bench(exercise.debug_kernel(), lab, given.out, Path(place), given.skip)
+        known = campaign(bench, given.count, given.seed, given.minutes, tell, given.again)
     figures = {"seed": given.seed, **summary(known)}
     if given.json:
         print(json.dumps(figures, indent=1))

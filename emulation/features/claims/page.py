@@ -46,8 +46,8 @@ HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 
 """
 ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi. Each is judged twice.
-*As published* is under the paper's own MAC rules, routing and TCP, as far as Linux can be set so.
-*Today* is under the standard's DCF and unmodified Linux.
+*As published* means with the paper's own MAC rules, routing and TCP, as far as Linux can be set so.
+*Today* means with the standard's DCF and unmodified Linux.
 [studies.md](studies.md#the-claims-of-the-papers) says how; [what-holds.md](what-holds.md) sums it up.
 This page is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write` makes
 both, and `./dcflab claims --report FILE.html` the same as one file."""
@@ -57,10 +57,10 @@ VERDICTS = {
     Verdict.NOT: "a finding does not hold; the row says with which change it does, or that there is no effect",
     Verdict.OPEN: "not decided, not run yet, or no change is known with which it holds",
 }
-HOW = f"""What each verdict of [claims.md](claims.md) is from.
+HOW = f"""What each verdict of [claims.md](claims.md) rests on. Made from claims.json by `./dcflab claims --write`, too.
 A row is a contrast ([studies](studies.md#the-claims-of-the-papers)):
 its ratio over all cases with an interval of {PERCENT}, and whether the finding holds (yes, no, open).
-If the paper has a range, it is beside it, with whether the number agrees."""
+If the paper has a range, the row also has it, and whether the number agrees."""
 
 
 def standing_of(claims: Claims, name: str) -> Standing:

@@ -182,8 +182,9 @@ def cwl(limit: int = 0, tcp: str = "cwl") -> Options:
 
 
 def plain(title: str, topology: str = "") -> Study:
-    """Return a study of one network, without comparison and published numbers."""
-    return Study(title, title, topology, {}, {"": {}}, [], quantities=OF_RUNS)
+    """Return a study of one network, without comparison and published numbers. Its runs are named by their RTS/CTS."""
+    names = {rts: f"rts {rts}" for rts in ("none", "partial", "full")}
+    return Study(title, title, topology, {}, {"": {}}, [], names=names, quantities=OF_RUNS)
 
 
 def names() -> list[str]:

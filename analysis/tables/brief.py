@@ -129,7 +129,7 @@ def _alone(of: Source) -> list[str]:
     if all(run.counted for run in of.runs):
         lost, gave_up = (statistics.mean([value(run, path) for run in of.runs]) for path in ("col.total", "fail.total"))
         lines.append(
-            f"Collisions destroy {number(lost)} frames at their receivers; the MAC gives up {number(gave_up)}."
+            f"Collisions destroy {number(lost)} frames at their receivers; the MAC gives up on {number(gave_up)}."
         )
     return lines
 

@@ -65,9 +65,12 @@ class RunCommands(Group):
         """Write topologies first, and the titles of studies without the section of the paper."""
         topologies = topology_names()
         studies = [name for name in self.list_commands(ctx) if name not in topologies]
-        for title, names in (("Topologies", topologies), ("Studies", studies)):
-            commands = {name: command for name in names if (command := self.get_command(ctx, name))}
-            if lines := [(name, _brief(command.help or "")) for name, command in commands.items()]:
+        commands = {name: command for name in studies if (command := self.get_command(ctx, name))}
+        for title, texts in (
+            ("Topologies", {name: summary_of(name) for name in topologies}),
+            ("Studies", {name: command.help or "" for name, command in commands.items()}),
+        ):
+            if lines := [(name, _brief(text)) for name, text in texts.items()]:
                 with formatter.section(title):
                     formatter.write_dl(lines)
 
@@ -193,6 +196,13 @@ def topology_names() -> list[str]:
     import topologies
 
     return topologies.names()
+
+
+def summary_of(name: str) -> str:
+    """Return the description of a topology, one line."""
+    import topologies
+
+    return topologies.find(name).summary
 
 
 def purpose(text: str) -> str:

@@ -44,8 +44,8 @@ class Reason(enum.Enum):
     INTERRUPTED = "interrupted"
     PROGRAM = "the program in the lane failed"
     LATE = "the run is not valid"
-    MISUSE = "what the program in the lane asked for cannot be"
-    NOT_TAKEN_BACK = "what the lane has left cannot be made harmless"
+    MISUSE = "the program in the lane asked for something impossible"
+    NOT_TAKEN_BACK = "the lane's files cannot be made harmless"
 
 
 class Terminated(KeyboardInterrupt):

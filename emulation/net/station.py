@@ -58,7 +58,7 @@ class Station(Node):
         """
         spec = self.spec_at(to)
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
-            raise Misuse(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
+            raise Misuse(f"{self.name}: move: the speed must be above 0, and at most {FASTEST} m/s, not {speed!r}")
         self.net.start_move(self, spec, float(speed))
 
     def spec_at(self, position: Any) -> topologies.Node:

@@ -146,7 +146,7 @@ with net:
     assert lines[0] == "(200.0, 0.0, 0.0) [-60.498]" or lines[0].startswith("(200.0, 0.0, 0.0) [-60.")
     assert lines[1:3] == ["[240.0, 0.0, 0.0] 1", "[260.0, 0.0, 0.0] []"]
     assert lines[3].startswith("(100.0, 0.0, 0.0) [-48.")
-    assert lines[4] == "sta1: move: the speed is above 0, and at most 1000 m/s, not 0"
+    assert lines[4] == "sta1: move: the speed must be above 0, and at most 1000 m/s, not 0"
     assert "a position is three numbers" in lines[5] and "1001" in lines[6]
     before, out, back = json.loads(lines[7])
     assert (before["node"], before["to"], before["speed"]) == ("sta1", [100.0, 0.0, 0.0], None) and before["at_s"] < 0

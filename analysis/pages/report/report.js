@@ -70,9 +70,9 @@ function runs() {
   });
   const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "files"].filter(Boolean);
   element("runs").append(plain(names, body));
-  for (const [file, verb, what] of [["timeline.html", "view", "timeline, with its frames one by one,"], ["film.html", "film", "film"]]) {
+  for (const [file, verb, what] of [["timeline.html", "view", "timeline"], ["film.html", "film", "film"]]) {
     const without = run.runs.find((each) => each.trace && each.left.length && !each.left.includes(file));
-    if (without) element("runs").append(tag("p", { class: "quiet" }, `A run’s ${what} is made by this command:`),
+    if (without) element("runs").append(tag("p", { class: "quiet" }, `This command makes the ${what} of a run:`),
       command(`./dcflab ${verb} ${run.folder}/${without.folder}`));
   }
   if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "The seed does not determine everything in these runs."));
@@ -81,8 +81,8 @@ function runs() {
 function settings() {
   if (!run.settings.length) { element("settings").append(tag("p", { class: "quiet" }, "None.")); return; }
   const differ = run.settings.some((each) => each.runs);
-  element("settings").append(tag("p", { class: "quiet" }, "As read back after they were set."), plain(
-    ["what", ">value", ">default", "where", ...(differ ? ["only in"] : [])],
+  element("settings").append(tag("p", { class: "quiet" }, "Read back from the kernel after they were set."), plain(
+    ["setting", ">value", ">default", "stations", ...(differ ? ["only in"] : [])],
     run.settings.map(({ what, value, default: usual, where, runs: only }) => [what, value, usual, where, ...(differ ? [only] : [])])));
 }
 
@@ -91,7 +91,7 @@ function repeat() {
   element("repeat").append(command(run.command), tag("p", { class: "quiet" }, "Run it again, and compare byte for byte:"), command(`./dcflab replay ${run.folder}`),
     tag("p", {}, `It ran in the lane “${host.lane}”, in ${host.clock} time` + (host.kernel ? `, on Linux ${host.kernel}` : "") + "."));
   element("repeat").append(tag("details", {}, tag("summary", {}, "The whole specification"), plain(["option", "value"], run.options)));
-  element("repeat").append(tag("details", {}, tag("summary", {}, "The inputs of the first run, SHA-256"), plain(["what", "sum"], Object.entries(made))));
+  element("repeat").append(tag("details", {}, tag("summary", {}, "The inputs of the first run"), plain(["input", "SHA-256"], Object.entries(made))));
 }
 
 function theme(name) {

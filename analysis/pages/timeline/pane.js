@@ -100,7 +100,7 @@ function frameFields(run, row) {
 
 function showFrame(element, run, row) {
   if (row < 0) {
-    element.innerHTML = '<p class="quiet">Click a bar, or press n, to see all that is known of a frame.</p>';
+    element.innerHTML = '<p class="quiet">Click a bar, or press n, to see the details of a frame.</p>';
     return;
   }
   const fields = frameFields(run, row).map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("");
@@ -122,8 +122,8 @@ function showLegend(element, run) {
   const kinds = { "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", MANAGEMENT: "beacon, mgmt", ROUTING: "routing", OTHER: "other", ENCRYPTED: "encrypted" };
   const there = new Set(run.kind), edge = `border-left:2px solid ${colours.ink}`;
   element.innerHTML = `<h2>frames</h2><div class="keys">${run.kinds.filter((_, n) => there.has(n)).map((kind) => key(kind, kinds[kind] ?? kind)).join("")}
-    ${key("lost", "collision")}${key("noise", "noise")}${key("quiet", "too weak, unheard")}${key("paper", "sent again", edge)}${key("paper", "given up after it", `border-right:3px solid ${colours.ink}`)}</div>
+    ${key("lost", "collision")}${key("noise", "noise")}${key("quiet", "too weak")}${key("paper", "sent again", edge)}${key("paper", "then given up", `border-right:3px solid ${colours.ink}`)}</div>
     <h2>below them, when zoomed in</h2><div class="keys">${key("well", "sensed, received")}${key("only", "sensed only")}${key("nav", "NAV")}
     ${key("ifs", "DIFS, EIFS")}${key("count", "backoff counts, queue")}${key("frozen", "backoff frozen")}</div>
-    <small>Frames, outcomes, culprits, attempts and queues are the air's own record. ${run.views ? "" : "All stations within range count as receivers, as views.gz is missing.  "}Who sensed it follows from the plan's powers; NAV and backoff are derived from these as the standard has it${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move: propagation delays are left out."}</small>`;
+    <small>The air recorded frames, outcomes, interferers, attempts and queues. ${run.views ? "" : "Without views.gz, all stations within range count as receivers. "}The plan's powers show which stations sensed a frame. NAV and backoff are derived from these by the rules of the standard${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move, so propagation delays are left out."}</small>`;
 }

@@ -59,6 +59,7 @@ def personalised(line: str, found: Found, student: Student, folder: Path | None)
             line = re.sub(rf"(--{option.replace('_', '-')}) \S+", rf"\g<1> {value}", line)
     if folder:
         line = line.replace(f"labs/{found.folder.name}/", f"{folder}/")
+        line = line.replace(f"lab check {found.name} FOLDER", f"lab check {found.name} {folder}")
     return line
 
 

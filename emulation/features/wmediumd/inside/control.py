@@ -20,8 +20,8 @@ result: 0 OK, 1 no such station, 2 exists already, 3 not in this mode.
 | 23 MEDIUM_UPDATE | addr[6] i32 | all |
 
 Of SPECPROB_UPDATE, which sets one direction, our air takes the row of 1500 bytes and the mean of its rates, as all
-stations share its error tables. A row of sizes is taken to be 128 bytes. A station that comes or leaves means a new
-air; frames in flight are reported as lost.
+stations share its error tables. A row of sizes is taken to be 128 bytes. When a station comes or leaves, a new air
+starts; frames in flight are reported as lost.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare
     assert found["kernel"].status is doctor.Status.MISSING
     assert found["packages: build"].status is doctor.Status.MISSING
     assert found["packages: bench"].status is doctor.Status.HINT
-    assert "apt-get install" in found["packages: build"].mend
+    assert "apt-get install" in found["packages: build"].fix
     assert not root.exists()
 
 

@@ -149,4 +149,4 @@ def test_it_makes_no_environment(installed: Path) -> None:
 
 def test_the_doctor_looks_at_the_environment_as_it_is(installed: Path) -> None:
     found = {check.name: check for check in doctor.python()}["environment"]
-    assert found.status is doctor.Status.HINT and "no-such_package" in found.detail and "pip install" in found.mend
+    assert found.status is doctor.Status.HINT and "no-such_package" in found.detail and "pip install" in found.fix

@@ -33,33 +33,35 @@ def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
     for number, line in enumerate(lines, 1):
         with reading(Path(f"{path}, line {number}")):
             match parsed(line):
-                case [int() as at, str() as flow, [*way]] if 0 <= at <= LONGEST_NS and {*map(type, way)} <= {str}:
-                    found.setdefault(flow, []).append((at, way))
+                case [int() as at, str() as flow, [*stations]] if 0 <= at <= LONGEST_NS and {*map(type, stations)} <= {
+                    str
+                }:
+                    found.setdefault(flow, []).append((at, stations))
                 case _:
                     raise ValueError("neither a flow nor a time")
     return found
 
 
 def routes(
-    told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
+    reported: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
 ) -> dict[str, Routes]:
     times = flow_times(plan, lane)
     ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
-    return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}
+    return {name: follow(reported[name], ends[name], *times[name]) for name in reported if name in times}
 
 
-def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any]) -> Array:
+def events(reported: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any]) -> Array:
     """Convert them to records of `routes.routes`, by time, as if a routing protocol had written them. Hops are 0 if the
     path does not reach the destination."""
     ip, found = addresses(plan), []
-    for flow in (flow for flow in plan["applications"] if flow["name"] in told):
+    for flow in (flow for flow in plan["applications"] if flow["name"] in reported):
         ends, had = (ip.get(flow["source"], 0), ip.get(flow["destination"], 0)), False
-        for at_ns, way in told[flow["name"]]:
-            event = (Event.CHANGED if had else Event.FOUND) if len(way) > 1 else Event.LOST_ROUTE
+        for at_ns, path in reported[flow["name"]]:
+            event = (Event.CHANGED if had else Event.FOUND) if len(path) > 1 else Event.LOST_ROUTE
             if had or event is Event.FOUND:
-                hops = len(way) - 1 if len(way) > 1 and way[-1] == flow["destination"] else 0
+                hops = len(path) - 1 if len(path) > 1 and path[-1] == flow["destination"] else 0
                 found.append((at_ns, event, *ends, hops))
-            had = len(way) > 1
+            had = len(path) > 1
     records = np.zeros(len(found), RECORD)
     records["size"] = RECORD.itemsize
     for column, values in zip(("time_ns", "event", "node", "to", "hops"), zip(*found, strict=True), strict=False):
@@ -67,13 +69,13 @@ def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, A
     return records[np.argsort(records["time_ns"], kind="stable")]
 
 
-def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:
+def follow(reported: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:
     """Return a flow's routes from its start to its stop; `zero_ns` is the run's start."""
-    before = [way for at_ns, way in told if at_ns <= start_ns]
-    within = [(at_ns, way) for at_ns, way in told if start_ns < at_ns < stop_ns]
-    ways = [before[-1] if before else [], *(way for _, way in within)]
+    before = [path for at_ns, path in reported if at_ns <= start_ns]
+    within = [(at_ns, path) for at_ns, path in reported if start_ns < at_ns < stop_ns]
+    paths = [before[-1] if before else [], *(path for _, path in within)]
     edges = np.array([start_ns, *(at_ns for at_ns, _ in within), stop_ns]) - zero_ns
-    hops = [NO_ROUTE if len(way) < 2 else len(way) - 1 if way[-1] == to else UNKNOWN for way in ways]
+    hops = [NO_ROUTE if len(path) < 2 else len(path) - 1 if path[-1] == to else UNKNOWN for path in paths]
     had = [(a != NO_ROUTE, b != NO_ROUTE) for a, b in pairwise(hops)]
     breaks: list[list[int]] = []
     for at_ns, (was, now) in zip(edges[1:].tolist(), pairwise(hops), strict=False):

@@ -246,13 +246,17 @@ def follow(
     (source, destination), (zero_ns, start_ns, stop_ns) = ends, times
     event, time = records["event"], records["time_ns"]
     own = (records["node"] == source) & (records["to"] == destination)
-    told = np.flatnonzero(own & (event <= Event.LOST_ROUTE))
-    hops = np.where(event[told] == Event.LOST_ROUTE, NO_ROUTE, np.maximum(records["hops"][told].astype(np.int64), 1))
-    had_one = event[told[0]] != Event.FOUND if told.size else arrives and not (own & (event == Event.SEARCH)).any()
-    before, after = time[told] <= start_ns, time[told] < stop_ns
+    changes = np.flatnonzero(own & (event <= Event.LOST_ROUTE))
+    hops = np.where(
+        event[changes] == Event.LOST_ROUTE, NO_ROUTE, np.maximum(records["hops"][changes].astype(np.int64), 1)
+    )
+    had_one = (
+        event[changes[0]] != Event.FOUND if changes.size else arrives and not (own & (event == Event.SEARCH)).any()
+    )
+    before, after = time[changes] <= start_ns, time[changes] < stop_ns
     hops = np.append(UNKNOWN if had_one else NO_ROUTE, hops)[before.sum() :][: (after & ~before).sum() + 1]
-    edges = np.concatenate([[start_ns], time[told][after & ~before], [stop_ns]])
-    within = event[told][(time[told] >= start_ns) & after]
+    edges = np.concatenate([[start_ns], time[changes][after & ~before], [stop_ns]])
+    within = event[changes][(time[changes] >= start_ns) & after]
     counts = [int((within == which).sum()) for which in (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE)]
     has_route = one_of(event, HAS_ROUTE) & (records["to"] == destination)
     matters = own & (event == Event.LOST_ROUTE) | (event == Event.LINK_LOST) | has_route

@@ -36,9 +36,9 @@ def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
     """Return all arrivals. Raises Damaged if a station received a frame that was never on `air`."""
     row = np.flatnonzero(capture.interface > 0)
     tx = _transmissions_of(capture, row, sent)
-    time, station, spoilt = capture.time_ns[row], capture.interface[row] - 1, capture.bad[row]
-    outcome = np.where(spoilt, Outcome.NOISE, Outcome.OK)
-    bad = np.flatnonzero(spoilt)
+    time, station, corrupted = capture.time_ns[row], capture.interface[row] - 1, capture.bad[row]
+    outcome = np.where(corrupted, Outcome.NOISE, Outcome.OK)
+    bad = np.flatnonzero(corrupted)
     collided = _overlapped(tx[bad], station[bad], time[bad], sent, medium)
     if not medium.noise:  # then a transmission from before the start collided with it
         collided |= time[bad] < capture.start_ns + LONGEST_NS

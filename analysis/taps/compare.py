@@ -113,8 +113,8 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
         for name, value in columns.get("scapy", {}).items() if value != columns[known].get(name)
     ]  # fmt: skip
     if as_json:
-        told = {"capture": str(path), "stations": taps, "totals": columns["taps"], "differences": wrong}
-        print(json.dumps(told | ({"scapy": columns["scapy"]} if scapy else {})))
+        report = {"capture": str(path), "stations": taps, "totals": columns["taps"], "differences": wrong}
+        print(json.dumps(report | ({"scapy": columns["scapy"]} if scapy else {})))
     else:
         print(f"{path}" + ("" if plan else "  (no plan.json beside it: all stations are assumed to sense each other)"))
         if "rx" not in taps[0]:

@@ -121,10 +121,10 @@ def _outcome_text(cause: int, stations: Sequence[str]) -> str:
 def _unheard(trace: Trace) -> Array:
     """Return the transmissions to a station of which nothing arrived there, and that ended before the last one
     began."""
-    tx, told = trace.tx, np.zeros(trace.tx.size, bool)
-    told[trace.rx_tx[trace.rx["addressed"] != 0]] = True
+    tx, reported = trace.tx, np.zeros(trace.tx.size, bool)
+    reported[trace.rx_tx[trace.rx["addressed"] != 0]] = True
     over = tx["start_ns"] + tx["duration_ns"] + LONGEST_DELAY_NS <= tx["start_ns"].max(initial=0)
-    return np.flatnonzero(~told & over & (tx["receiver"] != NOBODY))
+    return np.flatnonzero(~reported & over & (tx["receiver"] != NOBODY))
 
 
 def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:

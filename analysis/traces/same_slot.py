@@ -20,8 +20,8 @@ def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
 
     `tx` and `rx` are records of a trace, `tx` sorted by time; `row` is the row in `tx` of each arrival.
     """
-    spoilt = (rx["addressed"] != 0) & one_of(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
-    at = np.flatnonzero(spoilt)
+    collided = (rx["addressed"] != 0) & one_of(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
+    at = np.flatnonzero(collided)
     at = at[~one_of(tx["kind"][row[at]], APART)] if at.size else at
     if not at.size:
         return 0

@@ -56,8 +56,8 @@ class Views:
 
     @property
     def bad(self) -> Array:
-        spoilt: Array = self.text != FINE
-        return spoilt
+        corrupted: Array = self.text != FINE
+        return corrupted
 
 
 class Writer:
@@ -67,7 +67,7 @@ class Writer:
         self.most = most
         self.file = Compressed(path) if most else None
         self.texts: dict[bytes, int] = {b"": FINE}
-        self.told = 1  # number of texts in the file
+        self.written = 1  # number of texts in the file
         self.count = np.zeros(0, np.int64)  # arrivals of each transmission that is not in the file yet
         self.columns = [np.zeros(0, dtype) for _, dtype in COLUMNS]
 
@@ -119,12 +119,12 @@ class Writer:
         while self.file and self.count.size >= least:
             arrivals = int(self.count[:BLOCK].sum())
             parts = [column[:arrivals] for column in self.columns]
-            told = max(self.told, int(parts[2].max(initial=0)) + 1)
-            texts = b"".join(name + b"\n" for name in names[self.told : told])
+            written = max(self.written, int(parts[2].max(initial=0)) + 1)
+            texts = b"".join(name + b"\n" for name in names[self.written : written])
             head = np.array([(min(BLOCK, self.count.size), arrivals, len(texts))], HEAD)
             numbers = [head, self.count[:BLOCK].astype("<u2"), *parts]
             self.file.write(b"".join([*(column.tobytes() for column in numbers), texts]))
-            self.count, self.told = self.count[BLOCK:], told
+            self.count, self.written = self.count[BLOCK:], written
             self.columns = [column[arrivals:] for column in self.columns]
             self._check()
 

@@ -128,7 +128,7 @@ struct air *air_create(const struct dcf_config *config, bool ht)
 	if (!air)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&air->lock);
-	raw_spin_lock_init(&air->told_lock);
+	raw_spin_lock_init(&air->edca_lock);
 	INIT_LIST_HEAD(&air->backlog);
 	INIT_LIST_HEAD(&air->arriving);
 	hrtimer_setup(&air->timer, ht ? air_timer_ht : air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);

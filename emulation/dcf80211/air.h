@@ -15,7 +15,7 @@
  * and removal. air->lock (taken with interrupts off) guards the core and the
  * rings. The timer and control take it. hwsim's notify, which is called with
  * hwsim's lock held, never takes it but only arms the timer. Order: air->lock,
- * then hwsim's lock. air->told_lock guards the parameters from mac80211; the
+ * then hwsim's lock. air->edca_lock guards the parameters from mac80211; the
  * names of radios change only with both it and air->lock held. It is taken last.
  */
 #ifndef DCF80211_AIR_H
@@ -48,8 +48,8 @@ struct radio {
 	bool named;
 	struct dcf_waypoint *way;
 	u32 waypoints;
-	struct dcf_edca told[DCF_CATEGORIES]; /* from mac80211, for the categories in is_told; not yet taken over */
-	u8 is_told, is_fixed; /* is_fixed: categories that control has set */
+	struct dcf_edca new_edca[DCF_CATEGORIES]; /* from mac80211, for the categories in has_new; not yet set */
+	u8 has_new, is_fixed; /* is_fixed: categories that control has set */
 	struct ieee80211_hw __rcu *monitored; /* hwsim's, while it has a monitor: overheard frames go there */
 	struct driver *driver; /* of HT and later; NULL: there is none, or it is hwsim's */
 	u16 fixed; /* its mode of data frames; 0: there is none */
@@ -112,8 +112,8 @@ struct air {
 	bool hushed; /* after a LOOK command: messages for hwsim wait for the timer, as without the command */
 	bool starved; /* an allocation failed: frames may wait in their ring */
 
-	raw_spinlock_t told_lock;
-	bool told;
+	raw_spinlock_t edca_lock;
+	bool edca_changed; /* a radio has new parameters from mac80211 */
 	struct tracepoint *point_conf_tx; /* with our probe */
 	struct notifier_block modules;
 

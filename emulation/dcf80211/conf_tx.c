@@ -48,19 +48,19 @@ static void on_conf_tx(void *data, const struct ieee80211_hw *hw, const void *sd
 
 	if (ac >= DCF_CATEGORIES)
 		return;
-	raw_spin_lock_irqsave(&air->told_lock, flags);
+	raw_spin_lock_irqsave(&air->edca_lock, flags);
 	radio = find_radio(air, hw->wiphy->perm_addr);
 	if (radio) {
-		radio->told[ac] = (struct dcf_edca){
+		radio->new_edca[ac] = (struct dcf_edca){
 			.cw_min = params->cw_min,
 			.cw_max = params->cw_max,
 			.txop_32us = params->txop,
 			.aifsn = max_t(u8, params->aifs, 1),
 		};
-		radio->is_told |= 1U << ac;
-		air->told = true;
+		radio->has_new |= 1U << ac;
+		air->edca_changed = true;
 	}
-	raw_spin_unlock_irqrestore(&air->told_lock, flags);
+	raw_spin_unlock_irqrestore(&air->edca_lock, flags);
 	if (radio)
 		air_kick(air);
 }
@@ -68,20 +68,20 @@ static void on_conf_tx(void *data, const struct ieee80211_hw *hw, const void *sd
 void conf_tx_take(struct air *air)
 {
 	struct dcf_edca edca;
-	bool is_told;
+	bool has_new;
 	int i, ac;
 
-	if (!READ_ONCE(air->told))
+	if (!READ_ONCE(air->edca_changed))
 		return;
-	WRITE_ONCE(air->told, false);
+	WRITE_ONCE(air->edca_changed, false);
 	for (i = 0; i < air->stations; i++)
 		for (ac = 0; ac < DCF_CATEGORIES; ac++) {
-			raw_spin_lock(&air->told_lock);
-			is_told = air->radio[i].is_told & ~air->radio[i].is_fixed & (1U << ac);
-			air->radio[i].is_told &= ~(1U << ac);
-			edca = air->radio[i].told[ac];
-			raw_spin_unlock(&air->told_lock);
-			if (is_told)
+			raw_spin_lock(&air->edca_lock);
+			has_new = air->radio[i].has_new & ~air->radio[i].is_fixed & (1U << ac);
+			air->radio[i].has_new &= ~(1U << ac);
+			edca = air->radio[i].new_edca[ac];
+			raw_spin_unlock(&air->edca_lock);
+			if (has_new)
 				dcf_set_edca(air->dcf, i, ac, &edca);
 		}
 }

@@ -237,9 +237,9 @@ static int find_or_learn(struct air *air, const u8 *name, const u8 *addr)
 			station = i;
 	}
 	if (station >= 0 && i) {
-		raw_spin_lock(&air->told_lock);
+		raw_spin_lock(&air->edca_lock);
 		memcpy(air->radio[station].addr, name, ETH_ALEN);
-		raw_spin_unlock(&air->told_lock);
+		raw_spin_unlock(&air->edca_lock);
 	}
 	return station;
 }

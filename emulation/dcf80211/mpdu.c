@@ -37,8 +37,8 @@ struct sent {
 	u32 airtime_ns;
 };
 
-/* A report that the tasklet handles. */
-struct told {
+/* What the air reported, for the tasklet. */
+struct reports {
 	struct sk_buff_head received;
 	struct list_head done, sent;
 };
@@ -169,17 +169,17 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 	tasklet_schedule(&d->work);
 }
 
-static void mpdu_sent(void *edge, u16 station, const struct dcf_sent *told)
+static void mpdu_sent(void *edge, u16 station, const struct dcf_sent *sent)
 {
-	struct session *session = container_of(told->session, struct session, core);
+	struct session *session = container_of(sent->session, struct session, core);
 	struct air *air = edge;
 	struct driver *d = air->radio[station].driver;
 	struct sent *s;
 
 	if (!d)
 		return;
-	prepared_take(&d->prepared[told->category], told->fresh);
-	choose_mode(d, session->peer, told->mode, told->mpdus, told->acked);
+	prepared_take(&d->prepared[sent->category], sent->fresh);
+	choose_mode(d, session->peer, sent->mode, sent->mpdus, sent->acked);
 	tasklet_schedule(&d->work);
 	s = kmalloc(sizeof(*s), GFP_ATOMIC);
 	if (!s)
@@ -187,10 +187,10 @@ static void mpdu_sent(void *edge, u16 station, const struct dcf_sent *told)
 	session->uses++;
 	*s = (struct sent){
 		.session = session,
-		.mode = told->mode,
-		.mpdus = told->mpdus,
-		.acked = told->acked,
-		.airtime_ns = told->airtime_ns,
+		.mode = sent->mode,
+		.mpdus = sent->mpdus,
+		.acked = sent->acked,
+		.airtime_ns = sent->airtime_ns,
 	};
 	list_add_tail(&s->list, &d->sent);
 }
@@ -305,36 +305,36 @@ static void pass_received(struct driver *d, struct sk_buff *skb)
 	ieee80211_rx(d->hw, skb);
 }
 
-static void told_free(struct air *air, struct told *told)
+static void reports_free(struct air *air, struct reports *reports)
 {
 	struct mpdu *m, *next;
 	struct sent *s, *after;
 	unsigned long flags;
 
 	spin_lock_irqsave(&air->lock, flags);
-	list_for_each_entry_safe(m, next, &told->done, list) {
+	list_for_each_entry_safe(m, next, &reports->done, list) {
 		if (m->session && m->session->lost == m)
 			m->session->lost = NULL;
 		mpdu_free(m);
 	}
-	list_for_each_entry_safe(s, after, &told->sent, list) {
+	list_for_each_entry_safe(s, after, &reports->sent, list) {
 		session_put(s->session);
 		kfree(s);
 	}
 	spin_unlock_irqrestore(&air->lock, flags);
 }
 
-static void told_take(struct driver *d, struct told *told)
+static void reports_take(struct driver *d, struct reports *reports)
 {
 	unsigned long flags;
 
-	__skb_queue_head_init(&told->received);
-	INIT_LIST_HEAD(&told->done);
-	INIT_LIST_HEAD(&told->sent);
+	__skb_queue_head_init(&reports->received);
+	INIT_LIST_HEAD(&reports->done);
+	INIT_LIST_HEAD(&reports->sent);
 	spin_lock_irqsave(&d->air->lock, flags);
-	skb_queue_splice_init(&d->received, &told->received);
-	list_splice_init(&d->done, &told->done);
-	list_splice_init(&d->sent, &told->sent);
+	skb_queue_splice_init(&d->received, &reports->received);
+	list_splice_init(&d->done, &reports->done);
+	list_splice_init(&d->sent, &reports->sent);
 	spin_unlock_irqrestore(&d->air->lock, flags);
 }
 
@@ -640,21 +640,21 @@ static void take_frames(struct driver *d, u8 ac)
 static void mpdu_work(struct tasklet_struct *work)
 {
 	struct driver *d = from_tasklet(d, work, work);
-	struct told told;
+	struct reports reports;
 	struct sk_buff *skb;
 	struct mpdu *m;
 	struct sent *s;
 	u8 ac;
 
-	told_take(d, &told);
+	reports_take(d, &reports);
 	rcu_read_lock();
-	list_for_each_entry(s, &told.sent, list)
+	list_for_each_entry(s, &reports.sent, list)
 		pass_sent(d, s);
-	list_for_each_entry(m, &told.done, list)
+	list_for_each_entry(m, &reports.done, list)
 		pass_done(d, m);
-	while ((skb = __skb_dequeue(&told.received)))
+	while ((skb = __skb_dequeue(&reports.received)))
 		pass_received(d, skb);
-	told_free(d->air, &told);
+	reports_free(d->air, &reports);
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
 		take_frames(d, ac);
 	rcu_read_unlock();
@@ -673,13 +673,13 @@ void mpdu_init(struct driver *d)
 
 void mpdu_close(struct driver *d)
 {
-	struct told told;
+	struct reports reports;
 	struct mpdu *m;
 
-	told_take(d, &told);
-	list_splice_init(&d->waiting, &told.done);
-	__skb_queue_purge(&told.received);
-	list_for_each_entry(m, &told.done, list)
+	reports_take(d, &reports);
+	list_splice_init(&d->waiting, &reports.done);
+	__skb_queue_purge(&reports.received);
+	list_for_each_entry(m, &reports.done, list)
 		dev_kfree_skb_any(m->skb);
-	told_free(d->air, &told);
+	reports_free(d->air, &reports);
 }

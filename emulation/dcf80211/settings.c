@@ -43,12 +43,12 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 		dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), short_limit, long_limit, queue,
 				nla_get_u8(a[A_PROMISCUOUS]));
 		dcf_set_thresholds(air->dcf, station, rx_aw, cs_aw);
-		raw_spin_lock(&air->told_lock);
+		raw_spin_lock(&air->edca_lock);
 		if (!ether_addr_equal_unaligned(air->radio[station].addr, nla_data(a[A_RADIO])))
 			RCU_INIT_POINTER(air->radio[station].monitored, NULL);
 		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
 		air->radio[station].named = true;
-		raw_spin_unlock(&air->told_lock);
+		raw_spin_unlock(&air->edca_lock);
 	}
 	control_end(air, flags);
 	if (!ok)

@@ -71,5 +71,5 @@ def _awaited(node: Mapping[str, Any], back: Mapping[str, Any]) -> tuple[str, int
         values = {name: parameter.default for name, parameter in PARAMETERS.items()} | qdisc
         waits = {"delayed": values["count"], "skip": values["skip"] + 1, "daa": values["dwin_min"]}
         return f"ackthin {values['policy']}", waits.get(values["policy"], 1)
-    told = back["tcp"] if "tcp" in back else node["routing"]["tcp"].get(back["to"], {})
-    return "delayed ACK", 1 if "quickack" in told else 2
+    settings = back["tcp"] if "tcp" in back else node["routing"]["tcp"].get(back["to"], {})
+    return "delayed ACK", 1 if "quickack" in settings else 2

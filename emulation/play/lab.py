@@ -51,8 +51,8 @@ class Lab:
     @property
     def release(self) -> str | None:
         """The kernel's release; None if unknown."""
-        told = self.kernel.parent / "include/config/kernel.release"
-        return (told.read_text().strip() or None) if told.is_file() else None
+        release = self.kernel.parent / "include/config/kernel.release"
+        return (release.read_text().strip() or None) if release.is_file() else None
 
     @cached_property
     def sha256(self) -> dict[str, str]:

@@ -199,10 +199,10 @@ def routing(
         return None
     seen = reread_routing(where, plan, lane) if seen is None else seen
     if FLOW_ROUTES in lane["recorders"]:
-        told = flow_routes.routes(flow_routes.read(where / FLOW_ROUTES_FILE), plan, lane)
+        of_flows = flow_routes.routes(flow_routes.read(where / FLOW_ROUTES_FILE), plan, lane)
         sent = {} if seen.control is None else seen.control.time_ns
         control_s = {kind: (times - lane["started_ns"]) / 1e9 for kind, times in sent.items()}
-        return Routing(flow_routes.summary(seen.control, plan, lane), told, seen.paths, control_s)
+        return Routing(flow_routes.summary(seen.control, plan, lane), of_flows, seen.paths, control_s)
     records = routes.read(where / ROUTING_TRACE, lane)
     return Routing(
         routes.summary(records, plan, lane), routes.routes(records, plan, lane, seen.paths), seen.paths,

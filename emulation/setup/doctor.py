@@ -55,7 +55,7 @@ class Check:
     name: str
     status: Status
     detail: str
-    mend: str = ""
+    fix: str = ""
 
 
 def checks() -> list[Check]:
@@ -90,8 +90,8 @@ def system_packages() -> Iterator[Check]:
         name = f"packages: {group.value}"
         if missing := packages.missing(group):
             status = Status.MISSING if needed.get(group) else Status.HINT
-            mend = "; ".join(packages.command(missing).split("\n  "))
-            yield Check(name, status, f"not installed: {', '.join(missing)}", f"as root: {mend}")
+            fix = "; ".join(packages.command(missing).split("\n  "))
+            yield Check(name, status, f"not installed: {', '.join(missing)}", f"as root: {fix}")
         else:
             yield Check(name, Status.OK, "all there")
 
@@ -150,23 +150,23 @@ def machine() -> Iterator[Check]:
     if distribution.known():
         yield Check("system", Status.OK, distribution.title())
     else:
-        mend = "packages have Debian 12's names here: see what yours are called"
-        yield Check("system", Status.HINT, f"{distribution.title()}: neither Debian nor Ubuntu", mend)
+        fix = "packages have Debian 12's names here: see what yours are called"
+        yield Check("system", Status.HINT, f"{distribution.title()}: neither Debian nor Ubuntu", fix)
     if (architecture := platform.machine()) != "x86_64":
         yield Check("architecture", Status.BROKEN, architecture, "lanes run on x86-64 only")
     if platform.release().endswith("-Microsoft"):
         yield Check("wsl", Status.BROKEN, "version 1 of WSL is not a Linux kernel", "wsl --set-version DISTRIBUTION 2")
     cpus = len(os.sched_getaffinity(0))
     yield Check("cpus", Status.OK, f"{cpus}; as many runs go side by side")
-    mend = "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)"
+    fix = "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)"
     try:
         if (place := memory_folder(MEMORY_MB)) == "/dev/shm":
             yield Check("memory", Status.OK, f"{shutil.disk_usage(place).free >> 20} MB in {place}")
         else:
             detail = f"no room for {MEMORY_MB} MB in /dev/shm, or not executable; lanes use {place}"
-            yield Check("memory", Status.HINT, detail, mend)
+            yield Check("memory", Status.HINT, detail, fix)
     except LaneError as error:
-        yield Check("memory", Status.BROKEN, error.detail, mend)
+        yield Check("memory", Status.BROKEN, error.detail, fix)
     yama = Path("/proc/sys/kernel/yama/ptrace_scope")
     if yama.exists() and int(yama.read_text()) > 1:
         yield Check("ptrace", Status.BROKEN, f"{yama} forbids it", "as root: sysctl kernel.yama.ptrace_scope=1")
@@ -184,8 +184,8 @@ def lane() -> Iterator[Check]:
         try:
             result = virtual.run(built.linux, {}, Path(folder), command, wall_limit_s=60, listener=listener)
         except (LaneError, OSError) as error:
-            mend = "lanes need ptrace; in a container: --cap-add=SYS_PTRACE --security-opt seccomp=unconfined"
-            yield Check("lane", Status.BROKEN, str(error), mend)
+            fix = "lanes need ptrace; in a container: --cap-add=SYS_PTRACE --security-opt seccomp=unconfined"
+            yield Check("lane", Status.BROKEN, str(error), fix)
             return
     if heard == ["hello"] and result.status == 0:
         yield Check("lane", Status.OK, f"boots, runs a program and ends in {result.wall_s:.2f} s")
@@ -207,8 +207,8 @@ def main(as_json: bool = False) -> int:
         width = max(len(check.name) for check in found)
         for check in found:
             print(f"{check.status.value:8}{check.name:{width}}  {check.detail}")
-            if check.mend:
-                print(f"{'':8}{'':{width}}  -> {check.mend}")
+            if check.fix:
+                print(f"{'':8}{'':{width}}  -> {check.fix}")
     return 1 if any(check.status in (Status.MISSING, Status.BROKEN) for check in found) else 0
 
 

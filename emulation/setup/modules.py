@@ -55,8 +55,8 @@ def source_sha256(folder: Path) -> str:
     """Return the hash that a module of this folder contains: of sha256sum's list of its sources, as in the Kbuild
     file."""
     by_name = sorted((f"./{file.relative_to(folder)}", file) for file in sources(folder))
-    told = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n" for name, file in by_name)
-    return hashlib.sha256(told.encode()).hexdigest()
+    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n" for name, file in by_name)
+    return hashlib.sha256(sums.encode()).hexdigest()
 
 
 def installed(source: Path, kernel: Installed) -> dict[str, Path]:

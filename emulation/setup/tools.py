@@ -53,7 +53,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
     errors and its last lines if it fails. make ends if this process does."""
     variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
-    begin = told = time.monotonic()
+    begin = reported = time.monotonic()
     objects, lines = 0, list[str]()
     with (
         log.open("a", buffering=1) as output,
@@ -79,9 +79,9 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
                 so_far = f"{what}: {objects} files compiled, {now - begin:.0f} s"
                 if sys.stderr.isatty():
                     progress(so_far)
-                elif now - told >= TELL_EVERY_S:
+                elif now - reported >= TELL_EVERY_S:
                     say(so_far)
-                    told = now
+                    reported = now
     progress("")
     if running.returncode:
         raise SetupError(f"building the {what} failed", errors_of(lines))

@@ -362,7 +362,7 @@ class Core:
         self.sent: list[tuple[int, int, int, int, int, int]] = []  # station, mode, MPDUs, acknowledged, fresh, ns
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
-        self.ways: dict[int, c.Array[Waypoint]] = {}
+        self.trajectories: dict[int, c.Array[Waypoint]] = {}
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, edca, punctual, snap,
                              sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000), *detect,
                              rx, cs, noise, seed)  # fmt: skip
@@ -389,13 +389,13 @@ class Core:
         """Put a station on this channel."""
         assert self.lib.dcf_set_station(self.memory, station, freq, *self.limits, False)
 
-    def way(self, station: int, *waypoints: tuple[int, int, int, int], since: int = 0) -> bool:
+    def move(self, station: int, *waypoints: tuple[int, int, int, int], since: int = 0) -> bool:
         """Set the positions of a station over time: (us since `since` ns, mm, mm, mm). Earlier ones are overwritten."""
         array = (Waypoint * len(waypoints))(*(Waypoint(at, (x, y, z)) for at, x, y, z in waypoints))
         if done := self.lib.dcf_set_waypoints(self.memory, station, array, len(waypoints), since):
-            if old := self.ways.get(station):
+            if old := self.trajectories.get(station):
                 c.memset(old, POISON, c.sizeof(old))
-            self.ways[station] = array
+            self.trajectories[station] = array
         return bool(done)
 
     def by_distance(self, table: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def moving(model: Propagation, ways: list[list[tuple[int, int, int, int]]], *, s
     usual = {"rx": attowatts(-80_000), "cs": attowatts(-80_000), "noise": attowatts(-94_000), "reception": 1}
     air = Core([[0] * n] * n, **{**usual, **options})
     air.by_distance(planned(model, stronger or (0.0,) * n))
-    assert all(air.way(station, *way) for station, way in enumerate(ways))
+    assert all(air.move(station, *way) for station, way in enumerate(ways))
     return air
 
 
@@ -124,11 +124,11 @@ def test_pairs_that_stand_keep_the_power_they_were_given() -> None:
     air = Core([[0, 500, 500], [500, 0, 500], [500, 500, 0]], [[7] * 3] * 3, reception=1)
     air.by_distance(planned(Disc(), (0.0,) * 3))
     for station, way in enumerate([[(0, 0, 0, 0)], [(0, 1000, 0, 0)], [(0, 0, 0, 0), (S, 1000, 0, 0)]]):
-        assert air.way(station, *way)
+        assert air.move(station, *way)
     assert [air.link_now(0, j).power_aw for j in range(3)] == [0, 500, DISC_AW]
     assert [air.link_now(2, j).power_aw for j in range(3)] == [DISC_AW, DISC_AW, 0]
     assert (air.link_now(1, 0).delay_ns, air.link_now(1, 2).delay_ns) == (7, 3)
-    assert air.way(2)  # its position is unknown: the power that it was given
+    assert air.move(2)  # its position is unknown: the power that it was given
     assert air.link_now(0, 2).power_aw == 500
 
 
@@ -139,7 +139,7 @@ def test_who_is_put_elsewhere_while_a_signal_is_on_its_way() -> None:
     air = moving(everywhere, [[(0, 0, 0, 0)], [(0, 3000, 0, 0)], [far, (S, 9_000_000, 0, 0)]], rx=DISC_AW, cs=DISC_AW)
     air.send(0, 1, tcp(100), at=100 * US, cts_to_self=True, rate=540)
     air.run(115 * US)
-    assert air.way(2, (0, -3000, 0, 0), (S, -3000, 0, 0))
+    assert air.move(2, (0, -3000, 0, 0), (S, -3000, 0, 0))
     air.run(10**9)
     cts, data = (tx.id for tx in air.tx[:2])
     came = {(rx.id, rx.station): rx for rx in air.rx}
@@ -198,7 +198,7 @@ def test_work_grows_with_those_around() -> None:
 )
 def test_a_way_that_cannot_be_is_refused_and_the_one_before_holds(way: list[tuple[int, int, int, int]]) -> None:
     air = moving(Disc(), [[(0, 0, 0, 0)], [(0, 100_000, 0, 0), (S, 100_000, 0, 0)]])
-    assert not air.way(1, *way)
+    assert not air.move(1, *way)
     assert air.link_now(0, 1).delay_ns == 334
 
 

@@ -69,13 +69,13 @@ def culprits(air: Aired) -> Array:
     delay."""
     own = air.outcome == Outcome.OWN_TX
     who = np.where(own, air.receiver, air.culprit)
-    spoilt = np.flatnonzero(who != NONE)
+    lost = np.flatnonzero(who != NONE)
     found = np.full(who.size, NONE)
     known = np.flatnonzero(air.station != NONE)
-    if spoilt.size:
-        last, _ = around(known, air.station, air.start_ns, who[spoilt], air.end_ns[spoilt])
-        reach = air.start_ns[spoilt] - LONGEST_DELAY_NS
-        found[spoilt] = np.where((last >= 0) & (air.end_ns[last] > reach), last, NONE)
+    if lost.size:
+        last, _ = around(known, air.station, air.start_ns, who[lost], air.end_ns[lost])
+        reach = air.start_ns[lost] - LONGEST_DELAY_NS
+        found[lost] = np.where((last >= 0) & (air.end_ns[last] > reach), last, NONE)
     return found
 
 

@@ -296,8 +296,8 @@ class Lanes {
     ink.lineTo(x, to);
     ink.stroke();
     ink.setLineDash([]);
-    const way = Math.sign(to - from), tip = to - way * (this.bars(b) / 2 - 1);
-    triangle(ink, x, tip + way * 6, -way * 6);
+    const direction = Math.sign(to - from), tip = to - direction * (this.bars(b) / 2 - 1);
+    triangle(ink, x, tip + direction * 6, -direction * 6);
     ink.lineWidth = 1;
   }
 

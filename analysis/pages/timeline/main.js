@@ -108,22 +108,22 @@ function find() {
 }
 
 // Goes to the next or previous hit, from the selected frame, or else from the view.
-function hit(way) {
+function hit(direction) {
   const { run, view, hits, chosen } = state, rows = hits ? hits.rows : null, count = rows ? rows.length : run.size;
   if (!count) return;
-  const from = chosen >= 0 ? chosen : upTo(run.start, view.from) - (way > 0 ? 1 : 0);
+  const from = chosen >= 0 ? chosen : upTo(run.start, view.from) - (direction > 0 ? 1 : 0);
   const at = rows ? upTo(rows, from) : from + 1;
-  const n = way > 0 ? at : at - 1 - (rows ? (rows[at - 1] === from ? 1 : 0) : 1);
+  const n = direction > 0 ? at : at - 1 - (rows ? (rows[at - 1] === from ? 1 : 0) : 1);
   const row = rows ? rows[(n + count) % count] : (n + count) % count;
   go(row);
   if (hits) element("hits").textContent = `${(((n + count) % count) + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
 }
 
-function beside(way, same) {
+function beside(direction, same) {
   const { run, chosen } = state;
-  if (chosen < 0) return hit(way);
-  if (!same) return go(chosen + way);
-  const rows = run.rows[run.from[chosen]] ?? [], n = upTo(rows, chosen) - 1 + way;
+  if (chosen < 0) return hit(direction);
+  if (!same) return go(chosen + direction);
+  const rows = run.rows[run.from[chosen]] ?? [], n = upTo(rows, chosen) - 1 + direction;
   if (n >= 0 && n < rows.length) go(rows[n]);
 }
 

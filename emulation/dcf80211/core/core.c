@@ -146,9 +146,9 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	s->long_limit = long_limit;
 	s->queue_limit = queue;
 	s->promiscuous = promiscuous;
-	if (s->told_freq != freq) /* otherwise a frame may have moved it to another channel */
+	if (s->set_freq != freq) /* otherwise a frame may have moved it to another channel */
 		tuning_retune(dcf, s, freq);
-	s->told_freq = freq;
+	s->set_freq = freq;
 	return true;
 }
 

@@ -143,7 +143,7 @@ enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, A
 /* First what each signal's start and end uses, in few cache lines; then what a transmission uses; then the rest. */
 struct dcf_station {
 	u16 index, freq;
-	u16 told_freq; /* its channel, until a frame needs another one */
+	u16 set_freq; /* its channel, until a frame needs another one */
 	bool off; /* it hears nothing: its interface is down */
 	bool promiscuous;
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from emulation.features.check import Finding, Stage
-from emulation.features.check.report import Check, Done, telling
+from emulation.features.check.report import Check, Done, without_report_lines
 from emulation.play.junit import Case, Outcome, Suite
 
 NOT_ASKED = "it was not asked for"
@@ -46,4 +46,4 @@ def line(finding: Finding) -> str:
 
 def text_of(check: Check, done: Done, finding: Finding) -> str:
     """Return the line, with the kernel's or tool's messages and the command that reproduces the finding."""
-    return "\n".join([line(finding), *telling(finding.console), f"again: {check.again(done, finding)}"])
+    return "\n".join([line(finding), *without_report_lines(finding.console), f"again: {check.again(done, finding)}"])

@@ -29,7 +29,7 @@ SHOWN_LINES, SHOWN_NOTES = 12, 6
 SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
 WIDTH = 120
 # Lines of a kernel's report that are hidden at first: raw memory words, registers, and the frames of the check itself.
-UNTELLING = re.compile(
+OF_REPORT = re.compile(
     r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|(\]|^) \? "
     r"|^(CPU|Tainted|Hardware name|Code|FS|CS|CR2|R[A-D]X|R[SB]P|R1?\d): "
 )
@@ -167,7 +167,7 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
     title.append(f"  ({finding.stage}{module}{seed})", "dim")
     console.print(title)
     console.print(f"  {finding.text}", markup=False, highlight=False)
-    for line in telling(finding.console)[:SHOWN_LINES]:
+    for line in without_report_lines(finding.console)[:SHOWN_LINES]:
         console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
     if len(finding.console) > SHOWN_LINES:
         console.print(Text(f"  | … {len(finding.console)} lines in report.md", "dim"))
@@ -175,9 +175,9 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
         console.print(f"  on the air before: {finding.pcapng}", markup=False, highlight=False, soft_wrap=True)
 
 
-def telling(console: Sequence[str]) -> list[str]:
+def without_report_lines(console: Sequence[str]) -> list[str]:
     """Return the lines of a report without those about the report itself, and without the frames of the check."""
-    return [line for line in console if not UNTELLING.search(line) and not INSTRUMENT.search(line)]
+    return [line for line in console if not OF_REPORT.search(line) and not INSTRUMENT.search(line)]
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:

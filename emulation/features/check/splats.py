@@ -110,7 +110,7 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
         if name := name_of(lines, at):
             end = end_of_report(lines, at)
             report = tuple(line.text for line in lines[start_of_report(lines, at) : end])
-            said = words(particular(lines, at)) + str(now)
+            said = shortened(particular(lines, at)) + str(now)
             if now.left and name in LOCKS:
                 said, report = f"{OFFSET.sub('', now.left)}: {said}", (now.left, *report)
             found.append(Finding(now.stage, name, said, seed, report, culprit(report), time_s=lines[at].time_s))
@@ -220,10 +220,10 @@ def end_of_report(lines: Sequence[Line], start: int) -> int:
     return min(start + LONGEST, len(lines))
 
 
-def words(said: str) -> str:
+def shortened(title: str) -> str:
     """Return a title without its fixed parts, offsets, and the folders of absolute paths."""
-    said = said.strip().removeprefix("[ ").removesuffix(" ]")
-    return ABSOLUTE.sub("", OFFSET.sub("", ALWAYS.sub("", said)))
+    title = title.strip().removeprefix("[ ").removesuffix(" ]")
+    return ABSOLUTE.sub("", OFFSET.sub("", ALWAYS.sub("", title)))
 
 
 def culprit(texts: Sequence[str]) -> str:

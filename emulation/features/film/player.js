@@ -69,7 +69,7 @@ function drawFrames(pen, at) {
 }
 
 function drawLostLinks(pen, at) {
-  const { time, event, at: node, of } = scene.told, lasts = LINK_FLASH_S * Math.max(speed, 0.1);
+  const { time, event, at: node, of } = scene.routing, lasts = LINK_FLASH_S * Math.max(speed, 0.1);
   for (let i = upTo(time, now) - 1; i >= 0 && time[i] > now - lasts; i--) {
     if (scene.events[event[i]] !== "LINK_LOST" || !at[node[i]] || !at[of[i]]) continue;
     pen.globalAlpha = 1 - (now - time[i]) / lasts;
@@ -119,7 +119,7 @@ function paintStrip(pen, width, height) {
       const high = Math.min(n / (end - begin) / most * 1.5, 1) * (lane - 2);
       pen.fillRect(x, (number + 1) * lane - high, 1, high);
     }
-    const { time, event, at, of } = scene.told;
+    const { time, event, at, of } = scene.routing;
     for (let i = 0; i < time.length; i++)
       if (at[i] === flow.source && of[i] === flow.destination && scene.events[event[i]] === "LOST_ROUTE") {
         pen.fillStyle = colours.lost;
@@ -143,13 +143,13 @@ function drawStrip() {
 
 const name = (station) => scene.stations[station] ?? "?";
 const SAID = {
-  FOUND: (i) => `route to ${name(scene.told.of[i])} found, ${hops(scene.told.hops[i])}`,
-  CHANGED: (i) => `route to ${name(scene.told.of[i])} changed, ${hops(scene.told.hops[i])}`,
-  LOST_ROUTE: (i) => `route to ${name(scene.told.of[i])} lost`,
-  REPAIRED: (i) => `route to ${name(scene.told.of[i])} repaired`,
-  SEARCH: (i) => `looks for ${name(scene.told.of[i])}`,
-  SEARCH_FAILED: (i) => `gave up looking for ${name(scene.told.of[i])}`,
-  LINK_LOST: (i) => `link to ${name(scene.told.of[i])} lost`,
+  FOUND: (i) => `route to ${name(scene.routing.of[i])} found, ${hops(scene.routing.hops[i])}`,
+  CHANGED: (i) => `route to ${name(scene.routing.of[i])} changed, ${hops(scene.routing.hops[i])}`,
+  LOST_ROUTE: (i) => `route to ${name(scene.routing.of[i])} lost`,
+  REPAIRED: (i) => `route to ${name(scene.routing.of[i])} repaired`,
+  SEARCH: (i) => `looks for ${name(scene.routing.of[i])}`,
+  SEARCH_FAILED: (i) => `gave up looking for ${name(scene.routing.of[i])}`,
+  LINK_LOST: (i) => `link to ${name(scene.routing.of[i])} lost`,
 };
 const hops = (n) => (n === 0 ? "which does not arrive" : n === 1 ? "1 hop" : `${n} hops`);
 
@@ -162,17 +162,17 @@ function row(text, small, style) {
 function drawSide() {
   const rows = scene.flows.map((flow, number) => {
     const path = scene.path(number, now), over = path ? path.over.map(name).join(" → ") : "nothing arrives";
-    const way = path ? `${over} (${hops(path.over.length - 1)}), ${scene.rate(number, now).toFixed(0)} segments/s` : over;
-    return row(`${flow.name}: ${name(flow.source)} → ${name(flow.destination)}`, way, flowColour(number));
+    const route = path ? `${over} (${hops(path.over.length - 1)}), ${scene.rate(number, now).toFixed(0)} segments/s` : over;
+    return row(`${flow.name}: ${name(flow.source)} → ${name(flow.destination)}`, route, flowColour(number));
   });
   element("flows").replaceChildren(...rows);
-  const latest = upTo(scene.told.time, now);
+  const latest = upTo(scene.routing.time, now);
   const lines = [];
   for (let i = latest - 1; i >= 0 && i > latest - 9; i--) {
-    const said = SAID[scene.events[scene.told.event[i]]](i);
-    lines.push(tag("li", {}, `${scene.told.time[i].toFixed(3)} s  ${name(scene.told.at[i])}: ${said}`));
+    const said = SAID[scene.events[scene.routing.event[i]]](i);
+    lines.push(tag("li", {}, `${scene.routing.time[i].toFixed(3)} s  ${name(scene.routing.at[i])}: ${said}`));
   }
-  element("told").replaceChildren(...lines);
+  element("events").replaceChildren(...lines);
   const digits = speed < 0.001 ? 6 : speed < 0.1 ? 4 : speed < 1 ? 3 : 2;
   element("clock").textContent = `${now.toFixed(digits)} s of ${scene.seconds.toFixed(0)} s`;
 }
@@ -287,11 +287,11 @@ async function main() {
   }
   scene = await readFilm(element("data").textContent);
   scrub.max = scene.seconds;
-  const all = scene.ways.flatMap((way) => [...way.x].map((x, i) => [x, way.y[i]]));
+  const all = scene.trajectories.flatMap((each) => [...each.x].map((x, i) => [x, each.y[i]]));
   bounds = [0, 1].flatMap((axis) => all.reduce(([low, high], p) => [Math.min(low, p[axis]), Math.max(high, p[axis])], [Infinity, -Infinity]));
   view = wholeView();
   for (const each of SPEEDS) element("speed").append(new Option(each < 1 ? `1/${Math.round(1 / each).toLocaleString("en")}` : `${each} ×`, each));
-  element("log").hidden = !scene.told.time.length;
+  element("log").hidden = !scene.routing.time.length;
   element("ranges").disabled = !scene.reach;
   listen();
   begin();

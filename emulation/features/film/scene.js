@@ -19,15 +19,15 @@ class Scene {
       start: times(column.frame_wait), took: column.frame_took, kind: column.frame_kind, from: column.frame_from,
       to: column.frame_to, culprit: column.frame_culprit, mpdus: column.frame_mpdus, lost: column.frame_lost,
     };
-    this.told = { time: times(column.told_wait), event: column.told_event, at: column.told_at, of: column.told_of,
-      hops: column.told_hops };
+    this.routing = { time: times(column.routing_wait), event: column.routing_event, at: column.routing_at, of: column.routing_of,
+      hops: column.routing_hops };
     const part = (list, rows, row) => list.subarray(row * list.length / rows, (row + 1) * list.length / rows);
     const [time, x, y, z] = [0, 1, 2, 3].map((row) => part(column.stop, 4, row));
     let at = 0;
-    this.ways = this.stops.map((n) => {
-      const own = (list) => list.subarray(at, at + n), way = { time: own(time), x: own(x), y: own(y), z: own(z) };
+    this.trajectories = this.stops.map((n) => {
+      const own = (list) => list.subarray(at, at + n), trajectory = { time: own(time), x: own(x), y: own(y), z: own(z) };
       at += n;
-      return way;
+      return trajectory;
     });
     const first = part(column.run, 2, 0), last = part(column.run, 2, 1);
     let run = 0, over = 0;
@@ -46,14 +46,14 @@ class Scene {
   }
 
   position(station, t) {
-    const way = this.ways[station], after = upTo(way.time, t), last = way.time.length - 1;
-    const i = Math.max(after - 1, 0), j = Math.min(after, last), lasts = way.time[j] - way.time[i];
-    const part = lasts > 0 ? Math.min(Math.max((t - way.time[i]) / lasts, 0), 1) : 0;
-    return [way.x, way.y, way.z].map((list) => list[i] + (list[j] - list[i]) * part);
+    const trajectory = this.trajectories[station], after = upTo(trajectory.time, t), last = trajectory.time.length - 1;
+    const i = Math.max(after - 1, 0), j = Math.min(after, last), lasts = trajectory.time[j] - trajectory.time[i];
+    const part = lasts > 0 ? Math.min(Math.max((t - trajectory.time[i]) / lasts, 0), 1) : 0;
+    return [trajectory.x, trajectory.y, trajectory.z].map((list) => list[i] + (list[j] - list[i]) * part);
   }
 
   positions(t) {
-    return this.ways.map((_, station) => this.position(station, t));
+    return this.trajectories.map((_, station) => this.position(station, t));
   }
 
   isThere(station, t) {

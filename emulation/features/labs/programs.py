@@ -108,8 +108,8 @@ def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
     if not built.is_file() or built.is_symlink() or built.stat().st_size > MOST_BYTES:
         text = str(said.get("wrong", ""))
         match = ERROR.search(text) or POSTED.search(text)
-        told = [line for line in text.splitlines() if line.strip() and not line.startswith("make")]
-        last = told[-1] if told else "the compiler was ended, or had nothing to build"
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith("make")]
+        last = lines[-1] if lines else "the compiler was ended, or had nothing to build"
         found = match.groupdict() if match else {"what": last}
         at = f"{found['file']}, line {found['line']}: " if "line" in found else ""
         raise Misuse(f"{name}.c does not build: {at}{found['what'][:200]}")

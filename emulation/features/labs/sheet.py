@@ -78,19 +78,19 @@ def read(found: Found, path: Path) -> Sheet:
     """Read the sheet at this path, or in this folder. Raises Misuse if it is malformed."""
     file = path / SHEET if path.is_dir() else path
     try:
-        told = tomllib.loads(read_plain_file(file).decode())
+        content = tomllib.loads(read_plain_file(file).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = "it is not text" if isinstance(error, UnicodeDecodeError) else str(error) or "it is nested too deeply"
         raise Misuse(f"{file}: this is not a sheet of answers: {why}") from None
-    name, there = told.pop("student", None), told.pop("lab", found.name)
+    name, there = content.pop("student", None), content.pop("lab", found.name)
     if not isinstance(name, str):
         raise Misuse(f'{file}: it does not say who answers: student = "…"')
     if there != found.name:
         raise Misuse(f"{file}: this sheet is of the lab {str(there)[:LONGEST_NAME]!r}, not of {found.name}")
     asked = [question.name for question in found.lab.questions if not isinstance(question, Program)]
-    if other := next((key for key in told if key not in asked), None):
+    if other := next((key for key in content if key not in asked), None):
         raise Misuse(f"{file}: there is no question {other[:LONGEST_NAME]!r}; there are: {', '.join(asked)}")
-    return Sheet(student_named(found, name), told, file.parent)
+    return Sheet(student_named(found, name), content, file.parent)
 
 
 def read_plain_file(path: Path) -> bytes:

@@ -90,8 +90,8 @@ class Air:
         first = found.tx["place"] == 0  # of its PPDU, whose duration it has
         np.add.at(self.sent_ns, found.tx["station"][first], found.tx["duration_ns"][first].astype(np.int64))
         if tx.size and rx.size:
-            spoilt = rx[np.isin(rx["outcome"], COLLIDED)]
-            kinds = tx["kind"][np.searchsorted(tx["id"], spoilt["id"]).clip(max=tx.size - 1)]
+            collided = rx[np.isin(rx["outcome"], COLLIDED)]
+            kinds = tx["kind"][np.searchsorted(tx["id"], collided["id"]).clip(max=tx.size - 1)]
             for name, which in COUNTED.items():
                 self.counters[name] += int(np.isin(kinds, which).sum())
         self.counters["given_up"] += int(np.isin(found.end["reason"], GIVEN_UP).sum())

@@ -45,8 +45,8 @@ class CurrentPaths:
         tcp_row, network = tcp.row[tcp.version == 4], tcp.network[tcp.version == 4]
         frames, row = frames.pick(tcp_row), row[tcp_row]
         ends = zip(frames.field(network + 12, 4).tolist(), frames.field(network + 16, 4).tolist(), strict=True)
-        told = (tx[name][row].tolist() for name in ("station", "receiver", "start_ns"))
-        for pair, station, receiver, start_ns in zip(ends, *told, strict=True):
+        columns = (tx[name][row].tolist() for name in ("station", "receiver", "start_ns"))
+        for pair, station, receiver, start_ns in zip(ends, *columns, strict=True):
             self.hops.setdefault(pair, {})[self.names[station]] = self.names[receiver], start_ns
 
     def path(self, source: str, destination: str) -> list[str]:

@@ -108,8 +108,8 @@ class Session:
         self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
         self.sent_s, self.read = self.now_s(), 0
         radios = show.radios(self.plan)
-        ways = CurrentPaths(self.plan, radios)
-        self.air, self.states = Air(radios, ways), States(self.specification, self.plan, ways)
+        paths = CurrentPaths(self.plan, radios)
+        self.air, self.states = Air(radios, paths), States(self.specification, self.plan, paths)
 
     @property
     def routing(self) -> str:
@@ -298,9 +298,9 @@ class Session:
             self._go_to(Moment(self.t_ns, tuple(self.actions), kind), f"by {kind} from the start")
         self.publish_state()
 
-    def _go_to(self, moment: Moment, way: str) -> None:
+    def _go_to(self, moment: Moment, direction: str) -> None:
         self.back = moment
-        self.running, self.busy = False, f"{way} to {moment.t_ns / 1e9:g} s"
+        self.running, self.busy = False, f"{direction} to {moment.t_ns / 1e9:g} s"
         self._drop("the network goes elsewhere")
         self.changed.notify_all()
 

@@ -31,7 +31,7 @@ def master(intf: WIntf) -> Wlan:
         raise Misuse(f"{intf.name}: authmode={mode!r}: the only value is {AUTHMODE!r}")
     security = EAP if mode else SECURITY.get(intf.encrypt or "")
     if security is None:
-        there = ", ".join(word for word in SECURITY if word)
+        there = ", ".join(kind for kind in SECURITY if kind)
         raise Misuse(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
     if security != EAP and (security != Security.OPEN) != bool(intf.passwd):
         raise Misuse(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
@@ -41,7 +41,7 @@ def master(intf: WIntf) -> Wlan:
         raise Misuse(f"{intf.name}: passwd: {error}") from None
     ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
-    isolate = any(said.get(word) for word in ISOLATING)
+    isolate = any(said.get(keyword) for keyword in ISOLATING)
     own: Wlan = {"users": users(intf)} if security == EAP else {}
     if intf.wds:
         own["wds"] = True

@@ -49,8 +49,8 @@ class CLI(prompt.Shell):
     def getLocals(self) -> dict[str, object]:
         return self.names
 
-    def mine(self, word: str) -> Node:
-        return self.mininet[word]
+    def mine(self, name: str) -> Node:
+        return self.mininet[name]
 
     def default(self, line: str) -> None:
         """NODE COMMAND: run a program in a node's shell; with & at the end, in the background.
@@ -64,8 +64,8 @@ class CLI(prompt.Shell):
             output(f"*** Unknown command: {line}\n")
             return
         there = self.mininet.nameToNode
-        words = [str(there[word].IP() or word) if word in there else word for word in rest.split(" ")]
-        if words[:1] == ["ping"] and not any(word.startswith("-c") for word in words):
+        words = [str(there[name].IP() or name) if name in there else name for name in rest.split(" ")]
+        if words[:1] == ["ping"] and not any(name.startswith("-c") for name in words):
             words.insert(1, "-c 4")  # virtual time runs ahead, so the user could not end it
         if words != [""]:
             node = self.mininet[name]
@@ -129,7 +129,7 @@ class CLI(prompt.Shell):
         """
         words = line.split()
         seconds = float(words.pop()) if len(words) == 3 else 5.0
-        self.mininet.iperf([self.mine(word) for word in words] or None, seconds=seconds)
+        self.mininet.iperf([self.mine(name) for name in words] or None, seconds=seconds)
 
     def do_iperfudp(self, line: str) -> None:
         """iperfudp [BANDWIDTH [A B]]: UDP goodput from A to B at this offered rate.
@@ -137,7 +137,7 @@ class CLI(prompt.Shell):
         iperfudp 5M sta1 sta2
         """
         words = line.split() or ["10M"]
-        self.mininet.iperf([self.mine(word) for word in words[1:]] or None, l4Type="UDP", udpBw=words[0])
+        self.mininet.iperf([self.mine(name) for name in words[1:]] or None, l4Type="UDP", udpBw=words[0])
 
     def do_distance(self, line: str) -> None:
         """distance A B: print the distance between two nodes.
@@ -191,13 +191,13 @@ class CLI(prompt.Shell):
 
         switch s1 stop
         """
-        name, _, word = line.partition(" ")
-        if word.strip() not in ("start", "stop") or name not in self.mininet:
+        name, _, action = line.partition(" ")
+        if action.strip() not in ("start", "stop") or name not in self.mininet:
             super().do_switch(line)
         elif (node := self.mine(name)) not in (*self.mininet.switches, *self.mininet.aps):
             raise ValueError(f"switch: {name} is a {node.kind}; name a switch or an access point")
         else:
-            getattr(node, word.strip())()
+            getattr(node, action.strip())()
 
     def do_xterm(self, _: str) -> None:
         """xterm: there are no terminals in a lane."""

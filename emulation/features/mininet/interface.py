@@ -150,8 +150,8 @@ class WIntf(Intf):
         if self.ieee80211w not in ("0", "1", "2"):
             raise Misuse(f"{name}: ieee80211w={self.ieee80211w!r}: there are 0 (off), 1 (optional) and 2 (required)")
         self.txpower, self.antennaGain, self.antennaHeight = (
-            numeric(f"{name}: {word}", params.get(word, usual))
-            for word, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
+            numeric(f"{name}: {keyword}", params.get(keyword, usual))
+            for keyword, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
         )
         self.wanted_range = range_of(name, params.get("range"))
         self.role = ""  # on its link, set by `link`

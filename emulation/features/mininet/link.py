@@ -129,7 +129,7 @@ class ITSLink(_Peers):
     """Communication outside the context of a BSS, for vehicles (IEEE 802.11p)."""
 
     role = "ocb"
-    taken = tuple(word for word in _Peers.taken if word not in WIDTH)
+    taken = tuple(keyword for keyword in _Peers.taken if keyword not in WIDTH)
     noted: ClassVar[dict[str, str]] = {**_Peers.noted, **dict.fromkeys(WIDTH, "channels are 20 MHz wide")}
 
 
@@ -199,7 +199,7 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
     intf.role = cls.role
     usual = intf.channel if settings.get("mode") in (None, "b", "g", "p") else usual_channel(intf.mode, settings)
     intf.channel = settings.get("channel", usual)
-    intf.params |= {word: settings[word] for word in WIDTH if word in settings}
+    intf.params |= {keyword: settings[keyword] for keyword in WIDTH if keyword in settings}
     check_freq(intf.name, intf.mode, intf.channel, settings)
     intf.check()
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")

@@ -295,5 +295,5 @@ class Medium:
 def say_of(link: str, mode: str | None) -> None:
     """Note what `link=` and `wmediumd_mode=` mean here."""
     if link == "TCLink" or mode not in (None, "interference", "error_prob"):
-        word = f"wmediumd_mode={mode}" if mode else f"link={link}"
-        note(f"{word}: radios use dcflab's own air (the DCF, by positions), as with interference ({PAGE})")
+        given = f"wmediumd_mode={mode}" if mode else f"link={link}"
+        note(f"{given}: radios use dcflab's own air (the DCF, by positions), as with interference ({PAGE})")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modes and channels by Mininet-WiFi's words, and how wide a channel is.
+"""Modes and channels by Mininet-WiFi's names, and how wide a channel is.
 
 A radio of 802.11n and later is like hwsim's: two streams and the short guard interval. Its channel has 20 MHz unless
-`band`, `ht_cap` or `vht_cap` says more, or hostapd's words `ht_capab` and `vht_capab`.
+`band`, `ht_cap` or `vht_cap` says more, or hostapd's keywords `ht_capab` and `vht_capab`.
 """
 
 from __future__ import annotations
@@ -89,17 +89,17 @@ def check_freq(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> N
 
 def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int:
     """Return how wide a channel is, in MHz. Legacy modes have 20 MHz, whatever `ht_cap` says. Raises Misuse."""
-    given = {word: said[word] for word in WIDTH if said.get(word)}
-    for word, value in given.items():
-        check_capabilities(call, word, str(value))
-    widths = [int(width) for word in given.values() for width in WIDER.findall(str(word))]
+    given = {keyword: said[keyword] for keyword in WIDTH if said.get(keyword)}
+    for keyword, value in given.items():
+        check_capabilities(call, keyword, str(value))
+    widths = [int(width) for keyword in given.values() for width in WIDER.findall(str(keyword))]
     width = max([20, *widths])
     if MODES[mode].name == OLDER:
         if width > 20 and "band" in given:
             raise Misuse(f"{call}: band={given['band']!r}: channels of mode {mode!r} are 20 MHz wide: leave it out")
-        for word, value in given.items():
-            if word != "band":
-                note(f"{word}={value!r}: mode {mode!r} has no HT and VHT: write mode='n', 'n2' or 'ac'")
+        for keyword, value in given.items():
+            if keyword != "band":
+                note(f"{keyword}={value!r}: mode {mode!r} has no HT and VHT: write mode='n', 'n2' or 'ac'")
         return 20
     if width == 20 and "band" in given and str(given["band"]) != "20":
         raise Misuse(f"{call}: band={given['band']!r}: channels are 20, 40, 80 or 160 MHz wide")
@@ -107,17 +107,17 @@ def width_of(call: str, mode: str, channel: Any, said: Mapping[str, Any]) -> int
     name = MODES[mode].name
     refused = width not in modes.FORMATS[name].widths_mhz and f"802.11{name} has no {width} MHz"
     if why := refused or modes.refuse_channel(name, freq, width):
-        raise Misuse(f"{call}: {'; '.join(f'{word}={value!r}' for word, value in given.items())}: {why}")
+        raise Misuse(f"{call}: {'; '.join(f'{keyword}={value!r}' for keyword, value in given.items())}: {why}")
     return width
 
 
-def check_capabilities(call: str, word: str, value: str) -> None:
-    """Check hostapd's words for what a radio can do, as [HT40+]. Raises Misuse."""
+def check_capabilities(call: str, keyword: str, value: str) -> None:
+    """Check hostapd's names of what a radio can do, as [HT40+]. Raises Misuse."""
     for each in re.findall(r"\[([^]]+)\]", value):
         if each.startswith("MU-"):
-            raise Misuse(f"{call}: {word}: [{each}]: MU-MIMO is not modelled: {modes.ABSENT['mu_mimo']}")
+            raise Misuse(f"{call}: {keyword}: [{each}]: MU-MIMO is not modelled: {modes.ABSENT['mu_mimo']}")
         if not each.startswith(("HT", "VHT", "SHORT-GI")):
-            note(f"{word}: [{each}] has no effect: all radios have the same capabilities (docs/ht.md)")
+            note(f"{keyword}: [{each}] has no effect: all radios have the same capabilities (docs/ht.md)")
 
 
 def settings_of(mode: str, width: int) -> dict[str, Any]:

@@ -603,9 +603,9 @@ class Mininet:
         (report,) = play(self.lab, [flow], float(seconds))
         if report["why"]:
             output(f"*** {report['outcome']}: {report['why']}\n")
-        found = [said(8 * report["delivered_bytes"] / seconds, fmt)] * 2
+        found = [rate_text(8 * report["delivered_bytes"] / seconds, fmt)] * 2
         if l4Type == "UDP":
-            found = [udpBw, found[0], said(bits(udpBw), fmt)]
+            found = [udpBw, found[0], rate_text(bits(udpBw), fmt)]
         output(f"*** Results: {found}\n")
         return found
 
@@ -630,9 +630,9 @@ def bits(rate: str) -> float:
         raise Misuse(f"iperf: {rate!r} is not a rate like 10M or 500K") from None
 
 
-def said(bps: float, fmt: str | None) -> str:
+def rate_text(bps: float, fmt: str | None) -> str:
     """Format a rate as iperf does."""
     unit = (fmt or ("G" if bps >= 1e9 else "M" if bps >= 1e6 else "K")).upper()
-    word, per = UNITS.get(unit, UNITS["M"])
+    unit, per = UNITS.get(unit, UNITS["M"])
     value = bps / per
-    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {word}/sec"
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}/sec"

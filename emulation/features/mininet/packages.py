@@ -116,8 +116,8 @@ def _elsewhere(own: str, unknown: Any, name: str) -> Any:
     """Return what another module of these packages defines: a script may import it from one that imports it."""
     if not name.startswith("__") and name not in _instead(own):
         for module in sorted(MODULES, key=lambda each: each.partition(".")[0] != own.partition(".")[0]):
-            words = [word.partition("=")[0] for names in MODULES[module].values() for word in names.split()]
-            if name in words:
+            names = [each.partition("=")[0] for listed in MODULES[module].values() for each in listed.split()]
+            if name in names:
                 return getattr(import_module(module), name)
     return unknown(name)
 

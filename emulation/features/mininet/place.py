@@ -25,7 +25,7 @@ def move_to_run_folder() -> None:
     if "DCFLAB_RUN" not in os.environ:
         return
     script, folder, here = Path(sys.argv[0]).resolve().parent, Path(os.environ["DCFLAB_RUN"]), Path.cwd()
-    named = [here / Path(word).parts[0] for word in sys.argv[1:] if word and not os.path.isabs(word)]
+    named = [here / Path(argument).parts[0] for argument in sys.argv[1:] if argument and not os.path.isabs(argument)]
     make_writable(script)  # before any program uses it
     guest.at_program_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
     os.chdir(folder)

@@ -55,7 +55,7 @@ def check(
 
 def _meant(name: str, taken: Collection[str]) -> str:
     """Return a question for the keyword that is almost this one."""
-    by_lower = {word.lower(): word for word in taken}
+    by_lower = {keyword.lower(): keyword for keyword in taken}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.8)
     return f"; do you mean {by_lower[found[0]]}?" if found else ""
 

@@ -37,7 +37,7 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
         check(call, said, OF_MASTER, {"datapath": "a station has no bridge"})
         for name in set(said) - {"intf", "datapath", *WIDTH}:
             setattr(intf, name, said[name])
-        intf.params |= {word: said[word] for word in WIDTH if word in said}
+        intf.params |= {keyword: said[keyword] for keyword in WIDTH if keyword in said}
         intf.role, intf.mode = MASTER, mode_of(intf.name, intf.mode)
         return
     if role == MANAGED:
@@ -54,7 +54,7 @@ def check_mode(intf: WIntf, role: str, freq: int) -> None:
     """Check that the radio, as it was made, has the mode, band and width of its new link. Raises Misuse."""
     lab, name = intf.node.net.lab, MODES[intf.mode].name
     ht = intf.lane.plan.get("ht")  # type: ignore[union-attr]
-    made = OLDER if not ht else next(mode for mode, word in ht_modes.items() if word == ht["format"])
+    made = OLDER if not ht else next(mode for mode, format_ in ht_modes.items() if format_ == ht["format"])
     ranks = list(ht_modes)
     fits = ranks.index(made) >= ranks.index(name) if OLDER not in (made, name) else intf.mode == lab.mode
     if not fits or (ht and intf.width > ht["width_mhz"]) or (freq > 3000) != (lab.spec.radio.freq > 3000):

@@ -120,14 +120,14 @@ def splitArgs(argstr: str) -> tuple[str, list[Any], dict[str, Any]]:
             {key: number(value) for key, equals, value in values if equals})  # fmt: skip
 
 
-def number(word: str) -> Any:
+def number(text: str) -> Any:
     """Convert to int or float if possible."""
     for kind in (int, float):
         try:
-            return kind(word)
+            return kind(text)
         except ValueError:
             continue
-    return word
+    return text
 
 
 def buildTopo(topos: Mapping[str, Callable[..., Any]], topoStr: str) -> Any:

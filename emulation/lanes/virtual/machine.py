@@ -228,9 +228,9 @@ class Machine:
 
     def waited(self) -> float:
         """Return how long the process has waited for a CPU, in seconds (Documentation/scheduler/sched-stats.rst)."""
-        told = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat") if self.clock is Clock.REAL else ()
+        times = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat") if self.clock is Clock.REAL else ()
         waits = 0
-        for file in told:
+        for file in times:
             with contextlib.suppress(OSError):  # a thread that has ended
                 waits += int(file.read_text().split()[1])
         return waits / 1e9

@@ -97,8 +97,8 @@ def command_line(
 
 def share(board: Board, tag: str, folder: str, *more: str) -> list[str]:
     """Return the arguments for a folder of the host, which the kernel mounts by its tag."""
-    told = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
-    return ["-fsdev", told, "-device", f"virtio-9p-{board.bus},fsdev={tag},mount_tag={tag}"]
+    options = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
+    return ["-fsdev", options, "-device", f"virtio-9p-{board.bus},fsdev={tag},mount_tag={tag}"]
 
 
 def shares_host(command: Sequence[str]) -> bool:

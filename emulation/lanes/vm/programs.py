@@ -34,8 +34,8 @@ def add(root: Archive, program: Path) -> None:
 
 def libraries(program: Path) -> list[Path]:
     """Return a program's shared libraries and its loader, by the paths at which they are found."""
-    told = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
-    return [Path(path) for path in re.findall(r"(/\S+) \(0x", told)]
+    output = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+    return [Path(path) for path in re.findall(r"(/\S+) \(0x", output)]
 
 
 def of_plan(plan: Mapping[str, Any]) -> Iterator[Path]:

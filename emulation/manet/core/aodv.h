@@ -74,7 +74,7 @@ struct aodv_route {
 	bool crowded; /* there are more precursors than places */
 	bool valid;
 	bool known; /* its sequence number is known */
-	bool repairable; /* lost here, and precursors have not been told */
+	bool repairable; /* lost here, and precursors have not been informed */
 	bool own; /* a packet of this host waits for it */
 	bool gratuitous; /* its search has the G flag */
 	bool report; /* goes into the next RERR */

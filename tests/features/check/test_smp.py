@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from emulation.features.check import Finding, Name, Stage, build, smp, splats
-from emulation.features.check.report import Check, Done, telling
+from emulation.features.check.report import Check, Done, without_report_lines
 from emulation.features.check.subject import Kind, Module, examine, find
 from emulation.lanes import LaneError, Reason
 from emulation.setup import packages, stock
@@ -75,7 +75,7 @@ def test_a_report_is_read_though_other_cpus_go_on(tmp_path):
     assert (finding.console[0][:8], finding.console[-1][:4]) == ("list_del", "---[")
     assert not any("slowdown" in line for line in finding.console)
     assert [line for line in LOG.splitlines() if "CS: " in line]
-    assert not any("CS: " in line for line in telling(finding.console))
+    assert not any("CS: " in line for line in without_report_lines(finding.console))
     assert (found.connections, found.reloads) == (250, 1)
 
 

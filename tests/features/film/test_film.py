@@ -27,10 +27,10 @@ def plan(sample: Sample, **more: Any) -> dict[str, Any]:
     """The sample's plan with a flow; sta2 goes from 200 m to 600 m within 4 s, and a script sends it back."""
     made = sample.air.plan()
     nodes = [node | {"position": [200.0 * n, 0, 0]} for n, node in enumerate(made["nodes"])]
-    ways = {f"sta{n + 1}": [[0, 200_000 * n, 0, 0]] for n in range(4)}
-    ways["sta2"] = [[0, 200_000, 0, 0], [4_000_000, 600_000, 100_000, 0]]
+    waypoints = {f"sta{n + 1}": [[0, 200_000 * n, 0, 0]] for n in range(4)}
+    waypoints["sta2"] = [[0, 200_000, 0, 0], [4_000_000, 600_000, 100_000, 0]]
     flow = {"name": "flow1", "source": "sta1", "destination": "sta4", "port": 2}
-    motion = {"waypoints": ways, "table": None, "steps": []}
+    motion = {"waypoints": waypoints, "table": None, "steps": []}
     return made | {"nodes": nodes, "motion": motion, "presence": {"sta4": [[1.0, 3.0]]}, "applications": [flow]} | more
 
 
@@ -43,7 +43,7 @@ def lane(sample: Sample) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def told(sample: Sample) -> Any:
+def routing(sample: Sample) -> Any:
     """Records of a lost and found link and route, and of events that are not shown."""
     rows = [
         (Event.LINK_LOST, 2, 3),
@@ -62,7 +62,7 @@ def told(sample: Sample) -> Any:
 @pytest.fixture(scope="module")
 def made(sample: Sample) -> Film:
     air = aired.read(sample.pcapng, plan(sample))
-    return film.make("a <film>", plan(sample), lane(sample), air, told(sample), [250.0, 250.0, 250.0, 205.0])
+    return film.make("a <film>", plan(sample), lane(sample), air, routing(sample), [250.0, 250.0, 250.0, 205.0])
 
 
 def test_positions_and_links(made: Film) -> None:
@@ -76,11 +76,11 @@ def test_positions_and_links(made: Film) -> None:
 
 def test_a_jump_and_a_move_before_the_start(sample: Sample) -> None:
     jumps = lane(sample) | {"moves": [{"at_s": 1.0, "node": "sta1", "from": [0, 0, 0], "to": [9, 8, 7], "speed": None}]}
-    [way, *_] = film.trajectories(plan(sample), jumps)
-    assert [film.position_at(way, at) for at in (0.99, 1.0, 5.0)] == [(0, 0, 0), (9, 8, 7), (9, 8, 7)]
+    [trajectory, *_] = film.trajectories(plan(sample), jumps)
+    assert [film.position_at(trajectory, at) for at in (0.99, 1.0, 5.0)] == [(0, 0, 0), (9, 8, 7), (9, 8, 7)]
     before = {"at_s": -5.0, "node": "sta2", "from": [0, 0, 0], "to": [100, 0, 0], "speed": 10.0}
-    [_, way, *_] = film.trajectories(plan(sample, motion=None), lane(sample) | {"moves": [before]})
-    assert [film.position_at(way, at) for at in (0, 2.5, 9)] == [(50, 0, 0), (75, 0, 0), (100, 0, 0)]
+    [_, trajectory, *_] = film.trajectories(plan(sample, motion=None), lane(sample) | {"moves": [before]})
+    assert [film.position_at(trajectory, at) for at in (0, 2.5, 9)] == [(50, 0, 0), (75, 0, 0), (100, 0, 0)]
 
 
 def test_links_that_distance_does_not_say(sample: Sample) -> None:
@@ -114,11 +114,11 @@ def test_the_data_is_what_the_run_says(sample: Sample, made: Film) -> None:
     shown = [
         (head["events"][event], *rest)
         for event, *rest in zip(
-            *(columns[f"told_{what}"].tolist() for what in ("event", "at", "of", "hops")), strict=True
+            *(columns[f"routing_{what}"].tolist() for what in ("event", "at", "of", "hops")), strict=True
         )
     ]
     assert shown == [("LINK_LOST", 1, 2, 3), ("LOST_ROUTE", 0, 3, 3), ("FOUND", 0, 3, 3)]
-    assert np.cumsum(columns["told_wait"]).tolist() == [1_000_000, 2_000_000, 3_000_000]
+    assert np.cumsum(columns["routing_wait"]).tolist() == [1_000_000, 2_000_000, 3_000_000]
 
 
 def test_a_path_is_shown_while_packets_come(made: Film) -> None:
@@ -183,7 +183,7 @@ SHOWS = """
   press("d"); said.theme = document.documentElement.dataset.theme;
   scrub.value = 2.5; scrub.dispatchEvent(new Event("input"));
   said.clock = element("clock").textContent;
-  said.told = element("told").innerText;
+  said.events = element("events").innerText;
   said.drawn = [...stage.getContext("2d").getImageData(0, 0, stage.width, stage.height).data].some((v) => v);
 """
 
@@ -201,7 +201,9 @@ def test_a_browser_shows_the_same(made: Film, tmp_path: Path) -> None:
     assert said["frame"][0] > 0 and said["frame"][1] >= 1
     assert (said["slower"], said["playing"], said["theme"]) == ("1/3", [True, "pause"], "dark")
     assert said["clock"].startswith("2.5") and said["clock"].endswith("of 6 s")
-    assert "sta1: route to sta4 lost" in said["told"] and "sta2: link to sta3 lost" in said["told"] and said["drawn"]
+    assert (
+        "sta1: route to sta4 lost" in said["events"] and "sta2: link to sta3 lost" in said["events"] and said["drawn"]
+    )
 
 
 def test_the_players_files_say_their_license() -> None:

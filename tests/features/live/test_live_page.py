@@ -78,9 +78,9 @@ def test_static_routes_are_made_again_where_stations_are_now(table: Callable[...
       await drag(2, [100, 150]);
       await when(() => live.air.latest.nodes.sta3.position[1] > 100);
       said.before = way();
-      element("anew").click();
+      element("replan").click();
       await when(() => way() === "sta1,sta3");
-      said.hidden = [element("anew").hidden, element("way").hidden, element("routing").parentElement.hidden];
+      said.hidden = [element("replan").hidden, element("routing-kind").hidden, element("routing").parentElement.hidden];
     """)  # fmt: skip
     assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, False]}
 
@@ -181,7 +181,7 @@ def test_another_routing_is_chosen_and_the_network_comes_to_where_it_was(
       element("routing").value = "aodv";
       element("routing").onchange();
       await when(() => live.air.latest.routing === "aodv" && live.air.latest.t_ns === then);
-      await when(() => !element("anew").offsetParent);
+      await when(() => !element("replan").offsetParent);
       press(" ");
       await when(() => live.air.latest.routes.flow1.join() === "sta1,sta2,sta3");
     """)  # fmt: skip

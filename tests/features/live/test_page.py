@@ -227,12 +227,12 @@ def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
       air.hear([[...row, null, null, 1500]]);
       said.seen = [at(999_999), at(1_000_000), at(2_999_999), at(3_000_000 + PAUSED_NS), at(3_000_001 + PAUSED_NS)];
       air.hear([[...row, "collision", "sta3", 1500]]);
-      said.told = [air.frames.length, air.frames[0].outcome, air.frames[0].culprit, air.unsaid.size];
+      said.frames = [air.frames.length, air.frames[0].outcome, air.frames[0].culprit, air.unsaid.size];
       for (let n = 0; n < 20_000; n++) air.hear([[4e6 + n * 1e5, 5e4, "data", "sta1", "sta2", "ok", null, 1500]]);
       air.looked = 0;
       said.late = [at(4e6 + 19_999 * 1e5), air.frames.length <= MOST_KEPT, air.looked];
     """, browser)  # fmt: skip
-    assert said["seen"] == [0, 1, 1, 1, 0] and said["told"] == [1, "collision", 2, 0]
+    assert said["seen"] == [0, 1, 1, 1, 0] and said["frames"] == [1, "collision", 2, 0]
     assert said["late"][:2] == [1, True] and said["late"][2] < 600
 
 

@@ -34,7 +34,7 @@ class Toy:
         self.moments: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
         self.routing, self.random, self.turn = "static", random.Random(1), 0
-        self.told: deque[Frame] = deque(maxlen=400)
+        self.frames: deque[Frame] = deque(maxlen=400)
         self.coming: list[Frame] = []
         self.listeners: list[queue.Queue[Any]] = []
         self.lock = threading.RLock()
@@ -75,10 +75,10 @@ class Toy:
         elif do == "step":
             self.running = False
             while of["to"] == "collision":
-                self.told.extend(told := self.go(700_000))
-                if any(frame[5] == "collision" for frame in told):
+                self.frames.extend(frames := self.go(700_000))
+                if any(frame[5] == "collision" for frame in frames):
                     return
-            self.told.extend(self.go(SLOT if of["to"] == "slot" else 700_000 if of["to"] == "frame" else 4_000_000))
+            self.frames.extend(self.go(SLOT if of["to"] == "slot" else 700_000 if of["to"] == "frame" else 4_000_000))
         elif do == "save":
             self.moments.append({"name": str(len(self.moments) + 1), "t_ns": self.t})
         elif do == "back":
@@ -133,22 +133,22 @@ class Toy:
 
     def go(self, ns: int) -> list[Frame]:
         """Advance time; return the frames on the air so far, including unfinished ones."""
-        self.t, told = self.t + ns, []
+        self.t, frames = self.t + ns, []
         while not self.coming or self.coming[-1][0] <= self.t:
             begin = max(self.coming[-1][0] + self.coming[-1][1] if self.coming else 0, self.t - 300_000_000)
             self.coming.extend(self.exchange(begin))
         while self.coming[0][0] <= self.t:
-            told.append(self.coming.pop(0))
+            frames.append(self.coming.pop(0))
             if not self.coming:
                 break
-        self.coming = self.coming or [told[-1]]
-        return told[-200:]
+        self.coming = self.coming or [frames[-1]]
+        return frames[-200:]
 
-    def frames_until_now(self, told: list[Frame]) -> list[Frame]:
+    def frames_until_now(self, frames: list[Frame]) -> list[Frame]:
         """Return frames with outcomes, if known; those without one are repeated later."""
-        open_ = [frame for frame in self.told if frame[0] + frame[1] > self.t - EVERY_S * self.pace * 1e9 * 2]
-        self.told.extend(told)
-        return [f if f[0] + f[1] <= self.t else [*f[:5], None, None, f[7]] for f in [*open_, *told]]
+        open_ = [frame for frame in self.frames if frame[0] + frame[1] > self.t - EVERY_S * self.pace * 1e9 * 2]
+        self.frames.extend(frames)
+        return [f if f[0] + f[1] <= self.t else [*f[:5], None, None, f[7]] for f in [*open_, *frames]]
 
     # What it tells.
 
@@ -160,7 +160,7 @@ class Toy:
                 "choices": choices, "pace_most": FASTEST}  # fmt: skip
 
     def state(self) -> dict[str, Any]:
-        frame = next((f for f in reversed(self.told) if f[0] <= self.t < f[0] + f[1]), None)
+        frame = next((f for f in reversed(self.frames) if f[0] <= self.t < f[0] + f[1]), None)
         nodes = {}
         for n, name in enumerate(self.names):
             doing = (
@@ -198,8 +198,8 @@ class Toy:
     def tick(self, seconds: float) -> None:
         with self.lock:
             if self.running:
-                told = self.go(round(seconds * self.pace * 1e9))
-                self.tell({"event": "frames", "frames": self.frames_until_now(told)}, self.state())
+                frames = self.go(round(seconds * self.pace * 1e9))
+                self.tell({"event": "frames", "frames": self.frames_until_now(frames)}, self.state())
 
 
 def handler(toy: Toy) -> type[BaseHTTPRequestHandler]:
@@ -248,8 +248,8 @@ def handler(toy: Toy) -> type[BaseHTTPRequestHandler]:
                     toy.do(**asked)
                 except ValueError as error:
                     return self.answer(422, "application/json", json.dumps({"error": str(error)}).encode())
-                told = [f for f in toy.told if before <= f[0] <= toy.t]
-                toy.tell({"event": "frames", "frames": told}, toy.state())
+                frames = [f for f in toy.frames if before <= f[0] <= toy.t]
+                toy.tell({"event": "frames", "frames": frames}, toy.state())
             self.answer(200, "application/json", b"{}")
 
     return Handler

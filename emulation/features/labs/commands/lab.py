@@ -171,8 +171,8 @@ def line(answer: Answer) -> str:
     points = f" ({answer.points} of {answer.of})" if answer.state is State.PARTLY else ""
     several = "\n" in answer.hint
     hint = "".join(f"\n      {each}" for each in answer.hint.splitlines()) if several else answer.hint
-    told = f":{' ' * (not several)}{hint}" if hint else ""
-    return click.style(answer.state, fg=HOW.get(answer.state)) + points + told
+    shown = f":{' ' * (not several)}{hint}" if hint else ""
+    return click.style(answer.state, fg=HOW.get(answer.state)) + points + shown
 
 
 def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:

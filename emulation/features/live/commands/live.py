@@ -74,7 +74,7 @@ def play(
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serving(session, port))
         stack.enter_context(ended_from_outside(session))
-        tell(server.address, folder, as_json)
+        announce(server.address, folder, as_json)
         opener = stack.enter_context(door(server.address))
         if opens and not as_json:
             open_in_browser(opener)
@@ -133,7 +133,7 @@ def ended_from_outside(session: Session) -> Iterator[None]:
         restore()
 
 
-def tell(address: str, folder: Path, as_json: bool) -> None:
+def announce(address: str, folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"address": address, "folder": str(folder)}))
     else:

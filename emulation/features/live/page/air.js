@@ -32,7 +32,7 @@ class Air {
   get slow() { return !this.running || this.speed < SLOW; }
 
   // Takes a report of the network. Returns whether it is earlier than what was shown.
-  tell(state) {
+  update(state) {
     const last = this.latest, back = Boolean(last && state.t_ns < last.t_ns);
     if (back) {
       this.states = [];
@@ -109,7 +109,7 @@ class Air {
     return found.reverse();
   }
 
-  // Who hears whom, each pair once: what was told; or, as it is of stations that are just being dragged `away`, who is
+  // Who hears whom, each pair once: as reported; or, as it is of stations that are just being dragged `away`, who is
   // within the other's range.
   links(positions, away) {
     const { latest } = this, on = ([a, b]) => [a, b].every((n) => latest?.nodes[this.names[n]]?.doing !== "off");

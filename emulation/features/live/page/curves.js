@@ -19,7 +19,7 @@ class Curves {
   }
 
   // Takes a report; keeps parts of it if the network's time has advanced.
-  tell(state, back) {
+  update(state, back) {
     if (back) while (this.times.length && this.times[this.times.length - 1] >= state.t_ns) { this.times.pop(); this.rows.pop(); }
     if (this.times.length && state.t_ns - this.times[this.times.length - 1] < APART_NS * Math.max(1, this.air.speed) && !back) return;
     this.times.push(state.t_ns);

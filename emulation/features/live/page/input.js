@@ -78,6 +78,9 @@ function keys(live) {
   });
 }
 
+// Marks are close to each other: 10k instead of 10,000.
+const short = (n) => n < 10_000 ? String(n) : `${n / 1000}k`;
+
 // The pace's slider: its decades, with marks; near a mark it snaps to it.
 class Pace {
   constructor(live, most) {
@@ -85,7 +88,7 @@ class Pace {
     this.slider.min = SLOWEST;
     this.slider.max = this.most;
     this.decades = Array.from({ length: Math.floor(this.most) - SLOWEST + 1 }, (_, n) => SLOWEST + n);
-    element("marks").replaceChildren(...this.decades.map((decade) => this.mark(decade, decade < 0 ? `1/${whole(10 ** -decade)}` : decade ? `${whole(10 ** decade)} ×` : "real time")));
+    element("marks").replaceChildren(...this.decades.map((decade) => this.mark(decade, decade < 0 ? `1/${short(10 ** -decade)}` : decade ? `${short(10 ** decade)} ×` : "real time")));
     if (this.most - this.decades[this.decades.length - 1] > 0.6) element("marks").append(this.mark(this.most, "as fast as possible"));
     this.slider.oninput = () => this.ask(Number(this.slider.value));
     this.slider.onchange = () => { this.holds = false; };
@@ -106,7 +109,7 @@ class Pace {
   }
 
   // The network's pace, and how long a slot then takes.
-  tell(pace) {
+  update(pace) {
     if (!this.live.server.waiting.has("pace")) { this.slider.value = Math.log10(pace); this.asked = Math.log10(pace); }
     const { slot_ns: slot = 20_000 } = this.live.air.network, fastest = Math.log10(pace) >= this.most - 0.01;
     const many = pace < 1 ? `1/${whole(Number((1 / pace).toPrecision(3)), 1 / pace < 10 ? 1 : 0)}` : `${whole(pace, pace < 10 ? 1 : 0)} ×`;

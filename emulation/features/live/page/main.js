@@ -12,37 +12,37 @@ const live = {
   counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames received
   stale: false, read: 0, last: 0,
 
-  network(told) {
-    document.title = `${told.title}, live`;
-    element("title").textContent = told.title;
-    this.air = new Air(told);
+  network(network) {
+    document.title = `${network.title}, live`;
+    element("title").textContent = network.title;
+    this.air = new Air(network);
     this.stage = new Stage(element("map"), this.air);
     for (const box of document.querySelectorAll("[data-shows]")) this.stage.shows[box.dataset.shows] = box.checked;
     this.strip = new Strip(element("strip"), this.air);
     this.curves?.end();
     this.curves = new Curves(element("curves"), this.air);
     this.panels = new Panels(this.air, this.stage, this.server);
-    this.pace = new Pace(this, told.pace_most ?? 1000);
-    element("below").style.height = `${Math.min(Math.max(160, 16 + 8 * told.nodes.length), 240)}px`;
+    this.pace = new Pace(this, network.pace_most ?? 1000);
+    element("below").style.height = `${Math.min(Math.max(160, 16 + 8 * network.nodes.length), 240)}px`;
     this.stage.whole();
   },
 
-  state(told) {
+  state(state) {
     if (!this.air) return;
-    const first = !this.air.latest, back = this.air.tell(told);
+    const first = !this.air.latest, back = this.air.update(state);
     this.counts.states++;
     if (first) { this.stage.whole(); element("loading").hidden = true; }
-    this.curves.tell(told, back);
-    this.strip.tell(told, back);
-    this.pace.tell(told.pace);
-    text(element("run"), PAUSES[!told.running]);
-    element("run").setAttribute("aria-pressed", !told.running);
-    this.acts(!told.ended && !told.busy);
-    element("end").disabled = Boolean(told.ended);
-    const busy = told.busy ? `The network goes ${told.busy} …` : SEARCHES[told.search] ?? null;
+    this.curves.update(state, back);
+    this.strip.update(state, back);
+    this.pace.update(state.pace);
+    text(element("run"), PAUSES[!state.running]);
+    element("run").setAttribute("aria-pressed", !state.running);
+    this.acts(!state.ended && !state.busy);
+    element("end").disabled = Boolean(state.ended);
+    const busy = state.busy ? `The network goes ${state.busy} …` : SEARCHES[state.search] ?? null;
     if (busy !== this.busy) this.hint(busy ?? "");
     this.busy = busy;
-    if (told.ended) {
+    if (state.ended) {
       this.server.events.close();
       this.hint("");
       element("script").removeAttribute("href");
@@ -121,10 +121,10 @@ const live = {
     this.panels.draw();
     this.touch();
   },
-  next(way) {
+  next(direction) {
     const radios = this.air.network.nodes.map((node, n) => [node, n]).filter(([node]) => node.radio !== false).map(([, n]) => n);
     const at = radios.indexOf(this.stage.chosen);
-    this.choose(radios[at < 0 ? (way > 0 ? 0 : radios.length - 1) : (at + way + radios.length) % radios.length]);
+    this.choose(radios[at < 0 ? (direction > 0 ? 0 : radios.length - 1) : (at + direction + radios.length) % radios.length]);
   },
   escape() { if (this.picking) this.stopPicking(); else this.choose(-1); },
 

@@ -123,7 +123,7 @@ class Stage {
     const { latest, number } = this.air, taken = new Map();
     Object.entries(latest?.flows ?? {}).forEach(([name, flow], n) => {
       if (!flow.running) return;
-      const way = latest.routes?.[name] ?? [], known = way.length > 1, over = (known ? way : [flow.source, flow.destination]).map((each) => number.get(each));
+      const route = latest.routes?.[name] ?? [], known = route.length > 1, over = (known ? route : [flow.source, flow.destination]).map((each) => number.get(each));
       pen.globalAlpha = known && flow.kbps > 0 ? 0.85 : 0.45;
       for (let leg = 0; leg + 1 < over.length; leg++) {
         const [from, to] = [at[over[leg]], at[over[leg + 1]]], key = `${over[leg]} ${over[leg + 1]}`;
@@ -189,13 +189,13 @@ class Stage {
   }
 
   station(pen, [x, y], n, sends) {
-    const { air } = this, name = air.names[n], of = air.network.nodes[n], told = air.node(n), marked = n === this.chosen || n === this.dragged || n === this.picked;
-    pen.globalAlpha = told.doing === "off" ? 0.35 : 1;
+    const { air } = this, name = air.names[n], of = air.network.nodes[n], state = air.node(n), marked = n === this.chosen || n === this.dragged || n === this.picked;
+    pen.globalAlpha = state.doing === "off" ? 0.35 : 1;
     if (marked) { disc(pen, [x, y], RADIUS + 3, colours.paper); disc(pen, [x, y], RADIUS + 3, null, colours.hit); }
     if (of.radio === false) { pen.fillStyle = colours.quiet; pen.fillRect(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS); }
     else disc(pen, [x, y], RADIUS, air.slow && sends ? colourOf(sends) : marked ? colours.hit : colours.ink, colours.paper);
-    if (told.queue) this.queue(pen, x - 12, y - 36, told.queue);
-    if (air.slow && of.radio !== false && !sends) this.clocks(pen, x, y, n, told);
+    if (state.queue) this.queue(pen, x - 12, y - 36, state.queue);
+    if (air.slow && of.radio !== false && !sends) this.clocks(pen, x, y, n, state);
     if (this.shows.names) label(pen, name, x + 7, y - 12, colours.ink, marked ? BOLD : LETTERS);
     pen.globalAlpha = 1;
   }
@@ -213,13 +213,13 @@ class Stage {
   }
 
   // Draws NAV as a shrinking arc, slots of backoff as ticks, and the station's state.
-  clocks(pen, x, y, n, told) {
-    const { now } = this.air, slots = this.air.slots(n), counts = told.doing === "backoff";
-    let says = counts && slots ? many(slots, "slot") : SAYS[told.doing] ?? told.doing ?? "";
-    if (told.nav_ns > now) {
-      if (this.begun.get(n)?.end !== told.nav_ns) this.begun.set(n, { end: told.nav_ns, from: now });
-      arc(pen, [x, y], RING, (told.nav_ns - now) / Math.max(1, told.nav_ns - this.begun.get(n).from), colours.ROUTING, 3);
-      says = `NAV ${lasting(Math.round((told.nav_ns - now) / 1000) * 1000)}`;
+  clocks(pen, x, y, n, state) {
+    const { now } = this.air, slots = this.air.slots(n), counts = state.doing === "backoff";
+    let says = counts && slots ? many(slots, "slot") : SAYS[state.doing] ?? state.doing ?? "";
+    if (state.nav_ns > now) {
+      if (this.begun.get(n)?.end !== state.nav_ns) this.begun.set(n, { end: state.nav_ns, from: now });
+      arc(pen, [x, y], RING, (state.nav_ns - now) / Math.max(1, state.nav_ns - this.begun.get(n).from), colours.ROUTING, 3);
+      says = `NAV ${lasting(Math.round((state.nav_ns - now) / 1000) * 1000)}`;
     }
     if (this.near) says = counts && slots ? String(slots) : "";
     else if (slots) {

@@ -3,9 +3,9 @@
 "use strict";
 
 const COUNTED = { sent: "frames sent", "COL_RTS/CTS": "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_UDP: "collided: UDP", COL_OTHER: "collided: other data",
-  COL_ENCRYPTED: "collided: encrypted", COL_TOTAL: "RTS, CTS and all data", COL_ROUTING: "collided: routing", COL_MANAGEMENT: "collided: management", COL_MAC_ACK: "collided: ACK (MAC)",
+  COL_ENCRYPTED: "collided: encrypted", COL_TOTAL: "collided: total", COL_ROUTING: "collided: routing", COL_MANAGEMENT: "collided: management", COL_MAC_ACK: "collided: ACK (MAC)",
   given_up: "given up", queue_drops: "dropped by queues" };
-const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "window", "hears", "NAV", "on the air"];
+const SHOWN = ["state", "position", "queue", "received to", "backoff", "sensed to", "CW", "hears", "NAV", "on the air"];
 const DIFFER = "–";
 const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLocaleString("en", { maximumFractionDigits: digits });
 
@@ -14,15 +14,15 @@ function text(of, said) { if (of.textContent !== said) of.textContent = said; }
 // A control shows the last reported value, unless it is in use; a refused value is reverted.
 function shown(control, value) {
   const now = value === null || value === undefined ? "" : String(value);
-  if (control.told === now) return;
-  control.told = now;
+  if (control.reported === now) return;
+  control.reported = now;
   control.value = now;
 }
 
 function options(select, choices, words = (choice) => String(choice)) {
   const none = Object.assign(new Option(DIFFER, ""), { hidden: true, disabled: true });
   select.replaceChildren(none, ...choices.map((choice) => new Option(words(choice), choice)));
-  select.told = undefined;
+  select.reported = undefined;
 }
 
 class Panels {
@@ -35,15 +35,15 @@ class Panels {
     options(element("rate"), choices.rate ?? [], (rate) => `${rate} Mb/s`);
     options(element("routing"), choices.routing ?? []);
     options(element("tcp"), choices.tcp ?? []);
-    element("congestion").replaceChildren(new Option("usual TCP", ""), ...(choices.tcp ?? []).map((name) => new Option(name, name)));
+    element("congestion").replaceChildren(new Option("default TCP", ""), ...(choices.tcp ?? []).map((name) => new Option(name, name)));
     for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
     element("to").value = names[names.length - 1];
-    const [way, other] = choices.routing ?? [];
+    const [kind, other] = choices.routing ?? [];
     element("routing").parentElement.hidden = !other;
-    element("way").hidden = Boolean(other) || !way || way === "static";
-    text(element("way"), way ?? "");
+    element("routing-kind").hidden = Boolean(other) || !kind || kind === "static";
+    text(element("routing-kind"), kind ?? "");
     for (const id of ["rts", "rate", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
-    element("told").replaceChildren(...TOLD.flatMap((name) => [tag("dt", {}, name), tag("dd", {}, DIFFER)]));
+    element("state").replaceChildren(...SHOWN.flatMap((name) => [tag("dt", {}, name), tag("dd", {}, DIFFER)]));
     element("flows").replaceChildren();
     element("moments").replaceChildren();
     element("counters").replaceChildren();
@@ -55,7 +55,7 @@ class Panels {
   asks(control, verb, about) {
     control.onchange = async () => {
       const value = control.value;
-      if (value === "" || !await this.server.ask(verb, about(control.type === "number" || control.id === "rate" ? Number(value) : value))) control.value = control.told;
+      if (value === "" || !await this.server.ask(verb, about(control.type === "number" || control.id === "rate" ? Number(value) : value))) control.value = control.reported;
     };
   }
 
@@ -71,7 +71,7 @@ class Panels {
       const node = who();
       if (node) this.server.ask("switch", { node, on: this.air.latest.nodes[node].doing === "off" });
     };
-    element("anew").onclick = () => this.server.ask("routing", { kind: "static" });
+    element("replan").onclick = () => this.server.ask("routing", { kind: "static" });
     element("save").onclick = () => this.server.ask("save");
   }
 
@@ -89,32 +89,32 @@ class Panels {
     this.drawMoments(latest);
     this.drawCounters(latest);
     shown(element("routing"), latest.routing);
-    element("anew").hidden = latest.routing !== "static";
+    element("replan").hidden = latest.routing !== "static";
   }
 
   station(latest) {
-    const n = this.stage.chosen, name = this.air.names[n] ?? "", told = latest.nodes[name];
-    const of = told ? [told] : Object.values(latest.nodes).filter((each) => each.rts !== undefined || each.tx_power_dbm !== undefined);
+    const n = this.stage.chosen, name = this.air.names[n] ?? "", state = latest.nodes[name];
+    const of = state ? [state] : Object.values(latest.nodes).filter((each) => each.rts !== undefined || each.tx_power_dbm !== undefined);
     const alike = (what) => { const values = new Set(of.map((each) => each[what])); return values.size === 1 ? [...values][0] : null; };
-    if (element("who").told !== name) shown(element("who"), name);
+    if (element("who").reported !== name) shown(element("who"), name);
     for (const [id, what] of [["rts", "rts"], ["rate", "rate"], ["power", "tx_power_dbm"]]) shown(element(id), typeof alike(what) === "number" ? Number(alike(what).toFixed(2)) : alike(what));
-    element("switch").style.visibility = told?.doing ? "" : "hidden";
-    text(element("switch"), told?.doing === "off" ? "switch on" : "switch off");
-    element("told").hidden = !told;
-    element("untold").hidden = Boolean(told);
-    if (!told) return;
+    element("switch").style.visibility = state?.doing ? "" : "hidden";
+    text(element("switch"), state?.doing === "off" ? "switch on" : "switch off");
+    element("state").hidden = !state;
+    element("no-state").hidden = Boolean(state);
+    if (!state) return;
     const says = this.says(n, this.air.node(n));
-    element("told").querySelectorAll("dd").forEach((each, at) => text(each, says[at]));
+    element("state").querySelectorAll("dd").forEach((each, at) => text(each, says[at]));
   }
 
-  says(n, told) {
-    const { now } = this.air, slots = this.air.slots(n), [x, y] = told.position ?? [0, 0];
+  says(n, state) {
+    const { now } = this.air, slots = this.air.slots(n), [x, y] = state.position ?? [0, 0];
     const metres = (reach) => reach ? `${whole(reach)} m` : DIFFER, hears = this.air.links(this.air.positions()).filter((pair) => pair.includes(n)).length;
-    return [{ idle: "nothing", backoff: "counts down" }[told.doing] ?? SAYS[told.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
-      told.queue === undefined ? DIFFER : many(told.queue, "frame"), metres(told.range_m),
-      slots === null ? DIFFER : many(slots, "slot"), metres(told.sense_m),
-      told.cw === undefined ? DIFFER : `0 … ${told.cw}`, many(hears, "other"),
-      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.airtime === undefined ? DIFFER : `${whole(100 * told.airtime, 1)} %`];
+    return [{ idle: "nothing", backoff: "counts down" }[state.doing] ?? SAYS[state.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
+      state.queue === undefined ? DIFFER : many(state.queue, "frame"), metres(state.range_m),
+      slots === null ? DIFFER : many(slots, "slot"), metres(state.sense_m),
+      state.cw === undefined ? DIFFER : `0 … ${state.cw}`, many(hears, "other"),
+      state.nav_ns > now ? lasting(Math.round((state.nav_ns - now) / 1000) * 1000) : DIFFER, state.airtime === undefined ? DIFFER : `${whole(100 * state.airtime, 1)} %`];
   }
 
   drawFlows({ flows }) {

@@ -13,9 +13,9 @@ class Server {
     this.before = Promise.resolve();
     this.events = new EventSource("events");
     this.events.onmessage = (message) => {
-      const told = JSON.parse(message.data);
+      const content = JSON.parse(message.data);
       on.lost(null);
-      on[told.event]?.(told);
+      on[content.event]?.(content);
     };
     this.events.onerror = () => on.lost(this.events.readyState === EventSource.CLOSED
       ? "The network does not answer: it has ended, or this address is of an earlier one."
@@ -33,8 +33,8 @@ class Server {
     try {
       const answer = await fetch("do", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ do: verb, ...about }) });
       if (answer.ok) { this.on.said(null); return true; }
-      const told = await answer.json().catch(() => ({}));
-      this.on.said(told.error ?? `It was refused (${answer.status}).`);
+      const body = await answer.json().catch(() => ({}));
+      this.on.said(body.error ?? `It was refused (${answer.status}).`);
     } catch {
       this.on.said("Not done: dcflab does not answer.");
     }

@@ -30,7 +30,7 @@ class Strip {
     return Math.min(Math.max(pace * LASTS_S * 1e9, LEAST_NS), most) * this.factor;
   }
 
-  tell(state, back) {
+  update(state, back) {
     if (back) this.forget();
     if (state.running && state.pace > SLOW) return;
     this.air.names.forEach((name, n) => {

@@ -9,6 +9,6 @@ from analysis.traces.trace import Outcome
 
 counted: Counter[str] = Counter()
 for frame in frames(sys.argv[1]):
-    # CHANGE: count only what collided (frame.outcome is Outcome.COLLISION); frame.addr2 is the address of who sent it
+    # CHANGE: count only what collided (frame.outcome is Outcome.COLLISION); frame.addr2 is the sender's address
     counted[str(frame.addr2)] += frame.outcome is Outcome.OK
 print(counted)

@@ -61,13 +61,13 @@ class _Calls:
     ) -> None:  # fmt: skip
         self.numbers, self.rest, self.name = bytearray(count * NUMBER), bytearray(rest), bytearray(name)
         self.control = bytearray(count * control)
-        numbers, shared, to, told = map(_at, (self.numbers, self.rest, self.name, self.control))
+        numbers, shared, to, data = map(_at, (self.numbers, self.rest, self.name, self.control))
         self.parts = bytearray(
             b"".join(PART.pack(numbers + i * NUMBER, NUMBER) + PART.pack(shared, rest) for i in range(count))
         )
         parts, self.parts_each = _at(self.parts), 2 if rest or together > 1 else 1
         self.fresh = b"".join(
-            HEAD.pack(to, len(name), parts + i * 2 * PART.size, self.parts_each * together, told + i * control, control,
+            HEAD.pack(to, len(name), parts + i * 2 * PART.size, self.parts_each * together, data + i * control, control,
                       0, 0)
             for i in range(0, count, together)
         )  # fmt: skip
@@ -130,7 +130,7 @@ class Receiver:
         self.most, self.calls = most, _Calls(most, control=control)
         self.numbers = memoryview(self.calls.numbers).cast("Q")
         self.lengths = memoryview(self.calls.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
-        self.told = memoryview(self.calls.control).cast("i")[at // 4 :: control // 4]
+        self.data = memoryview(self.calls.control).cast("i")[at // 4 :: control // 4]
         stamps = memoryview(self.calls.control).cast("q")
         self.stamps = [stamps[(STAMP_AT + 8 * n) // 8 :: control // 8] for n in range(2)] if stamped else []
 
@@ -145,7 +145,7 @@ class Receiver:
         numbers, lengths = self.numbers[:count].tolist(), self.lengths[:count].tolist()
         if lengths.count(NUMBER) < count:
             numbers = [n if length == NUMBER else NO_NUMBER for n, length in zip(numbers, lengths, strict=True)]
-        return numbers, self.told[:count].tolist(), self._times(count)
+        return numbers, self.data[:count].tolist(), self._times(count)
 
     def _times(self, count: int) -> list[int]:
         now_ns = time.monotonic_ns()

@@ -13,6 +13,7 @@ import contextlib
 import errno
 import json
 import os
+import socket
 import time
 
 from emulation.features.check.inside import Name, Stage, kunit, queues, tested_module
@@ -59,6 +60,8 @@ class Workout:
         flow delivered without the module."""
         playground, job = self.playground, self.job
         self.queues.put_everywhere()
+        if self.module.controls:
+            job.do(self.never_connected)
         self.check_alone(baseline_bytes)
         if self.module.controls:
             job.do(self.timeouts)
@@ -101,6 +104,15 @@ class Workout:
                 self.job.find(Name.STALLED_TRAFFIC, text)
         if all(moved.values()):
             self.queues.check_idle()
+
+    def never_connected(self) -> None:
+        """Close sockets without a connection: a congestion control is released that was not initialised. This is the
+        first thing that happens, so that what is counted then is below 0."""
+        self.check_files()
+        for name in self.module.controls:
+            with self.playground.nodes[0], socket.socket() as unused:
+                unused.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        self.check_files()
 
     def timeouts(self) -> None:
         """Check that windows grow again after a timeout, if they were larger before, and Reno's does."""

@@ -74,6 +74,9 @@ VOCABULARY = {
     r"it is said": "it is reported",
     r"(?:which|who|that) has not|has it not|have it not": "does not have",
     r"the papers? has it": "as in the paper",
+    r"but for": "except, or except for",
+    r"(?:is|are) taken for": "is read as, or is assumed to be",
+    r"knows? no way": "has no route",
 }
 # proselint's checks that fit technical prose. The others are about style in essays, quotation marks or dates.
 OURS = "dcflab.vocabulary"

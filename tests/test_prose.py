@@ -14,6 +14,56 @@ import prose
 LONG = "The station " + "waits for a slot and then " * 7 + "sends."
 
 
+# A sentence that each rule of the vocabulary refuses, in the order of the rules.
+REFUSED = """seed 003 says so
+the seeds' rules hold
+ask the one who steers
+the kernel is told of it
+the record tells of a loss
+so many stations
+so much traffic
+to ask for the time is none
+it sends without end
+it mends the link
+the frame is spoilt
+stations in earshot
+the result hangs on it
+the network has none of its frames
+it is none
+what goes with it
+it goes on with the next
+see what became of it
+see what comes to a frame
+it shall send
+the state of the moment
+it knows nothing of TCP
+it knows no such name
+the name is there already
+the name is there twice
+it is not to be had
+on the word of a station
+be it large or small
+all save for the first
+it runs as it comes
+two stations besides
+the place whence it came
+it begins anew
+they have it otherwise
+wait till then
+nobody is told
+a station of whom nothing is known
+it hands over to the kernel
+it takes next to nothing
+for want of memory
+the file at hand
+it is said
+a station that has not sent
+as the paper has it
+all but for one
+it is taken for an error
+it knows no way to sta3""".splitlines()
+
+
 def name(path: Path) -> str:
     return str(path.relative_to(prose.ROOT))
 
@@ -39,6 +89,17 @@ def name(path: Path) -> str:
 def test_the_linter_refuses(text: str, said: str) -> None:
     found = [str(problem) for problem in prose.check([("here", text)])]
     assert any(said in one for one in found), found
+
+
+@pytest.mark.parametrize(("rule", "text"), [*zip(prose.VOCABULARY.items(), REFUSED, strict=True)], ids=REFUSED)
+def test_each_rule_of_the_vocabulary_refuses(rule: tuple[str, str], text: str) -> None:
+    found = prose.check([("here", text)], [prose.OUR_CHECK])
+    assert any(problem.said.endswith(f"write {rule[1]} ({prose.OURS})") for problem in found), found
+
+
+@pytest.mark.parametrize("path", prose.KEPT)
+def test_each_kept_rule_of_proselint_exists(path: str) -> None:
+    assert any(check.matches_partial(path) for check in prose.CHECKS)
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,10 @@ class Seeds(click.ParamType[list[int], str]):
             if not (first.isdecimal() and (last.isdecimal() if dots else not last)):
                 self.fail(f"{value}: a seed is a whole number; several are written 1..5 or 1,4,9", param, ctx)
             if len(first) > 19 or len(last) > 19 or max(int(first), int(last or 0)) >= 2**63:
-                self.fail(f"{value}: a seed is below 2^63", param, ctx)
+                self.fail(f"{value}: a seed must be below 2^63", param, ctx)
             more = int(last or first) + 1 - int(first)
             if more < 1 or len(seeds) + more > 10_000:
-                self.fail(f"{value}: between 1 and 10000 seeds", param, ctx)
+                self.fail(f"{value}: give between 1 and 10000 seeds", param, ctx)
             seeds += range(int(first), int(first) + more)
         return list(dict.fromkeys(seeds))
 

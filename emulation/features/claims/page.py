@@ -24,7 +24,7 @@ from experiments import Column, Numbered, Study
 PAGE, DETAILS = CHECKOUT / "docs/claims.md", CHECKOUT / "docs/claims-in-detail.md"
 PERCENT = f"{100 * CONFIDENCE:.3g} %"
 FIGURES = f"""Each figure has a paper's ratios, and ours with intervals of {PERCENT}, as published and today:
-what a variant has over another, in the mean of a claim's cases, and our values over the published ones."""
+what a variant has over another, on average over a claim's cases, and our values over the published ones."""
 PAPERS = {
     "000": "Papanastasiou, Ould-Khaoua, Charissis: RTS/CTS under TCP, strings and meshes",
     "001": "Koutsonikolas et al.: windows, rates and RTS/CTS in a testbed",

@@ -27,7 +27,7 @@ def range_of(call: str, range: Any) -> float | None:
         return None
     if (metres := numeric(f"{call}: range", range)) > 0:
         return metres
-    raise Misuse(f"{call}: range={range!r}: a range is above 0 m; leave it out to derive it from the power")
+    raise Misuse(f"{call}: range={range!r}: a range must be above 0 m; leave it out to derive it from the power")
 
 
 def mac_of(call: str, mac: str | None) -> str | None:

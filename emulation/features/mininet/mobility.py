@@ -49,7 +49,7 @@ class Model:
         self.low = number("min_x", 0), number("min_y", 0)
         self.sides = number("max_x", 100) - self.low[0], number("max_y", 100) - self.low[1]
         if min(self.sides) <= 0:
-            raise Misuse(f"{node.name}: setMobilityModel: max_x and max_y are above min_x and min_y")
+            raise Misuse(f"{node.name}: setMobilityModel: max_x and max_y must be above min_x and min_y")
         speed = node.params.get("speed") or node.params.get("constantVelocity")
         least, most = said.get("velocity") or (1, 2)
         self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", least), number("max_v", most))

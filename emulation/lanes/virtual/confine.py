@@ -27,7 +27,7 @@ from emulation.lanes.virtual.ownership import lent_to_lane
 class Barrier(enum.StrEnum):
     """A barrier around a process."""
 
-    NAMESPACE = "a mount namespace, read-only but for the run folder"
+    NAMESPACE = "a mount namespace, read-only except for the run folder"
     LANDLOCK = "Landlock"
     OLD_LANDLOCK = "Landlock, of a kernel that lets it truncate files"
     SECCOMP = "seccomp"

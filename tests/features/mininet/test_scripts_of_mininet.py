@@ -662,7 +662,7 @@ def test_a_refusal_names_the_line(stage):
         ("net.addAccessPoint('ap1', wlans=2, vssids='a')", "ap1: vssids: it has 2 radios: give each its name"),
         ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': 2 values, but wlans=1; set it"),
         ("net.addStation('sta2', mac='zz')", "sta2-wlan0: 'zz' is not a hardware address like 00:00:00:00:00:01"),
-        ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range is above 0 m"),
+        ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range must be above 0 m"),
         ("net.addStation('sta2', wlans=0)", "sta2: wlans=0: a station has a radio"),
         ("net.addStation('sta2', txpower='much')", "sta2-wlan0: txpower: 'much' is not a number"),
         ("net.addStation('sta2', freq=5)", "sta2-wlan0: freq=5: mode 'g' is of 2.4 GHz"),

@@ -143,7 +143,7 @@ def test_what_means_nothing_is_named(model: str, said: str) -> None:
 def test_a_whole_number_is_taken_for_a_fraction_with_a_warning() -> None:
     found = made(f'type = "path_loss"; model_name = "log_distance"; path_loss_exp = 3; {PLACES}')
     assert found.stations.loss.exponent == 3
-    assert found.warnings == ["it:6: model.path_loss_exp 3 is taken for 3.0; wmediumd reads it as 0"]
+    assert found.warnings == ["it:6: model.path_loss_exp 3 is read as 3.0; wmediumd reads it as 0"]
     assert not made('type = "prob"; links = ((0, 1, 0));').warnings
 
 

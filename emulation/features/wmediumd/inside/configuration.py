@@ -290,7 +290,7 @@ def _fraction(found: Configuration, setting: Setting, name: str, least: float, m
     value = setting.value
     if isinstance(value, int) and not isinstance(value, bool):
         if value:
-            _warn(found, setting, name, f"{value} is taken for {value}.0; wmediumd reads it as 0")
+            _warn(found, setting, name, f"{value} is read as {value}.0; wmediumd reads it as 0")
         value = float(value)
     if not isinstance(value, float) or math.isnan(value):
         raise setting.place.refuse(f"{name}: a number is expected, not {_described(setting)}")

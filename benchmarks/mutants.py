@@ -152,8 +152,9 @@ class Bench:
         except LaneError as error:
             if error.reason is Reason.INTERRUPTED:
                 raise  # by the user, who may continue
-            hang = error.reason is Reason.KILLED
-            return {"found": str(Name.HANG) if hang else f"lane: {error.reason.name}", "stage": str(Stage.WORKOUT)}
+            if error.reason is not Reason.KILLED:
+                return {"found": "", "ran": False, "differs": None, "notes": [str(error)]}
+            return {"found": str(Name.HANG), "stage": str(Stage.WORKOUT)}
 
     def put_to_work(self, mutant: Mutant, sources: subject.Subject, scratch: Path) -> dict[str, Any]:
         """Run the suites, the workout and the comparison. Raises LaneError."""

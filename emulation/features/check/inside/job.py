@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+MOST_LOGGED = 1000  # bytes of a record that the kernel takes
 COUNTERS, SAVED_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
 
 
@@ -34,7 +35,7 @@ class Job:
 
     def say(self, what: str) -> None:
         """Write to the kernel's log what is being done. Without the newline it would wait for more of the line."""
-        os.write(self.log, f"<5>dcflab: {what}\n".encode())
+        os.write(self.log, f"<5>dcflab: {what}".encode()[:MOST_LOGGED] + b"\n")
 
     def announce(self, what: str) -> None:
         """Write it to the log, and tell the host."""

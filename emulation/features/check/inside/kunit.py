@@ -15,6 +15,7 @@ FOLDER = "/sys/kernel/debug/kunit"  # a folder a suite
 # A test of a suite. Its own parts are indented further, the suite itself is not.
 RESULT = re.compile(r" {4}(?P<failed>not )?ok \d+ (?P<name>\S+)(?P<skipped> # SKIP)?")
 FAILURE = re.compile(r" +# \S+: (?P<text>(EXPECTATION|ASSERTION) FAILED .+)")
+MOST = 400  # characters that are kept of a failure: macros are shown expanded
 MORE = re.compile(r" ++(?!ok |not ok |#|KTAP|\d+\.\.\d+$)")  # of a failure
 
 
@@ -35,9 +36,13 @@ def read(ktap: str) -> Iterator[tuple[str, str | None]]:
     for line in ktap.splitlines():
         if found := RESULT.match(line):
             if not found["skipped"]:
-                yield found["name"], " ".join(said) if found["failed"] else None
+                yield found["name"], shortened(" ".join(said)) if found["failed"] else None
             said = []
         elif message := FAILURE.match(line):
             said = [message["text"]]
         elif MORE.match(line):
             said.append(line.strip())
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST else f"{text[:MOST]} ..."

@@ -34,6 +34,7 @@ DATAGRAM_BYTES, SEND_BUFFER = 1460, 212_992  # the kernel doubles the last
 SHORT_S = 2.0
 LOADED_S = 1.0  # not counted
 BURST_S, MOST = 0.02, 64  # datagrams of this time are sent down at once, at most MOST
+BEACONS = {"aifsn": 1, "cw_min": 0, "cw_max": 0}  # as in ns-3; hostapd's have a window of 3
 MODE = {"ht": "n", "vht": "ac", "he": "ax"}
 RATES = {"ht": (6.5, 26, 65), "vht": (29.3, 175.5, 390), "he": (36, 288.2, 600.5)}  # of MODES, Mb/s
 PPDUS = {1: 4000, 5: 1250, 20: 750}  # in what is longer of a long run, about, by stations
@@ -78,9 +79,11 @@ def specification(scenario: Scenario, seed: int) -> Specification:
         else:
             own |= {"rate_kbps": kbps * (1 + 0.0137 * number / scenario.stations), "burst": burst}
         flows.append(flow.model_copy(update={"kind": "udp", "settings": own}))
-    network = network.model_copy(
-        update={"applications": tuple(flows), "links": (air, wire.model_copy(update={"settings": {}}))}
-    )
+    nodes = {name: node.model_copy(update={"settings": {**node.settings, "edca": {"VO": BEACONS}}})
+             if name == air.nodes[0] else node for name, node in network.nodes.items()}  # fmt: skip
+    network = network.model_copy(update={
+        "nodes": nodes, "applications": tuple(flows), "links": (air, wire.model_copy(update={"settings": {}})),
+    })  # fmt: skip
     mode = {"mode": MODE[scenario.format], "mcs": scenario.mcs, "width": scenario.width}
     length = {"seconds": LOADED_S + scenario.seconds, "sample_s": LOADED_S}
     return specify(network, {**OPTIONS, **mode, **length, "seed": seed})

@@ -11,9 +11,11 @@ import once
 import pytest
 import user_space
 
+from emulation.setup import cache
+
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
 
 
@@ -30,6 +32,25 @@ def test_a_check_is_made_again_if_a_part_changed_or_it_failed() -> None:
     for parts in (("a", "b"), ("a", "b"), ("ab", ""), ("a", "c"), ("a", "b", "c"), ("a", "b")):
         once.check("one", lambda: made.append("passed"), *parts)
     assert made == ["failed"] * 2 + ["passed"] * 4
+
+
+def test_the_least_recently_used_are_removed() -> None:
+    """So that new ones have room. What others built in the cache stays."""
+    passed = []
+
+    def check(name: str) -> None:
+        once.check("one", lambda: passed.append(name), name)
+
+    for name in ("first", "second", "first", "third"):
+        check(name)
+    (root,) = cache.roots()
+    other = cache.obtain("modules-0", lambda folder: [])
+    oldest, *_, latest = sorted(root.glob("tests.*"), key=lambda entry: entry.stat().st_mtime_ns)
+    once.prune(2 * sum(file.stat().st_size for file in latest.iterdir()))
+    assert len([*root.glob("tests.*")]) == 2 and not oldest.exists() and other.exists()
+    for name in ("first", "third", "second"):
+        check(name)
+    assert passed == ["first", "second", "third", "second"]
 
 
 def test_a_changed_header_is_compiled_and_one_that_is_not_hashed_is_named(

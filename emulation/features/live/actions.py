@@ -65,7 +65,7 @@ def strides(now_ns: int, end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]
 def replay(actions: Sequence[Action], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
     """Yield the requests that bring a new lane to the state after these actions, in strides of at most `stride_ns`."""
     now_ns = 0
-    for at_ns, asked in [*((deed.at_ns, deed.request) for deed in actions), (end_ns, None)]:
+    for at_ns, asked in [*((action.at_ns, action.request) for action in actions), (end_ns, None)]:
         yield from strides(now_ns, at_ns, stride_ns)
         now_ns = at_ns
         if asked:

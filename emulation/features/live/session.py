@@ -384,7 +384,7 @@ class Session:
         moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
         return {
             "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
-            "search": self.search, "routing": self.routing, "moments": moments, "deeds": len(self.actions),
+            "search": self.search, "routing": self.routing, "moments": moments, "actions": len(self.actions),
             **self.latest,
         }  # fmt: skip
 

@@ -152,7 +152,7 @@ def moved(live: Live) -> int:
     live.do("move", node="sta2", position=[120, 0])
     live.do("step", to="ns", ns=300_000_000)
     live.do("save", name="there")
-    while len(moments := live.state(deeds=1)["moments"]) < 2:
+    while len(moments := live.state(actions=1)["moments"]) < 2:
         pass
     return int(moments[-1]["t_ns"])
 

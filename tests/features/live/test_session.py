@@ -276,7 +276,7 @@ def test_another_routing_does_the_same_from_the_start(table: Callable[..., Table
         page.do("routing", kind="aodv")
         page.wait(lambda session: not session.busy)
         assert state(page)["routing"] == "aodv" and state(page)["t_ns"] == 1_000 * MS
-        assert state(page)["nodes"]["sta1"]["rts"] == "full" and state(page)["deeds"] == 1
+        assert state(page)["nodes"]["sta1"]["rts"] == "full" and state(page)["actions"] == 1
         page.until(6_000 * MS)
         assert state(page)["routes"] == {"flow1": ["sta1", "sta2", "sta3"]}
         page.do("back", moment="static")

@@ -79,7 +79,7 @@ function keys(live) {
 }
 
 // Marks are close to each other: 10k instead of 10,000.
-const short = (n) => n < 10_000 ? String(n) : `${n / 1000}k`;
+const short = (n) => n < 1000 ? String(n) : `${n / 1000}k`;
 
 // The pace's slider: its decades, with marks; near a mark it snaps to it.
 class Pace {

@@ -71,7 +71,8 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     linked, said = linked_to(intf), intf.node.net.params
     # A station without a link stays without.
     alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))
-    first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
+    clients = [each for each in intf.node.wintfs.values() if each.role in ("", MANAGED)]
+    first_one = clients and intf is clients[0] and not alone
     if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}
     there = {

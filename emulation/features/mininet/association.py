@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from emulation.features.mininet.access import MANAGED
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.node import Node
 from emulation.lane.errors import Misuse
@@ -33,9 +34,10 @@ class AssociationControl:
 
     def again(self, loop: Loop, at_ns: int) -> None:
         load = {ap.name: len(ap.wintf().associatedStations) for ap in self.net.aps}
-        for node in (*self.net.stations, *self.net.cars):
-            intf = node.wintf()
-            now, best = intf.associatedTo, self.best(node, load)
+        radios = [intf for node in (*self.net.stations, *self.net.cars) for intf in node.wintfs.values()]
+        clients = {intf.node: intf for intf in reversed(radios) if intf.role in ("", MANAGED)}  # the first of each
+        for intf in reversed(clients.values()):
+            now, best = intf.associatedTo, self.best(intf, load)
             if best and (not isinstance(now, WIntf) or now.node is not best):
                 if isinstance(now, WIntf):
                     load[now.node.name] -= 1
@@ -43,11 +45,13 @@ class AssociationControl:
                 self.net.send_to(intf, best.wintf())
         loop.at(at_ns + EVERY_NS, partial(self.again, loop, at_ns + EVERY_NS))
 
-    def best(self, node: Node, load: dict[str, int]) -> Node | None:
+    def best(self, intf: WIntf, load: dict[str, int]) -> Node | None:
         """Return the access point that the station should change to; None: no change."""
-        powers = {ap: self.net.medium.received_dbm(ap, node) for ap in self.net.aps}
+        known = {one["ssid"] for one in intf.lane.plan["wlan"]["networks"]} if intf.lane else set()
+        aps = [ap for ap in self.net.aps if ap.wintf().lane.plan["wlan"]["ssid"] in known]
+        powers = {ap: self.net.medium.received_dbm(ap, intf.node) for ap in aps}
         near = [ap for ap, power in powers.items() if power >= self.net.medium.receive_dbm()]
-        now = node.wintf().associatedTo
+        now = intf.associatedTo
         here = now.node if isinstance(now, WIntf) else None
         if not near:
             return None

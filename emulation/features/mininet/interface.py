@@ -169,6 +169,10 @@ class WIntf(Intf):
         return width_of(self.name, self.mode, self.channel, self.params)
 
     @property
+    def band(self) -> int:
+        return self.width
+
+    @property
     def on_air(self) -> radio.Interface:
         """The radio in the lane, of a network that runs."""
         assert isinstance(self.lane, radio.Interface)
@@ -242,6 +246,12 @@ class WIntf(Intf):
         self.node.net.medium.changed(self)
 
     def setChannel(self, channel: Any) -> None:
+        """Set the channel; in a running network of a station among peers, which joins its cell there."""
+        if self.lane and self.role in ("adhoc", "mesh", "ocb"):
+            from emulation.features.mininet.retune import become
+
+            become(self, self.role, {"ssid": self.ssid, "mode": self.mode, "channel": channel})
+            return
         self.before(f"setChannel({channel})", "give addStation, addAccessPoint or addLink channel=")
         freq_of(self.name, self.mode, channel)
         self.channel = channel

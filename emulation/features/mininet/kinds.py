@@ -9,6 +9,7 @@ from typing import Any
 
 from emulation.features.mininet.modes import WIDTH
 from emulation.features.mininet.node import FREE, Node
+from emulation.features.mininet.refusals import Absent
 from emulation.lane.errors import Misuse
 
 DATAPATH = "the kernel's datapath of Open vSwitch forwards"
@@ -128,6 +129,8 @@ def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any
     while isinstance(cls, partial):
         fixed, cls = {**cls.keywords, **fixed}, cls.func
     cls = cls or usual
+    if isinstance(cls, Absent):
+        cls.refuse()
     if not (isinstance(cls, type) and issubclass(cls, Node)):
         raise Misuse(f"{name}: {cls!r} is not a class of nodes")
     return cls, fixed

@@ -48,9 +48,10 @@ class Lab(Net):
         self.waypoints: dict[str, list[Waypoint]] = {}
         self.sessions = contextlib.ExitStack()
         self.order: dict[str, list[Intf]] = {}  # of interfaces in the plan, by node
-        for node in net.all_nodes():
-            if node.intfs or node.kind in ("station", "ap"):  # others are made when the network runs
-                self.take(node)
+        nodes = net.all_nodes()
+        planned = [node for node in nodes if node.intfs or node.kind in ("station", "ap")]
+        for node in planned or nodes:  # others are made when the network runs
+            self.take(node)
         self.join()
 
     def take(self, node: Node) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf, range_of
 from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
-from emulation.features.mininet.refusals import PAGE, check, note, numeric, refuse
+from emulation.features.mininet.refusals import PAGE, Absent, check, note, numeric, refuse
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wired
 from emulation.plan.errors import as_misuse
@@ -172,6 +172,8 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
         fixed, cls = {**cls.keywords, **fixed}, cls.func
     if cls is None:
         cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
+    if isinstance(cls, Absent):
+        cls.refuse()
     if not isinstance(cls, type) or not issubclass(cls, Link):
         raise Misuse(f"addLink: cls={cls!r} is not a kind of link here; {PAGE} lists them")
     if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # the ends determine the class

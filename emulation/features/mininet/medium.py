@@ -228,8 +228,12 @@ class Medium:
             loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
             floors = self.parameters.get("lF", 0.0) * self.parameters.get("nFloors", 0.0)
             power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
+        why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
+        if intf.wanted_range is not None and power > STRONGEST_DBM:
+            there_m = self.reach_m(STRONGEST_DBM)
+            note(f"{intf.name}: {why} takes {power:.0f} dBm; it is {there_m:.1f} m with the air's {STRONGEST_DBM} dBm")
+            power = STRONGEST_DBM
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
-            why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
             raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)
 
@@ -247,11 +251,15 @@ class Medium:
     def range_of(self, intf: WIntf) -> float:
         if self.by_links:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
-        if intf.wanted_range is not None:
+        power = self.power_of(intf)
+        if intf.wanted_range is not None and power < STRONGEST_DBM:
             return float(intf.wanted_range)
-        model = self.propagates
-        stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0)) + self.more_gain(intf)
-        return float(model.reach_m(self.receive_dbm() - stronger) or 0)
+        return self.reach_m(power + self.more_gain(intf))
+
+    def reach_m(self, power: float) -> float:
+        """Return how far a radio with this power is received."""
+        stronger = power - float(getattr(self.propagates, "tx_power_dbm", 0.0))
+        return float(self.propagates.reach_m(self.receive_dbm() - stronger) or 0)
 
     def changed(self, intf: WIntf) -> None:
         """Apply a radio's new settings. Raises Misuse."""

@@ -246,7 +246,7 @@ class Mobility:
             self.stages.clear()
 
     def set_stage(self, node: Node, stage: str, **said: Any) -> None:
-        check(f"mobility({node.name})", said, ("time", "position"))
+        check(f"mobility({node.name})", said, ("time", "position"), lenient=True)
         if stage not in ("start", "stop"):
             raise Misuse(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")
         if node.kind not in ("station", "ap"):

@@ -13,7 +13,7 @@ from typing import Any
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MANAGED, MASTER
-from emulation.features.mininet.association import AssociationControl
+from emulation.features.mininet.association import METHODS, AssociationControl
 from emulation.features.mininet.controllers import Controller, RemoteController
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.lab import Lab
@@ -393,6 +393,7 @@ class Mininet:
             named = {each.name: each for each in lab[node.name].interfaces}
             for intf in node.intfList():
                 intf.lane = named[intf.name]
+                intf.mac = intf.mac or intf.MAC()
         for made in self.links:
             if isinstance(made, link.Wireless):
                 made.open()
@@ -461,6 +462,9 @@ class Mininet:
         """Choose access points by the strongest signal (ssf) or the least load (llf)."""
         if self.lab:
             raise Misuse("setAssociationCtrl: the network is already built; call it before net.build()")
+        if ac not in METHODS:
+            note(f"ac_method={ac!r} has no effect: there are {' and '.join(METHODS)}")
+            return
         self.controlled = True
         self.watch(AssociationControl(self, ac))
 

@@ -27,7 +27,9 @@ Position = tuple[float, float, float]
 PRIVATE = "/run/private"
 TXPOWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
 OLD_TXPOWER = re.compile(r"\biwconfig (\S+) txpower (\d+)")  # dBm
-ADDS_IP6 = re.compile(r"\bip (-6 )?a\w* (add|replace|change) [0-9a-f]*:|\bifconfig \S+ (inet6 )?add ")
+ADDS_IP6 = re.compile(
+    r"\bip (-6 )?a\w* (add|replace|change) [0-9a-f]*:|\bip -6 r\w* add |\bifconfig \S+ (inet6? )?add "
+)
 FREE = "computing takes no time in a lane"
 
 
@@ -85,6 +87,7 @@ class Node:
         self.wintfs: dict[int, WIntf] = {}
         self.coord: list[Any] = []  # positions between `mobility`'s start and stop
         self.noted_position: Position | None = None
+        self.noted_ip6: list[tuple[str, int, Any]] = []
         if params.get("position") is not None:
             self.noted_position = place(name, params["position"])
 
@@ -157,7 +160,10 @@ class Node:
         self.known(intf).setMAC(mac)
 
     def setIP6(self, ip: str, prefixLen: int = 64, intf: Any = None, **_: Any) -> None:
-        """Add an IPv6 address."""
+        """Add an IPv6 address; before the interface exists, note it for `config`."""
+        if not self.known(intf).lane:
+            self.noted_ip6.append((ip, prefixLen, intf))
+            return
         name = self.known(intf).name
         self.enable_ip6()
         self.must("ip", "-6", "addr", "add", ip if "/" in ip else f"{ip}/{prefixLen}", "dev", name, "nodad")
@@ -266,7 +272,7 @@ class Node:
         self.waiting = self.waiting and not end
         for message in programs.new_messages(self.shell.missing()):
             note(f"{self.name}: {message}")
-        return said.decode(errors="replace")
+        return said.decode(errors="replace").replace("\n", "\r\n")  # as from the terminal that Mininet gives a shell
 
     def take_power(self) -> None:
         """Give the air the transmit power that the last command set with iw: hwsim does not use it."""
@@ -327,6 +333,9 @@ class Node:
             self.setDefaultRoute(route)
         if ip6 := params.get("ip6"):
             self.setIP6(ip6)
+        noted, self.noted_ip6 = self.noted_ip6, []
+        for each in noted:
+            self.setIP6(*each)
         return {}
 
     configDefault = config
@@ -372,6 +381,8 @@ class Node:
             self.replayed = position
         else:
             self.setPosition(position)
+
+    pos = position  # older scripts' name
 
     def setPosition(self, pos: Any) -> None:
         """Set the position at once."""

@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from emulation.features.mininet.refusals import PAGE, absent, refuse
+from emulation.features.mininet.refusals import PAGE, Absent, absent, refuse
 from emulation.lane.errors import Misuse
 
 NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
@@ -85,15 +85,15 @@ class Finder:
     """Finds these modules for Python. An unknown module or name raises an error that names it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        package, _, module = name.replace(OLD, NEW).partition(".")
+        package = name.replace(OLD, NEW).partition(".")[0]
         if name in WINDOWS:
             raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
         if name in MODULES:
             return ModuleSpec(name, self, is_package=any(each.startswith(f"{name}.") for each in MODULES))  # type: ignore[arg-type]
         if package in MODULES:
-            parent, _, last = name.rpartition(".")
-            why = _instead(parent).get(last) or _instead(package).get(module.partition(".")[0])
-            refuse(f"the module {name}", why or f"{PAGE} has what there is")
+            if _why_not(name):
+                return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+            refuse(f"the module {name}", f"{PAGE} has what there is")
         return None
 
     def create_module(self, spec: ModuleSpec) -> None: ...
@@ -103,6 +103,9 @@ class Finder:
 
         own = module.__name__
         move_to_run_folder()
+        if own not in MODULES:
+            module.__getattr__ = partial(_absent_in, own)  # type: ignore[method-assign]
+            return
         for source, names in MODULES[own].items():
             ours = import_module(f"{HERE}.{source}")
             for name in names.split():
@@ -120,6 +123,18 @@ def _elsewhere(own: str, unknown: Any, name: str) -> Any:
             if name in names:
                 return getattr(import_module(module), name)
     return unknown(name)
+
+
+def _why_not(module: str) -> str | None:
+    """Return why a module does not exist here, if it is known."""
+    parent, _, last = module.rpartition(".")
+    return parent and (_instead(parent).get(last) or _why_not(parent))
+
+
+def _absent_in(module: str, name: str) -> Absent:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Absent(f"{module}.{name}", str(_why_not(module)))
 
 
 def _instead(name: str) -> dict[str, str]:

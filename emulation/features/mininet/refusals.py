@@ -80,12 +80,32 @@ def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
     raise UnknownName(f"{what}.{name} is not supported: {why.get(name, f'{PAGE} has what there is')}")
 
 
-def absent(module: str, why: Mapping[str, str]) -> Any:
-    """Return a module's `__getattr__`, which raises an error for missing names; `why` has details on some."""
+class Absent:
+    """A name that can be imported, but not used: many scripts import more than they use."""
 
-    def unknown(name: str) -> NoReturn:
+    def __init__(self, what: str, instead: str) -> None:
+        self.__dict__.update(what=what, instead=instead)
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises Misuse."""
+        refuse(self.what, self.instead)
+
+    __call__ = __setattr__ = __mro_entries__ = refuse
+
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        refuse(f"{module}.{name}", why.get(name, f"{PAGE} has what there is"))
+        self.refuse()
+
+
+def absent(module: str, why: Mapping[str, str]) -> Any:
+    """Return a module's `__getattr__`. It returns Absent for the names in `why`, and raises an error for others."""
+
+    def unknown(name: str) -> Absent:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in why:
+            return Absent(f"{module}.{name}", why[name])
+        refuse(f"{module}.{name}", f"{PAGE} has what there is")
 
     return unknown

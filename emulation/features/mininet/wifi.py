@@ -50,8 +50,8 @@ class Mininet_wifi(Mininet):
             own = {key: each(f"{node.name}: {key}", value, number - first, many) for key, value in given.items()}
             intf = WIntf(name, node, **own)
             freq_of(node.name, intf.mode, intf.channel)
-            if node.kind == "station" and number == first:
-                intf.note_ip(node.params.get("ip"))
+            if node.kind == "station" and (ip := each(f"{node.name}: ip", node.params.get("ip"), number - first, many)):
+                intf.note_ip(ip)
             node.intfs[number] = node.wintfs[number - first] = intf
         node.params["wlan"] = [intf.name for intf in node.wintfs.values()]
 

@@ -305,7 +305,7 @@ def test_names_of_a_machine(stage):
     assert "machine.py, line 41: sta3: phywlan: the whole air is emulated" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
         "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
-        r"private 'of h1\nof h1\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
+        r"private 'of h1\r\nof h1\r\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
         "answers ['command', '(1.0,', 'UnknownName:', 'usage:', ''] (1.0, 2.0, 0.0)", "hello you 10.0.0.1",
     ]  # fmt: skip
 
@@ -606,7 +606,7 @@ def test_a_program_that_is_not_there_is_said(stage):
     said = [line for line in lines if "on this machine" in line]
     assert [line.split("there is no ")[1].split()[0] for line in said] == ["early", "one", "two", "three"]
     assert all(line.startswith("*** dcflab: sta1: there is no ") for line in said)
-    assert [line for line in lines if line.startswith("'")] == ["''", r"'bash: three: command not found\n127\n'"]
+    assert [line for line in lines if line.startswith("'")] == ["''", r"'bash: three: command not found\r\n127\r\n'"]
 
 
 def test_a_refusal_names_the_line(stage):
@@ -650,10 +650,25 @@ def test_a_refusal_names_the_line(stage):
         ("sta1.wintfs[0].config(bw=5)", "sta1-wlan0.config is not supported: it sets up an end of a wire"),
         ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is not a kind of link here"),
         (
-            "from mn_wifi.link import physicalMesh",
+            "from mn_wifi.link import physicalMesh; net.addLink(sta1, cls=physicalMesh)",
             "mn_wifi.link.physicalMesh is not supported: the whole air is emulated",
         ),
-        ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not supported: 802.15.4 is not supported"),
+        (
+            "from mn_wifi.sixLoWPAN.link import LoWPAN; LoWPAN(sta1)",
+            "mn_wifi.sixLoWPAN.link.LoWPAN is not supported: 802.15.4 is not supported",
+        ),
+        (
+            "from mn_wifi.bmv2 import P4AP; net.addAccessPoint('ap1', cls=P4AP)",
+            "mn_wifi.bmv2.P4AP is not supported: switches and access points are Open vSwitch with OpenFlow",
+        ),
+        (
+            "from mn_wifi.mobility import Mobility; Mobility.AC = 'ssf'",
+            "mn_wifi.mobility.Mobility is not supported: use net.mobility() or net.setMobilityModel()",
+        ),
+        (
+            "from mn_wifi.node import P4Switch\nclass Mine(P4Switch): ...",
+            "mn_wifi.node.P4Switch is not supported: switches and access points are Open vSwitch with OpenFlow",
+        ),
         ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
         ("net.setMobilityModel(model='CRB')", "setMobilityModel: there is no model 'CRB' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
@@ -714,6 +729,18 @@ def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
     assert "addLink(h1, ap1, cls=TCLink): colour=3 has no effect: no keyword has this name\n" in said
 
 
+def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
+    there = {}
+    exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"
+         "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(70)\n", there)  # fmt: skip
+    net, sta1 = there["net"], there["sta1"]
+    assert 45 < net.medium.range_of(sta1.wintf()) < 60 and net.medium.power_of(sta1.wintf()) == 40
+    said = capsys.readouterr().out
+    assert "ac_method='sf' has no effect: there are ssf and llf\n" in said and not net.watchers
+    assert "mobility(sta1): min_v=2 has no effect" in said
+    assert re.search(r"sta1-wlan0: range 70\.0 m takes 4\d dBm; it is \d\d\.\d m with the air's 40 dBm", said)
+
+
 def test_names_are_found_where_mininet_imports_them(installed):
     there = {}
     exec("from mn_wifi.net import Station, CLI\nfrom mininet.net import OVSSwitch, info\n"
@@ -734,8 +761,8 @@ def test_scripts_before_2019_are_taken(installed):
          "nodes = [net.addStation('sta1'), net.addStation('sta2'), net.addBaseStation('ap1')]\n", there)  # fmt: skip
     assert there["net"].params["autoAssociation"] is False
     assert [node.position for node in there["nodes"]] == [(1, 0, 0), (101, 0, 0), (1, 50, 0)]
-    with pytest.raises(errors.Misuse, match=r"mininet\.wifi\.sixLoWPAN is not supported: 802"):
-        exec("import mininet.wifi.sixLoWPAN", {})
+    with pytest.raises(errors.Misuse, match=r"mininet\.wifi\.sixLoWPAN\.link is not supported: 802"):
+        exec("from mininet.wifi.sixLoWPAN import link; link()", {})
 
 
 def test_the_first_wire_of_a_station_that_is_an_access_point_is_its_second_port(installed):
@@ -744,6 +771,48 @@ def test_the_first_wire_of_a_station_that_is_an_access_point_is_its_second_port(
          "made = net.addLink(sta1, net.addStation('sta2'), link='wired')\n"
          "names = made.intf1.name, net.addLink(sta1, net.addHost('h1')).intf1.name", there)  # fmt: skip
     assert there["names"] == ("sta1-eth2", "sta1-eth3")
+
+
+RADIOS = """
+from time import sleep
+from mn_wifi.energy import Energy  # not used
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(ac_method='ssf')
+net.addAccessPoint('ap1', ssid='x', channel='1', position='0,10,0', failMode='standalone')
+stas = [net.addStation(f'sta{i}', wlans=2, ip=f'10.1.0.{i}/16,10.0.0.{i}/16', position=(10 * i, 0, 0)) for i in (1, 2)]
+for sta in stas:
+    net.addLink(sta, cls=adhoc, intf=f'{sta}-wlan0', ssid='cell', channel=6)
+    sta.setIP6(f'2001::{sta.name[-1]}/64', intf=f'{sta}-wlan0')
+net.build()
+sleep(3)
+print([str(sta.wintfs[1].associatedTo) for sta in stas], stas[0].wintfs[0].mac, stas[0].wintfs[1].band, stas[0].pos)
+print(repr(stas[0].cmd("ping -c 1 2001::2 | grep -o ' 0%'")))
+for sta in stas:
+    sta.wintfs[0].setChannel(11)
+print(stas[0].cmd("ping -c 1 10.1.0.2 | grep -o ' 0%'; iw dev sta1-wlan0 info | grep -o '(2462 MHz)'").split())
+stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "echo in a window" &')
+sleep(1)
+print(open('one-two.log').read())
+net.stop()
+"""
+
+
+def test_radios_of_two_kinds_and_windows(stage):
+    """Association control looks at clients alone; a cell changes its channel; programs of windows write files."""
+    lines = stage.play(RADIOS)
+    assert [line for line in lines if line][-5:] == [
+        "['ap1-wlan1', 'ap1-wlan1'] 02:00:00:00:00:02 20 (10.0, 0.0, 0.0)",
+        repr(" 0%\r\n"),
+        "['0%', '(2462', 'MHz)']",
+        "*** dcflab: xterm: a lane has no terminals; the output of 'echo in a window' is in one-two.log",
+        "in a window",
+    ]
+
+
+def test_a_host_without_a_link_is_named(stage):
+    with pytest.raises(LaneError, match="h1: a host has no link yet; add one"):
+        stage.play("from mininet.net import Mininet\nnet = Mininet()\nnet.addHost('h1')\nnet.start()\n")
 
 
 ISOLATED = """

@@ -14,8 +14,8 @@
  * Usage:  ht-ns3 --format=ht|vht|he --mcs=7 --width=20 --streams=1 --stations=5 --direction=up|down --offered=65
  *                --seconds=2 --seed=1 --bytes=1460
  *
- * `offered` is what all flows down offer together, Mb/s of payload. Stations have 184 datagrams each, as two sockets of
- * Linux. Guard intervals are of 0.8 us.
+ * `offered` is what all flows down offer together, Mb/s of payload. Stations have 184 datagrams each, as a socket of Linux
+ * with the largest buffer. Guard intervals are of 0.8 us.
  */
 #include "ht.hh"
 

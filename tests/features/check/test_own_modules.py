@@ -13,9 +13,11 @@ import once
 import pytest
 from once import ROOT
 
-from emulation.features import check as features
+from emulation.features.check import build as builder
 from emulation.features.check.build import build, checkpatch, lane_target, stock_targets
 from emulation.features.check.subject import INFO, find
+from emulation.play.imports import modules as modules_in
+from emulation.play.imports import reachable
 from emulation.setup import MODULES, kernel, modules
 from emulation.setup.modules import SYMBOLS
 from emulation.setup.tools import fingerprint
@@ -43,7 +45,8 @@ def test_no_tool_reports_anything(lane_kernel: kernel.Kernel, tmp_path: Path) ->
 
     kernels = [lane_kernel.key, *(fingerprint(target.folder / SYMBOLS) for target in targets)]
     tools = [*once.programs("gcc", "sparse", "perl"), fingerprint(checkpatch())]
-    program = once.contents(*sorted(Path(features.__file__).parent.glob("*.py")), Path(__file__))
+    builds = reachable([builder.__name__], modules_in(Path(builder.__file__).parent))
+    program = once.contents(*builds.values(), Path(__file__))
     once.check("own_modules", passes, *kernels, *tools, *program, *once.contents(SOURCE))
 
 

@@ -105,7 +105,7 @@ def test_the_wall_clock_limit_names_the_culprit(bench, text, said):
 
 
 def test_ctrl_c_names_the_line_of_a_script_that_waits_for_nothing(bench, monkeypatch):
-    text = "import threading\nthreading.Timer(1, int).start()\nprint('began', flush=True)\n"
+    text = "import threading\nthreading.Timer(10**6, int).start()\nprint('began', flush=True)\n"
     loop = "while threading.active_count() > 1:\n    pass\n"
 
     def heard(line):

@@ -11,7 +11,7 @@ import itertools
 import shutil
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +22,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from analysis.figures import figures
 from emulation import lanes
-from emulation.features.check import Report, Stage, build, compare, coverage, exercise, gdb, moment, smp
+from emulation.features.check import Report, Stage, build, compare, corpus, coverage, exercise, gdb, moment, smp
 from emulation.features.check.build import Target
+from emulation.features.check.corpus import ALONE, Search
 from emulation.features.check.exercise import Place
 from emulation.features.check.report import Done, merge
 from emulation.features.check.subject import Module, Subject, examine, in_order
@@ -37,7 +38,7 @@ from emulation.setup.errors import say
 from emulation.setup.tools import TELL_EVERY_S
 
 CURVES = "curves.png"
-REPORTS_OF_WORKOUT, OVER = 17, "over"  # approximate number of progress reports of a workout; the last one
+REPORTS_OF_WORKOUT, OVER = 18, "over"  # approximate number of progress reports of a workout; the last one
 IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 
@@ -56,6 +57,7 @@ class Options:
     against: str
     strict: bool
     smp_tries: int = 1
+    search: Search = ALONE
 
 
 @dataclass
@@ -172,8 +174,16 @@ class Bench:
             beforehand = self.baseline_runs(lambda: over < len(jobs))
             reports = processes.run_all(itertools.chain(workouts, beforehand), heard)
         for name in wish.subject.modules:
-            merged = merge(found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found)
+            mine = [found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found]
+            self.keep(name, itertools.chain(*mine))
+            merged = merge(mine)
             self.add(name, {report.stage: report for report in self.with_moment(self.debug, name, merged)})
+
+    def keep(self, name: str, reports: Iterable[Report]) -> None:
+        """Keep the settings that ran something new."""
+        new = [settings for one in reports for settings in one.data.get("reach", {}).get("corpus", ())]
+        if new:
+            corpus.keep(self.built[self.workplace][name].kind, new)
 
     def with_moment(self, debug: Place, name: str, reports: list[Report]) -> list[Report]:
         """Add a recording of the air before the first finding."""
@@ -184,7 +194,7 @@ class Bench:
         folder = self.folder / f"moment-{name}-{found.seed}"
         folder.mkdir()
         with self.working("again, to record the frames before the finding"):
-            file = moment.record(debug, module, folder, found, before, self.cycles(found.seed))
+            file = moment.record(debug, module, folder, found, before, self.cycles(found.seed), self.options.search)
         with_it = replace(found, pcapng=str(file or ""))
         return [
             replace(report, findings=tuple(with_it if one is found else one for one in report.findings))
@@ -198,7 +208,14 @@ class Bench:
 
         def work_out(parent: processes.Parent) -> list[Report]:
             found = exercise.exercise(
-                debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.report
+                debug,
+                module,
+                folder,
+                before=before,
+                seed=seed,
+                cycles=cycles,
+                progress=parent.report,
+                search=self.options.search,
             )
             parent.report(OVER)
             return found
@@ -237,6 +254,7 @@ class Bench:
         return gdb.debug(
             self.debug, module, folder, sections, before=before, finding=finding, seed=finding.seed,
             cycles=self.cycles(finding.seed), batch=not sys.stdin.isatty(),
+            search=self.options.search,
         )  # fmt: skip
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
@@ -352,6 +370,7 @@ def activity(records: Mapping[str, Any]) -> str:
     counts = {
         "short connections": sum(records.get("short", {}).values()),
         "values of parameters": sum(map(len, records.get("parameters", {}).values())),
+        "rounds for code that never ran": records.get("reach", {}).get("rounds", 0),
     }
     return ", ".join(["losses, outages, other routes", *(f"{count} {what}" for what, count in counts.items() if count)])
 

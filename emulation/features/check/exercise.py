@@ -20,6 +20,7 @@ import topologies
 from emulation import files
 from emulation.features.check import Finding, Name, Report, Stage, build, coverage, splats
 from emulation.features.check import inside as inner
+from emulation.features.check.corpus import ALONE, Search
 from emulation.features.check.inside.job import SAVED_COUNTERS
 from emulation.features.check.lines import Lines, explained
 from emulation.features.check.subject import Kind, Module, examine
@@ -64,16 +65,17 @@ def debug_kernel() -> Prepared:
 def exercise(
     prepared: Place, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
     cycles: int = CYCLES, wall_limit_s: float = WALL_LIMIT_S, progress: Callable[[str], None] = lambda what: None,
-    one_is_enough: bool = False,
+    one_is_enough: bool = False, search: Search = ALONE,
 ) -> list[Report]:  # fmt: skip
     """Exercise a module. Return the reports of those STAGES that were reached.
 
     `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
     because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
     workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Raises LaneError if the
-    lane failed for another reason than the module, OSError if the folder is unusable.
+    lane failed for another reason than the module, OSError if the folder is unusable. `search` is for
+    code that did not run.
     """
-    write_job(prepared, module, folder, seed, cycles)
+    write_job(prepared, module, folder, seed, cycles, search)
     clock = Clock(progress)
     error = None
 
@@ -136,8 +138,9 @@ def console_of(folder: Path) -> list[str]:
 
 
 def write_job(
-    prepared: Place, module: Module, folder: Path, seed: int, cycles: int, moment_us: int | None = None
-) -> None:
+    prepared: Place, module: Module, folder: Path, seed: int, cycles: int, search: Search = ALONE,
+    moment_us: int | None = None,
+) -> None:  # fmt: skip
     """Write the workout's files: the plan (docs/interfaces.md, section 1), the job, and the module. If there is a
     `moment_us`, in the lane's time, the air is recorded before it and the workout ends there."""
     traced = moment_us is not None
@@ -149,6 +152,7 @@ def write_job(
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
            "classful": module.classful, "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
            "registers": str(module.kind) if module.kind is not Kind.OTHER else "",
+           "rounds": search.rounds, "corpus": search.corpus.get(module.kind, []),
            "built": str(module.path.parent.resolve())}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 

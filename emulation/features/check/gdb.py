@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from emulation.features.check import Finding, Name, exercise
+from emulation.features.check.corpus import ALONE, Search
 from emulation.features.check.inside import tested_module
 from emulation.features.check.subject import Module
 from emulation.files import read_json
@@ -47,7 +48,7 @@ UNNOTICED = (Name.LEAK,)  # at the time it happens
 def debug(
     prepared: Prepared, module: Module, folder: Path, sections: Mapping[str, Mapping[str, str]], *,
     before: Sequence[Module] = (), finding: Finding | None = None, seed: int = 1, cycles: int = exercise.CYCLES,
-    batch: bool = False,
+    batch: bool = False, search: Search = ALONE,
 ) -> str:  # fmt: skip
     """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
 
@@ -56,7 +57,7 @@ def debug(
     at the function.
     With `batch`, gdb prints the stack and ends; its output is returned.
     """
-    exercise.write_job(prepared, module, folder, seed, cycles)
+    exercise.write_job(prepared, module, folder, seed, cycles, search)
     modules = exercise.modules_of(prepared, module, before)
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(scratch("lane", boot.memory_folder(exercise.MEMORY_MB)))

@@ -16,6 +16,7 @@ from analysis.results.shapes import read_plan
 from analysis.taps.phy import radios
 from analysis.traces import pcapng, trace
 from emulation.features.check import Finding, Name
+from emulation.features.check.corpus import ALONE, Search
 from emulation.features.check.exercise import Enough, Place, boot, write_job
 from emulation.features.check.inside.moment import MESSAGE, SECONDS
 from emulation.features.check.subject import Module
@@ -42,13 +43,14 @@ def of(findings: Sequence[Finding]) -> Finding | None:
 
 
 def record(
-    prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
-) -> Path | None:
+    prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int,
+    search: Search = ALONE,
+) -> Path | None:  # fmt: skip
     """Leave air.pcapng.gz and views.gz in the empty `folder`. Return the former, or None if the finding did not recur.
     Raises OSError if that fails."""
     assert finding.seed is not None
     assert finding.time_s is not None
-    write_job(prepared, module, folder, finding.seed, cycles, round(finding.time_s * 1e6))
+    write_job(prepared, module, folder, finding.seed, cycles, search, round(finding.time_s * 1e6))
 
     def hear(line: str) -> None:
         if line == MESSAGE:

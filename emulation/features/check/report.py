@@ -82,8 +82,8 @@ WHERE = "--lane", "--kernel"
 NEEDED = {
     Stage.BUILD: ("--module", "--kernel-source", "--strict", "--kernels"),
     Stage.LOAD: ("--module", "--kernel-source"),
-    Stage.WORKOUT: ("--module", "--kernel-source"),
-    Stage.CYCLES: ("--module", "--kernel-source", "--cycles"),
+    Stage.WORKOUT: ("--module", "--kernel-source", "--rounds", "--corpus"),
+    Stage.CYCLES: ("--module", "--kernel-source", "--rounds", "--corpus", "--cycles"),
     Stage.SMP: ("--module", "--kernels", "--smp-tries"),
     Stage.COMPARE: ("--module", "--kernel-source", "--hops", "--against"),
 }

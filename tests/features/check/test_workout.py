@@ -15,6 +15,7 @@ import pytest
 
 from analysis.traces.capture import read
 from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment, subject
+from emulation.features.check.corpus import Search
 from emulation.features.check.exercise import debug_kernel, exercise
 from emulation.features.check.subject import Module, examine, find
 from emulation.play import processes
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.lane
 
 BROKEN, TC_MODULES = Path(__file__).parent / "broken", Path(__file__).parents[3] / "tc_modules"
 CYCLES = 30
+FEW_ROUNDS = Search(4)
 
 # folder: what is found first, and in which function
 PLANTED = {
@@ -103,7 +105,7 @@ def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Calla
         def call(module: Module, folder: Path) -> processes.Call[list[Report]]:
             early = module.path.parent.name in EARLY
             return lambda parent: exercise(
-                debug, module, folder, cycles=cycles, progress=parent.report, one_is_enough=early
+                debug, module, folder, cycles=cycles, progress=parent.report, one_is_enough=early, search=FEW_ROUNDS
             )
 
         reports = processes.run_all(list(map(call, built, folders)))
@@ -182,7 +184,7 @@ def test_what_was_on_the_air_before_is_shown_once_more(debug, seen, tmp_path):
     first = seen["use_after_free"]
     finding = moment.of(first.findings())
     assert finding == first.findings()[0]
-    found = read(moment.record(debug, first.module, tmp_path, finding, [], CYCLES))
+    found = read(moment.record(debug, first.module, tmp_path, finding, [], CYCLES, FEW_ROUNDS))
     assert 0 < 1e9 * finding.time_s - found.stop_ns < 10_000
     assert 0 < found.stop_ns - found.time_ns.max() < 5_000_000
     assert found.time_ns.min() - found.start_ns < 5_000_000
@@ -283,8 +285,11 @@ def test_a_sound_module_has_no_findings(seen, name):
     assert saw["second copy"] is False
     assert saw["allocations"] > 3
     assert saw["kunit"]["passed"] == saw["kunit"]["tests"] > 8
+    assert saw["reach"]["rounds"] == FEW_ROUNDS.rounds
+    assert saw["reach"]["bytes"] > 10_000
     log = (seen[name].folder / "console.log").read_text()
-    for phase in ("contention", "reroutes", "outage", "short connections", SOUND[name], "unload in use", "wind down"):
+    phases = ("contention", "reroutes", "outage", "short connections", "unload in use", "wind down", "reach")
+    for phase in (*phases, SOUND[name]):
         assert f"dcflab: phase {phase}\n" in log
 
 
@@ -326,7 +331,14 @@ def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement, ca
     first = seen[folder]
     finding = first.findings()[0]
     said = gdb.debug(
-        debug, first.module, tmp_path, gdb.sections_of(first.folder), finding=finding, cycles=CYCLES, batch=True
+        debug,
+        first.module,
+        tmp_path,
+        gdb.sections_of(first.folder),
+        finding=finding,
+        cycles=CYCLES,
+        batch=True,
+        search=FEW_ROUNDS,
     )
     (source,) = (BROKEN / folder).glob("*.c")
     lines = source.read_text().splitlines()

@@ -13,7 +13,7 @@ from emulation.features.check.inside import Name, Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 
@@ -72,14 +72,20 @@ class Job:
         self.say(f"note: {text}")
         self.notes.append(text)
 
-    def save_counters(self) -> None:
-        """Save how often each line of the module ran, if this kernel counts that."""
+    def counters(self) -> Iterator[tuple[str, bytes]]:
+        """Yield how often each line of the module ran, as gcov has it, by file; nothing if this kernel does not
+        count."""
         for path, _, names in os.walk(built := COUNTERS + self.settings["built"]):
-            for name in (name for name in names if name.endswith(".gcda")):
-                saved = f"{self.folder}/{SAVED_COUNTERS}/{os.path.relpath(path, built)}"
-                os.makedirs(saved, exist_ok=True)
-                with open(f"{path}/{name}", "rb") as counters, open(f"{saved}/{name}", "wb") as file:
-                    file.write(counters.read())
+            for name in sorted(name for name in names if name.endswith(".gcda")):
+                with open(f"{path}/{name}", "rb") as counters:
+                    yield os.path.relpath(f"{path}/{name}", built), counters.read()
+
+    def save_counters(self) -> None:
+        for name, counters in self.counters():
+            saved = f"{self.folder}/{SAVED_COUNTERS}/{name}"
+            os.makedirs(os.path.dirname(saved), exist_ok=True)
+            with open(saved, "wb") as file:
+                file.write(counters)
 
     def write(self) -> None:
         """Save the results so far."""

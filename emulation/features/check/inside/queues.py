@@ -52,6 +52,7 @@ class Queues:
         self.kind, self.playground, self.job = kind, playground, job
         self.accepted: dict[int, list[bytes]] = {}  # by the option's number
         self.packets = Packets(playground.random)
+        self.shown: set[int] = set()  # numbers of options that it shows under some value
         self.listed = False  # whether that was checked
         self.option_found = False  # whether some option was found to accept a value of no bytes
 
@@ -130,6 +131,7 @@ class Queues:
                     accepted.append(value)
                     shown.append(options_of(node).get(number))
                 if accepted:
+                    self.shown |= {number} if any(shown) else set()
                     self.accepted[number] = accepted
                     self.check_option(node, number, accepted, shown, all_=accepted == values)
                     break

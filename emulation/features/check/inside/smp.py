@@ -22,10 +22,11 @@ from emulation.features.check.inside.crowd import RESET
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.parameters import described
 from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.reach import describe
 from emulation.features.check.inside.tested_module import Module, read, write
-from emulation.lane import netem, sockets
+from emulation.lane import netem
 from emulation.lane.machine import load as load_of_distribution
-from emulation.lane.netlink import DUMP, Netlink, build
+from emulation.lane.netlink import build
 from emulation.lane.node import LOOPBACK, Node
 from traffic.applications.bulk import NOWHERE
 
@@ -45,7 +46,6 @@ UNLOADS, PATIENCE = 100, 800  # attempts to unload at each connection; connectio
 STUCK_MS, UNLOAD_S = 120_000, 60.0  # without a connection: all hang; for references to be returned
 USING, OVER = 0, 1  # bytes of the signs that all processes see
 OF_DISTRIBUTION = ("sch_netem", "sch_tbf", "inet_diag", "tcp_diag")
-EXTENSIONS = 0xFF  # of sock_diag: all, among them what `get_info` of a congestion control says
 # A CPU or a task that hangs ends the kernel, which then says where.
 SETTINGS = {
     "watchdog_thresh": "20", "soft_watchdog": "1", "softlockup_panic": "1", "panic_on_rcu_stall": "1",
@@ -203,11 +203,7 @@ class Load:
 
     def inspect(self) -> None:
         """Let the module describe its connections and qdiscs."""
-        node = self.random.choice(self.nodes)
-        request = sockets.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, EXTENSIONS, sockets.ALL)
-        with node, Netlink(sockets.NETLINK_SOCK_DIAG) as diag:
-            diag.request(sockets.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
-        node.route.qdiscs()
+        describe(self.random.choice(self.nodes))
 
     def set_parameter(self) -> None:
         """Give a parameter an unusual value for some connections."""

@@ -22,6 +22,7 @@ from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
 from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, REGAIN_S, SOME_BYTES, Playground
 from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.reach import Reach
 from emulation.features.check.inside.tested_module import WRAPPED, Module
 from emulation.lane import sockets
 from emulation.lane.net import Net
@@ -83,6 +84,8 @@ class Workout:
         job.do(self.unload_in_use)
         job.do(self.second_copy)
         job.do(self.wind_down)
+        if any(True for _ in job.counters()):
+            job.do(Reach(playground, self.queues, self.parameters, job).reach)
 
     def phases(self) -> list[Callable[[], None]]:
         playground = self.playground

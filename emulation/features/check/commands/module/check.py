@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ from rich.console import Console
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import lane_settings as of_lane
-from emulation.features.check import Stage, build, smp
+from emulation.features.check import Stage, build, corpus, smp
 from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
+from emulation.features.check.corpus import ROUNDS, Search
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, show, write
@@ -73,6 +75,10 @@ class Hops(click.ParamType[list[int], str]):
               help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's")  # fmt: skip
 @click.option("--smp-tries", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
               help="tries of the stage smp, which finds a race in some of them only")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(0, 10_000), default=ROUNDS, show_default=True, metavar="N",
+              help="rounds of the workout that look for code that never ran")  # fmt: skip
+@click.option("--corpus", "corpus_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="settings that these rounds try first, from a run folder  [default: of earlier checks]")  # fmt: skip
 @click.option("--strict", is_flag=True, help="count the findings of checkpatch, too")
 @click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
 @click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
@@ -84,8 +90,9 @@ class Hops(click.ParamType[list[int], str]):
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kunit: Path | None,
-    kernels: str | None, kernel_source: Path | None, smp_tries: int, strict: bool, skip: Sequence[str],
-    only: Sequence[str], gdb: bool, as_json: bool, out: Path | None, junit: Path | None, lane: Lane,
+    kernels: str | None, kernel_source: Path | None, smp_tries: int, rounds: int, corpus_file: Path | None,
+    strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool, out: Path | None,
+    junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Check a kernel module: build it, put it to work under load, and compare it with another.
 
@@ -118,12 +125,17 @@ def check(
     many = many_cpus(lane, stock, stages)
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
-    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries)
+    options = lane_settings()
+    search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
+    if search.corpus:
+        (folder / corpus.FILE).write_text(json.dumps(search.corpus))
+        options["--corpus"] = [str(folder / corpus.FILE)]
+    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries, search)
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress:
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw, many)
             done = bench.check()
-        checked = Check(str(path), lane_settings(), subject.modules, done)
+        checked = Check(str(path), options, subject.modules, done)
         write(checked, folder)
         if junit:
             write_junit(junit, [suite(checked)])

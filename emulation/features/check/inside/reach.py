@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reach: run code of the module that never ran.
+
+Each round sends traffic over a node's loopback, whose delay, losses, rate and queue are settings, as are the module's
+parameters, the options of its qdisc, TCP's sysctls and the kind of traffic. The kernel counts what ran (gcov). Settings
+that ran something new are kept, and later rounds change them a little. The seed decides all choices. No other traffic
+goes on meanwhile, so only packets take processor time, and the rounds bound their number.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import select
+import socket
+import time
+from random import Random
+from types import SimpleNamespace
+
+from emulation.features.check.inside import queues, tested_module
+from emulation.features.check.inside.crowd import RESET
+from emulation.features.check.inside.packets import Packets
+from emulation.lane import netem, rtnetlink, sockets
+from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, Netlink, NetlinkError, attributes, build
+from emulation.lane.node import LOOPBACK
+from traffic.applications import bulk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from emulation.features.check.inside.job import Job
+    from emulation.features.check.inside.parameters import Parameters
+    from emulation.features.check.inside.playground import Playground
+    from emulation.features.check.inside.queues import Queues
+    from emulation.lane.node import Node
+
+    Settings = dict[str, Any]
+
+# What each setting may be; the first value is the usual one.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "delay_ms": (10, 0, 1, 50, 300, 2000),
+    "jitter": (0.0, 0.3, 1.0),  # of the delay; reorders
+    "lost": (0.0, 0.002, 0.03, 0.3),
+    "marked": (False, True),  # marked by ECN instead of lost
+    "kbps": (0, 300, 3000, 30_000),
+    "queue": (1000, 1, 2, 10, 100),  # packets
+    "outage_s": (0.0, 0.25, 1.5),
+    "mtu": (1500, 576, 9000, 65_536),
+    "gso": (True, False),
+    "initcwnd": (0, 1, 2, 100, 1_000_000),
+    "clamp": (0, 1, 2, 10),
+    "tcp_ecn": (1, 0),
+    "tcp_sack": (1, 0),
+    "tcp_timestamps": (1, 0),
+    "tcp_slow_start_after_idle": (1, 0),
+    "traffic": ("bulk", "pauses", "short", "slow reader", "switches"),
+    "packets": ("", "few flows", "many flows", "datagrams"),
+    "place": ("bucket", "root", "prio"),  # of the qdisc
+    "flows": (1, 2, 6),
+    "bytes": (100_000, 1000, 20_000, 300_000),
+}
+USUAL = {name: values[0] for name, values in CHOICES.items()} | {"parameters": {}, "options": "", "changed": False}
+FOR_CONTROLS = ("delay_ms", "jitter", "lost", "marked", "queue", "outage_s", "clamp")  # and not for qdiscs
+FOR_QUEUES = ("place",)
+SYSCTLS = tuple(name for name in CHOICES if name.startswith("tcp_"))
+MOST_CHANGED = 6  # settings at once
+FRESH = 0.3  # of the rounds begin with the usual settings
+STALE = 25  # rounds in a row without anything new after which all ends
+EXTENSIONS = 0xFF  # of sock_diag: all, among them what `get_info` of a congestion control says
+DESCRIBED = 4  # times in half a round
+PROBABILITY = 0.5  # that a parameter or an option gets a value
+LONGEST_S, ROUND_TRIPS, CLOSING_S = 2.0, 6, 0.01  # of a round
+CHUNK, PORT, BURST, DATAGRAM = 16_384, 4100, 60, 1200
+LOCAL, LOCAL_TABLE, HOST = 2, 255, 254  # RTN_LOCAL, RT_TABLE_LOCAL, RT_SCOPE_HOST
+TCA_NETEM_ECN = 7
+PARENTS = {"bucket": queues.CHILD, "root": rtnetlink.ROOT, "prio": queues.BAND}
+SLOWEST = 10_000  # bytes/s of the bucket over a qdisc, if no rate is set
+
+
+class Loopback:
+    """The loopback of a node, as far as `queues` and `packets` use a node."""
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.name, self.route = node, f"{node.name}'s loopback", node.route
+        self.radio = SimpleNamespace(index=LOOPBACK, name="lo")
+
+    def __enter__(self) -> Self:
+        self.node.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.node.__exit__()
+
+
+class Reach:
+    """The rounds. `kept` has the settings that ran something new."""
+
+    def __init__(self, playground: Playground, queues_: Queues, parameters: Parameters, job: Job) -> None:
+        self.playground, self.queues, self.parameters, self.job = playground, queues_, parameters, job
+        self.random = Random(f"reach {job.settings['seed']}")
+        self.node: Any = Loopback(playground.nodes[-1])
+        self.controls = [name for name in playground.controls if name != "reno"]
+        self.kept: list[Settings] = []
+        self.round = self.received = 0
+        self.changeable = True  # whether the qdisc's options can change
+
+    def reach(self) -> None:
+        """Try settings until nothing new is reached, or until there were enough rounds."""
+        known, earlier = self.ran(), list(self.job.settings["corpus"])
+        first, since = len(known), 0
+        while self.round < self.job.settings["rounds"] and since < STALE:
+            settings = sound(earlier.pop(0)) if earlier else self.next()
+            self.round += 1
+            since += 1
+            self.try_out(settings)
+            if new := self.ran() - known:
+                known |= new
+                since = 0
+                self.kept.append(settings)
+        queues.put(self.node, "pfifo")
+        seen = {"rounds": self.round, "new": len(known) - first, "bytes": self.received, "corpus": self.kept}
+        self.job.results["reach"] = seen
+
+    def ran(self) -> set[tuple[str, int]]:
+        """Return the places of all counters that are not 0."""
+        return {
+            (name, at)
+            for name, data in self.job.counters()
+            for at, word in enumerate(array.array("I", data[: len(data) & ~3]))
+            if word
+        }
+
+    # Settings.
+
+    def next(self) -> Settings:
+        """Return new settings: the usual ones, or kept ones, with some changes."""
+        random = self.random
+        fresh = not self.kept or random.random() < FRESH
+        settings = dict(USUAL if fresh else random.choice(self.kept))
+        names = [name for name in CHOICES if name not in (FOR_CONTROLS if self.queues.kind else FOR_QUEUES)]
+        for name in random.sample(names, random.randint(1, MOST_CHANGED)):
+            settings[name] = random.choice([value for value in CHOICES[name] if value != settings[name]])
+        if fresh or random.random() < PROBABILITY:
+            settings["parameters"] = self.some(self.parameters.accepted)
+        if self.queues.kind and (fresh or random.random() < PROBABILITY):
+            before = bytes.fromhex(settings["options"])
+            settings["options"] = self.options(before).hex()
+            settings["changed"] = self.changeable and random.random() < PROBABILITY
+        return settings
+
+    def some(self, accepted: dict[Any, list[Any]]) -> dict[Any, Any]:
+        """Return accepted values of one, of some or of no parameters or options."""
+        names = [name for name, values in accepted.items() if values]
+        number = self.random.choice((0, 1, 1, 2, len(names)))
+        return {name: self.random.choice(accepted[name]) for name in self.random.sample(names, min(number, len(names)))}
+
+    def options(self, before: bytes) -> bytes:
+        """Return options of the qdisc: some that it accepted, or those that it shows or had before, with one change."""
+        shown = before if before and self.random.random() < PROBABILITY else self.shown()
+        try:
+            found = attributes(shown)
+        except NetlinkError:  # a structure
+            return self.changed(shown)
+        if not found or self.random.random() < PROBABILITY:
+            known = self.queues.shown or self.queues.accepted  # others may be accepted and ignored
+            accepted = {number: values for number, values in self.queues.accepted.items() if number in known}
+            return build(list(self.some(accepted).items()))
+        at = self.random.randrange(len(found))
+        return build([(number, self.changed(value) if at == n else value) for n, (number, value) in enumerate(found)])
+
+    def shown(self) -> bytes:
+        """Return the options of a new qdisc."""
+        try:
+            queues.put(self.node, "pfifo")
+            queues.put(self.node, self.queues.kind or "")
+            return bytes(self.node.route.qdisc(LOOPBACK).get(rtnetlink.TCA_OPTIONS, b""))
+        except NetlinkError:
+            return b""
+
+    def changed(self, value: bytes) -> bytes:
+        """Return a value with another number in it."""
+        if not value:
+            return value
+        width = self.random.choice([width for width in (1, 2, 4, 4, 4) if width <= len(value)])
+        at = self.random.randrange(len(value) // width) * width
+        number = self.random.choice([n for n in queues.VALUES if n < 1 << 8 * width])
+        return value[:at] + number.to_bytes(width, "little") + value[at + width :]
+
+    # A round.
+
+    def try_out(self, settings: Settings) -> None:
+        """Run one round. Its settings are in the kernel's log, as an error may follow."""
+        unusual = {name: value for name, value in settings.items() if value != USUAL[name]}
+        self.job.say(f"round {self.round}: " + ", ".join(f"{name} {value}" for name, value in unusual.items()))
+        parameters = {name: value for name, value in settings["parameters"].items() if name in self.parameters.accepted}
+        if parameters:
+            self.parameters.set(parameters)
+        if self.prepare(settings):
+            traffic = Traffic(self, settings)
+            traffic.start()
+            self.pass_time(settings)
+            traffic.close()
+            self.playground.run(CLOSING_S)
+        for name in parameters:
+            self.parameters.restore(name)
+
+    def prepare(self, settings: Settings) -> bool:
+        """Make the path. Return whether the qdisc accepts its options."""
+        with self.node:
+            for name in SYSCTLS:
+                tested_module.write(f"/proc/sys/net/ipv4/{name}", str(settings[name]))
+        self.node.route.set_link(LOOPBACK, mtu=settings["mtu"], gso_max_segs=65_535 if settings["gso"] else 1)
+        metrics = {"initcwnd": settings["initcwnd"], "cwnd": settings["clamp"]}
+        add_local_route(self.node, self.address(), {name: value for name, value in metrics.items() if value})
+        if self.queues.kind:
+            return self.put_queue(settings)
+        self.set_path(settings, settings["lost"])
+        return True
+
+    def address(self) -> str:
+        """Return a new address each time, of which TCP has remembered nothing."""
+        return f"127.{1 + self.round // 256}.{self.round % 256}.9"
+
+    def set_path(self, settings: Settings, lost: float) -> None:
+        delay_ns = int(settings["delay_ms"] * 1e6)
+        delays = {"latency_ns": delay_ns, "jitter_ns": int(delay_ns * settings["jitter"])}
+        options = netem.pack(delays, limit=settings["queue"], lost=lost, rate_bps=1000 * settings["kbps"])
+        queues.put(self.node, "netem", options + build([(TCA_NETEM_ECN, int(settings["marked"]))]))
+
+    def put_queue(self, settings: Settings) -> bool:
+        """Put the qdisc at its place, with its options at once, or with the usual ones if they are to change later.
+        Return whether it accepts them."""
+        kind, rate = self.queues.kind or "", settings["kbps"] * 125 or SLOWEST
+        place, parent = settings["place"], PARENTS[settings["place"]]
+        options = None if settings["changed"] else bytes.fromhex(settings["options"]) or None
+
+        def put() -> None:
+            queues.put(self.node, "pfifo")
+            if place == "prio":
+                queues.put_behind_prio(self.node, "pfifo", rate)
+            elif place == "bucket":
+                queues.put_behind_bucket(self.node, "pfifo", rate)
+            queues.put(self.node, kind, options, parent)
+
+        return self.job.attempt(f"{place} with these options", put)
+
+    def set_options(self, settings: Settings) -> None:
+        """Give the qdisc its options."""
+        if options := bytes.fromhex(settings["options"]):
+            kind, parent = self.queues.kind or "", PARENTS[settings["place"]]
+            if not self.job.attempt("these options now", lambda: queues.put(self.node, kind, options, parent)):
+                self.changeable = self.changeable and self.accepts_its_own()
+
+    def accepts_its_own(self) -> bool:
+        """Return whether the qdisc can be changed at all, to what it shows."""
+        kind, shown = self.queues.kind or "", self.shown()
+        return self.job.attempt("its own options", lambda: queues.put(self.node, kind, shown))
+
+    def pass_time(self, settings: Settings) -> None:
+        """Let time pass: an outage or a change of options is in the middle."""
+        half_s = (LONGEST_S + ROUND_TRIPS * 2 * settings["delay_ms"] * (not self.queues.kind) / 1000) / 2
+        self.watch(half_s)
+        if self.queues.kind and settings["changed"]:
+            self.set_options(settings)
+        elif settings["outage_s"] and not self.queues.kind:
+            self.set_path(settings, 1.0)
+            self.playground.run(settings["outage_s"])
+            self.set_path(settings, settings["lost"])
+        self.watch(half_s)
+
+    def watch(self, seconds: float) -> None:
+        """Let time pass; list connections and qdiscs meanwhile."""
+        for _ in range(DESCRIBED):
+            self.playground.run(seconds / DESCRIBED)
+            describe(self.node)
+
+
+class Traffic:
+    """The connections and packets of one round."""
+
+    def __init__(self, reach: Reach, settings: Settings) -> None:
+        self.reach, self.settings, self.loop = reach, settings, reach.playground.loop
+        self.random = reach.random
+        self.open: list[socket.socket] = []
+
+    def start(self) -> None:
+        node, settings = self.reach.node, self.settings
+        listener = self.new()
+        listener.bind((self.reach.address(), PORT))
+        listener.listen(64)
+        self.watch(listener, select.EPOLLIN, lambda: self.accept(listener))
+        for _ in range(settings["flows"]):
+            self.connect()
+        if settings["packets"] == "datagrams":
+            with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+                for _ in range(BURST):
+                    with contextlib.suppress(OSError):
+                        udp.sendto(bytes(self.random.randrange(DATAGRAM)), (self.reach.address(), PORT))
+        elif settings["packets"]:
+            flows = 4 if settings["packets"] == "few flows" else 1000
+            Packets(self.random, flows).send(node, BURST)
+
+    def new(self) -> socket.socket:
+        with self.reach.node:
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        if self.reach.controls:
+            self.control(made, self.random.choice(self.reach.controls))
+        if self.settings["traffic"] == "slow reader":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.open.append(made)
+        return made
+
+    @staticmethod
+    def control(connection: socket.socket, name: str) -> None:
+        with contextlib.suppress(OSError):  # memory may be short
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+
+    def watch(self, which: socket.socket, events: int, action: Callable[[], None]) -> None:
+        self.loop.watch(which.fileno(), events, action)
+
+    def after(self, seconds: float, which: socket.socket, action: Callable[[], None]) -> None:
+        """Do something later, if the connection is open then."""
+        self.loop.at(time.monotonic_ns() + int(seconds * 1e9), lambda: action() if which.fileno() >= 0 else None)
+
+    def accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            end, _ = listener.accept()
+            end.setblocking(False)
+            self.open.append(end)
+            self.watch(end, select.EPOLLIN, lambda: self.receive(end))
+
+    def receive(self, end: socket.socket) -> None:
+        try:
+            count = end.recv_into(bulk.NOWHERE, 0, socket.MSG_TRUNC)
+            self.reach.received += count
+            if not count:
+                self.drop(end)
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            self.drop(end)
+            return
+        if self.settings["traffic"] == "slow reader":
+            self.loop.forget(end.fileno())
+            self.after(0.2, end, lambda: self.watch(end, select.EPOLLIN, lambda: self.receive(end)))
+
+    def connect(self) -> None:
+        client = self.new()
+        client.connect_ex((self.reach.address(), PORT))
+        left = [self.settings["bytes"]]
+        self.watch(client, select.EPOLLOUT, lambda: self.send(client, left))
+
+    def send(self, client: socket.socket, left: list[int]) -> None:
+        """Send some of what is left; then end, or do what the kind of traffic is."""
+        traffic = self.settings["traffic"]
+        try:
+            left[0] -= client.send(bulk.CHUNK[: min(CHUNK, left[0])])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.drop(client)
+            return
+        if left[0] <= 0 or traffic == "short":
+            self.drop(client, reset=traffic == "short" and self.random.random() < PROBABILITY)
+            if left[0] > 0:
+                again, left[0] = left[0], 0
+                self.settings = self.settings | {"bytes": again}
+                self.connect()
+        elif traffic == "pauses":
+            self.loop.forget(client.fileno())
+            self.after(self.random.choice((0.05, 0.5, 1.0)), client,
+                       lambda: self.watch(client, select.EPOLLOUT, lambda: self.send(client, left)))  # fmt: skip
+        elif traffic == "switches":
+            self.control(client, self.random.choice(["reno", *self.reach.controls]))
+
+    def drop(self, connection: socket.socket, reset: bool = False) -> None:
+        if connection in self.open:
+            self.open.remove(connection)
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            self.loop.forget(connection.fileno())
+            connection.close()
+
+    def close(self) -> None:
+        """Reset what is left, so that nothing of a round meets the next one."""
+        for connection in list(self.open):
+            self.drop(connection, reset=True)
+
+
+def sound(settings: Settings) -> Settings:
+    """Return settings of a corpus without those that are not valid here."""
+    found = {name: settings[name] for name in CHOICES if settings.get(name) in CHOICES[name]}
+    if isinstance(parameters := settings.get("parameters"), dict):
+        found["parameters"] = {str(name): str(value) for name, value in parameters.items()}
+    with contextlib.suppress(ValueError):
+        found["options"] = bytes.fromhex(str(settings.get("options"))).hex()
+    return USUAL | found | {"changed": bool(settings.get("changed"))}
+
+
+def describe(node: Node) -> None:
+    """Let congestion controls describe a node's connections, and qdiscs themselves and their statistics."""
+    request = sockets.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, EXTENSIONS, sockets.ALL)
+    with node, Netlink(sockets.NETLINK_SOCK_DIAG) as diag:
+        diag.request(sockets.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
+    node.route.qdiscs()
+
+
+def add_local_route(node: Any, address: str, metrics: dict[str, int]) -> None:
+    """Give the connections to an address of the node itself these metrics."""
+    nested: list[tuple[int, Any]] = [(rtnetlink.METRICS[name], value) for name, value in metrics.items()]
+    if "cwnd" in metrics:  # TCP uses it only if it is locked
+        nested.append((rtnetlink.RTAX_LOCK, 1 << rtnetlink.METRICS["cwnd"]))
+    head = rtnetlink.ROUTE.pack(socket.AF_INET, 32, 0, 0, LOCAL_TABLE, rtnetlink.BY_ADMINISTRATOR, HOST, LOCAL, 0)
+    values: list[tuple[int, Any]] = [(rtnetlink.RTA_DST, socket.inet_aton(address)), (rtnetlink.RTA_OIF, LOOPBACK)]
+    payload = head + build([*values, (rtnetlink.RTA_METRICS, nested)])
+    node.route.request(rtnetlink.RTM_NEWROUTE, payload, CREATE | EXCLUSIVE, f"route to {address}")

@@ -27,7 +27,7 @@ from emulation.setup import Prepared, cache
 from emulation.setup.kernel import archive
 from emulation.setup.tools import end_with_us, fingerprint
 
-CYCLES, SEED = 30, 1
+CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
 RACE, NUMBER = "race", "wrong number"
 
 
@@ -198,7 +198,9 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many:
     run = scratch / "run"
     run.mkdir()
     module = subject.examine(Path(built[found.modules[0]]), found.files)
-    reports: Sequence[Report] = exercise.exercise(debug, module, run, seed=SEED, cycles=CYCLES, one_is_enough=True)
+    reports: Sequence[Report] = exercise.exercise(
+        debug, module, run, seed=SEED, cycles=CYCLES, one_is_enough=True, wall_limit_s=WALL_LIMIT_S
+    )
     if on_many and fault.on_many and not any(one.findings for one in reports):
         reports = [many_cpus(found, scratch)]
     first = next((finding for one in reports for finding in one.findings), None)

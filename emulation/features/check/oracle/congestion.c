@@ -4,7 +4,8 @@
  * not above the window (unless the module controls the window itself, as BBR); taking back a reduction gives at least
  * the present window, and at most that or the one before the reduction; and one ACK adds no more than hybla would.
  * TCP's own fields keep their values, and the reordering that TCP expects is at least 1, and not above its bound once
- * the module is released. Some ACK raises the window, of all that come while it limits a flow.
+ * the module is released. Some ACK raises the window, of all that come while it limits a flow; and some reduction is
+ * taken back, of all that were in vain.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -15,11 +16,13 @@
 #define FASTEST_RTT_US 25000	/* and one doubling for each of these */
 
 #define MANY_CALLS 1000		/* of cong_avoid */
+#define SOME_UNDOS 3
 
 struct control {
 	struct watched watched;
 	struct tcp_congestion_ops own;
 	u32 limited, raised;	/* calls of cong_avoid while the window limits the flow, and those that raised it */
+	u32 reduced, restored;	/* calls of undo_cwnd at a reduced window, and those that asked for a larger one */
 };
 
 /* A socket before a call: fields that are not a congestion control's. */
@@ -158,6 +161,8 @@ static u32 watch_undo_cwnd(struct sock *sk)
 	u32 window = before.window, most = max(window, tp->prior_cwnd), undone = control->own.undo_cwnd(sk);
 
 	check_socket(control, control->own.undo_cwnd, sk, &before);
+	control->reduced += window < tp->prior_cwnd;
+	control->restored += undone > window;
 	if (undone < window || undone > most)
 		tell(control, RULE_UNDO, control->own.undo_cwnd, sk,
 		     "returned %u to undo a reduction from %u segments; the congestion window is %u", undone,
@@ -216,5 +221,9 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	if (control->limited >= MANY_CALLS && !control->raised && oracle_tells(&control->watched, RULE_NO_GROWTH))
 		pr_info("dcflab: wrong window: %pS raised the window in none of the %u calls in which it limited the flow (%s)\n",
 			control->own.cong_avoid, control->limited, control->own.name);
+	if (control->reduced >= SOME_UNDOS && !control->restored && !control->own.cong_control &&
+	    oracle_tells(&control->watched, RULE_NO_UNDO))
+		pr_info("dcflab: wrong window: %pS restored the window in none of the %u calls in which a loss turned out to be none (%s)\n",
+			control->own.undo_cwnd, control->reduced, control->own.name);
 }
 EXPORT_SYMBOL_GPL(oracle_tcp_unregister_congestion_control);

@@ -49,6 +49,7 @@ def debug_kernel() -> None:
         ("module check . --seeds x", "'--seeds'"),
         ("module check . --cycles -1", "'--cycles'"),
         ("module check . --only lunch", "'lunch'"),
+        ("module check . --rounds -1", "'--rounds'"),
         ("module check . --only load --skip load", "every stage is skipped"),
         ("module check . --gdb --json", "--gdb"),
         ("module new 3com", "'3com' is not a name in C"),

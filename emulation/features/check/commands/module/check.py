@@ -120,13 +120,13 @@ def check(
     comparable(against)
     subject = with_suites(find(path, module), kunit) if kunit else find(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
+    search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
     lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
     many = many_cpus(lane, stock, stages)
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
     options = lane_settings()
-    search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
     if search.corpus:
         (folder / corpus.FILE).write_text(json.dumps(search.corpus))
         options["--corpus"] = [str(folder / corpus.FILE)]

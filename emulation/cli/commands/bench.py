@@ -33,7 +33,7 @@ def callback(arguments: Sequence[str]) -> None:
     aggregates  saturated 802.11n, ac and ax in the core
     ht        WLANs of 802.11n, ac and ax: throughput and time
     mutants   mistakes that `module check` finds; --count N, --minutes M, --seed S, --out FOLDER
-    faults    faults in copies of the kernel's modules that `module check` finds; --smp, --only TEXT
+    faults    mistakes in copies of the kernel's modules that `module check` finds; --smp, --only TEXT
 
     --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.
     """

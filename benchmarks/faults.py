@@ -136,6 +136,7 @@ FAULTS = (
          "\tif (ca_state == TCP_CA_Loss)\n\t\tveno_disable(sk);\n"),
         ("\tif (!veno->doing_veno_now) {\n\t\ttcp_reno_cong_avoid(sk, ack, acked);\n\t\treturn;\n\t}\n",
          "\tif (!veno->doing_veno_now)\n\t\treturn;\n"),
+        (" || event == CA_EVENT_TX_START)", ")"),
     )),
     Fault("ssthresh() underflows", NUMBER, VENO, (
         ("return max(tcp_snd_cwnd(tp) * 4 / 5, 2U);", "return max(tcp_snd_cwnd(tp) - 3 - veno->diff, 2U);"),

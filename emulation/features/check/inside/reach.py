@@ -76,6 +76,7 @@ CHUNK, PORT, BURST, DATAGRAM = 16_384, 4100, 60, 1200
 LOCAL, LOCAL_TABLE, HOST = 2, 255, 254  # RTN_LOCAL, RT_TABLE_LOCAL, RT_SCOPE_HOST
 TCA_NETEM_ECN = 7
 PARENTS = {"bucket": queues.CHILD, "root": rtnetlink.ROOT, "prio": queues.BAND}
+SMALL = (1, 2, 3)
 SLOWEST = 10_000  # bytes/s of the bucket over a qdisc, if no rate is set
 
 
@@ -103,7 +104,7 @@ class Reach:
         self.node: Any = Loopback(playground.nodes[-1])
         self.controls = [name for name in playground.controls if name != "reno"]
         self.kept: list[Settings] = []
-        self.round = self.received = 0
+        self.round = self.received = self.word = 0
         self.changeable = True  # whether the qdisc's options can change
 
     def reach(self) -> None:
@@ -180,12 +181,14 @@ class Reach:
             return b""
 
     def changed(self, value: bytes) -> bytes:
-        """Return a value with another number in it."""
+        """Return a value with another number in it, each time at the next place."""
         if not value:
             return value
         width = self.random.choice([width for width in (1, 2, 4, 4, 4) if width <= len(value)])
-        at = self.random.randrange(len(value) // width) * width
-        number = self.random.choice([n for n in queues.VALUES if n < 1 << 8 * width])
+        self.word += 1
+        at = self.word % (len(value) // width) * width
+        values = SMALL if self.random.random() < PROBABILITY else queues.VALUES
+        number = self.random.choice([n for n in values if n < 1 << 8 * width])
         return value[:at] + number.to_bytes(width, "little") + value[at + width :]
 
     # A round.

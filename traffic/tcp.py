@@ -5,7 +5,8 @@ Linux has one TCP with switches, not a simulator's agents. The studies' TCP is N
 without later additions, so their names switch these off: SACK (RFC 2018) and D-SACK (RFC 2883), loss detection by time,
 RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own names leave all of that
 at the kernel's defaults. Linux has no Reno without the partial-ACK rule: `reno` is NewReno's window with the kernel's
-own loss recovery. The module in `experiments/plain_reno` is one.
+own loss recovery. The module in `experiments/plain_reno` is one. Linux counts the segments that an ACK acknowledges;
+`experiments/count_acks` counts ACKs.
 
 docs/like-ns2.md, The transport, has the other differences from a simulator: those that can be set, and those that
 cannot.
@@ -71,8 +72,11 @@ VARIANTS = {
 }
 
 NAMES = tuple(VARIANTS)
-# Of a folder that --modules names, and with the studies' switches: experiments/plain_reno.
-PLAIN_RENO = Variant("plain_reno", "tcp_plain_reno", "papers 003 and 004: Reno", CLASSIC)
+# Of folders that --modules names, in experiments/, and with the studies' switches.
+OF_STUDIES = {
+    "tcp_plain_reno:plain_reno": Variant("plain_reno", "tcp_plain_reno", "papers 003 and 004: Reno", CLASSIC),
+    "tcp_count_acks:count_acks": Variant("count_acks", "tcp_count_acks", "ns-2: growth by ACKs", CLASSIC),
+}
 LONGEST = 16  # TCP_CA_NAME_MAX, with its final NUL
 
 
@@ -84,8 +88,8 @@ def is_classic(name: str) -> bool:
 def find(name: str) -> Variant:
     """Return the variant with this name. Raises ValueError, which lists the names, if there is none."""
     module, colon, congestion = name.partition(":")
-    if (module, congestion) == (PLAIN_RENO.module, PLAIN_RENO.congestion):
-        return PLAIN_RENO
+    if name in OF_STUDIES:
+        return OF_STUDIES[name]
     if colon and module.isidentifier() and 0 < len(congestion) < LONGEST:
         return Variant(congestion, module, f"module {module}", FRESH)
     if name not in VARIANTS:

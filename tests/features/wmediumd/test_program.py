@@ -19,6 +19,7 @@ GOOD = 'ifaces: { ids = ["02:00:00:00:00:00"]; band = 1; };'
 def test_wmediumds_command_lines_are_understood() -> None:
     assert parse(["-l", "0", "-s", "-c", "lab.cfg", "-x", "table"]) == Arguments("lab.cfg", "table", 0, serve=True)
     assert parse(["-c", "lab.cfg", "-p", "air.pcapng"]) == Arguments("lab.cfg", capture="air.pcapng")
+    assert parse(["-c", "lab.cfg", "-a", "api", "--wmediumd-compat"]).api == "api"
     assert parse(["-d"]) == Arguments(serve=True, dynamic=True)
     assert parse(["-clab.cfg", "--wmediumd-compat", "--seed", "7", "--freq=5180"]) == Arguments(
         "lab.cfg", compat=True, seed=7, freq=5180
@@ -36,6 +37,7 @@ def test_wmediumds_command_lines_are_understood() -> None:
         (["-c", "x", "-t", "socket"], "-t: time of a simulation's scheduler"),
         (["-n"], "no configuration; give one with -c FILE"),
         (["-c", "x", "-u", "socket"], "-u: radios in another kernel"),
+        (["-c", "x", "-a", "socket"], "-a: our air has the radios of this kernel only; add --wmediumd-compat"),
     ],
 )
 def test_what_makes_no_sense_is_misuse(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,13 +32,13 @@ A drop-in for wmediumd: decides which frames of this kernel's hwsim radios arriv
   --wmediumd-compat   wmediumd's own model: no collisions, no carrier sense, one frame after the other
   --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio has its own channel
   --seed N            the seed of random numbers (default 1)
+  -a SOCKET           with --wmediumd-compat: wmediumd's API socket, for programs that are radios themselves
   -n                  no effect: netlink is always on
   -h, -V              this help; the version
 """
 UNSUPPORTED = {
     "-t": "time of a simulation's scheduler: lanes have virtual time by themselves (./dcflab run lab.cfg)",
     "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
-    "-a": "wmediumd's API socket: use the control socket (-s) to change links",
 }  # wmediumd's options without function, and why
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
@@ -54,6 +54,7 @@ class Arguments:
     serve: bool = False
     dynamic: bool = False
     capture: str | None = None
+    api: str | None = None
     compat: bool = False
     freq: int = 2412
     seed: int = 1
@@ -86,6 +87,8 @@ def parse(words: Sequence[str]) -> Arguments:
                 found.dynamic = found.serve = True
             case "-p":
                 found.capture = value
+            case "-a":
+                found.api = value
             case "-n":
                 pass
             case "--wmediumd-compat":
@@ -102,6 +105,8 @@ def parse(words: Sequence[str]) -> Arguments:
         return found
     if rest:
         raise Misuse(f"{rest[0]!r} is not an option; give the configuration with -c")
+    if found.api and not found.compat:
+        raise Misuse("-a: our air has the radios of this kernel only; add --wmediumd-compat")
     if found.dynamic and found.config:
         raise Misuse("-d takes no configuration; leave out -c or -d")
     if not found.dynamic and not found.config:

@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+    from emulation.features.wmediumd.inside.api import Client
     from emulation.features.wmediumd.inside.arguments import Say
     from emulation.features.wmediumd.inside.capture import Capture
     from emulation.features.wmediumd.inside.control import Reply
@@ -63,6 +64,8 @@ class Edge:
         self.medium = Medium(stations, errors, seed, time.monotonic_ns())
         self.capture = capture
         self.radios: dict[bytes, bytes] = {}  # hwsim's names of the stations that have sent, by their addresses
+        self.clients: list[Client] = []  # of the API socket
+        self.owners: dict[bytes, Client | None] = {}  # of the stations that have sent; None: the kernel
         self.armed_ns = 0
 
     def __enter__(self) -> Self:
@@ -107,12 +110,25 @@ class Edge:
                     raise NetlinkError(error, f"hwsim: {sentence or os.strerror(error)}")
                 return
 
-    def _send(self, command: int, values: list[tuple[int, Value]], flags: int = 0) -> None:
+    def register(self, client: Client) -> None:
+        self.clients.append(client)
+
+    def unregister(self, client: Client) -> None:
+        if client in self.clients:
+            self.clients.remove(client)
+        self.owners = {address: owner for address, owner in self.owners.items() if owner is not client}
+
+    def _send(
+        self, command: int, values: list[tuple[int, Value]], flags: int = 0, client: Client | None = None
+    ) -> None:
         payload = netlink.GENERIC_HEADER.pack(command, 1, 0) + build(values)
         self.netlink.sequence += 1
         size, flags = netlink.HEADER.size + len(payload), netlink.REQUEST | flags
         header = netlink.HEADER.pack(size, self.family, flags, self.netlink.sequence, 0)
-        self.netlink.socket.send(header + payload)
+        if client:
+            client.send(header + payload)
+        else:
+            self.netlink.socket.send(header + payload)
 
     def _read(self) -> None:
         """Read hwsim's messages. It reports only errors of what it was sent, as for a radio that is gone."""
@@ -129,7 +145,12 @@ class Edge:
         self._arm()
 
     def _handle(self, kind: int, body: bytes) -> None:
-        if kind != self.family or body[0] != FRAME:
+        if kind == self.family:
+            self.take(body, None)
+
+    def take(self, body: bytes, client: Client | None) -> None:
+        """Accept a frame, from the kernel or a client, which is then its station's owner."""
+        if body[0] != FRAME:
             return
         values = parse(body[netlink.GENERIC_HEADER.size :])
         if any(name not in values for name in (A_TRANSMITTER, A_FRAME, A_FLAGS, A_TX_INFO, A_COOKIE)):
@@ -138,8 +159,10 @@ class Edge:
         frame, radio = values[A_FRAME], values[A_TRANSMITTER]
         if self.stations.find(frame[10:16]):
             self.radios[frame[10:16]] = radio
+            self.owners[frame[10:16]] = client
         freq = number(values.get(A_FREQ, b""))
         self.medium.take(time.monotonic_ns(), radio, frame, freq, number(values[A_FLAGS]), rates, values[A_COOKIE])
+        self._arm()
 
     def _arm(self) -> None:
         """Schedule the next call, unless it is scheduled already."""
@@ -164,11 +187,18 @@ class Edge:
         """Deliver a frame. A station that has not sent yet is named by its address or by its second one, as hwsim makes
         it: one of the two exists."""
         known, rates = self.radios.get(one.to), len(RATES) - (CCK if one.freq > 5000 else 0)
+        values: list[tuple[int, Value]] = [
+            (A_FRAME, one.frame), (A_RX_RATE, min(one.rate, rates - 1)),
+            (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF), (A_FREQ, one.freq),
+        ]  # fmt: skip
+        owner = self.owners.get(one.to)
+        for client in [*self.clients]:
+            if client.all_frames or client is owner or not known:
+                self._send(FRAME, [(A_RECEIVER, known or one.to), *values], client=client)
+        if owner:
+            return
         for receiver in (known,) if known else (one.to, bytes([one.to[0] | SECOND]) + one.to[1:]):
-            self._send(FRAME, [
-                (A_RECEIVER, receiver), (A_FRAME, one.frame), (A_RX_RATE, min(one.rate, rates - 1)),
-                (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF), (A_FREQ, one.freq),
-            ])  # fmt: skip
+            self._send(FRAME, [(A_RECEIVER, receiver), *values])
 
     def _capture(self, capture: Capture, one: Report) -> None:
         base = CCK if one.freq > 5000 else 0
@@ -183,4 +213,4 @@ class Edge:
         self._send(TX_INFO_FRAME, [
             (A_TRANSMITTER, one.radio), (A_FLAGS, one.flags), (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF),
             (A_TX_INFO, rates), (A_COOKIE, one.cookie),
-        ])  # fmt: skip
+        ], client=self.owners.get(one.frame[10:16]))  # fmt: skip

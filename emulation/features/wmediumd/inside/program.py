@@ -9,9 +9,10 @@ import sys
 import time
 from contextlib import ExitStack, contextmanager
 
-from emulation.features.wmediumd.inside import capture, configuration, formula, hwsim, server
+from emulation.features.wmediumd.inside import api, capture, configuration, formula, hwsim, server
 from emulation.features.wmediumd.inside.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, parse
 from emulation.features.wmediumd.inside.configuration import Configuration
+from emulation.features.wmediumd.inside.control import Client
 from emulation.features.wmediumd.inside.stations import Mode, Stations
 from emulation.lane import per_tables
 from emulation.lane.errors import Misuse
@@ -19,6 +20,7 @@ from traffic.loop import Loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from types import FrameType
@@ -108,8 +110,18 @@ def serve(arguments: Arguments, stations: Stations, table: Table | None, say: Sa
             except (OSError, ValueError) as error:
                 say(ERROR, f"a client's request: {getattr(error, 'strerror', None) or error}")
 
+        def control(_: socket.socket) -> server.Feed:
+            client = Client(stations)
+
+            def feed(data: bytes) -> Iterator[bytes]:
+                for done in client.feed(data):
+                    on_change(done)  # it is in force when the client has the answer
+                    yield done.answer
+
+            return feed
+
         if arguments.serve:
-            stack.enter_context(server.Server(loop, stations, on_change, say, arguments.socket or server.PATH))
+            stack.enter_context(server.Server(loop, control, say, arguments.socket or server.PATH))
         print(READY, flush=True)
         say(NOTICE, f"{len(stations.all)} stations, {stations.mode.value}")
         while True:
@@ -121,7 +133,10 @@ def compat(loop: Loop, stations: Stations, table: Table | None, arguments: Argum
     """wmediumd's own model."""
     with ExitStack() as stack:
         file = stack.enter_context(capture.Capture(arguments.capture)) if arguments.capture else None
-        yield stack.enter_context(hwsim.Edge(loop, stations, table or formula.Formula(), arguments.seed, say, file))
+        edge = stack.enter_context(hwsim.Edge(loop, stations, table or formula.Formula(), arguments.seed, say, file))
+        if arguments.api:
+            stack.enter_context(server.Server(loop, lambda made: api.Client(edge, made).feed, say, arguments.api))
+        yield edge
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket: an AF_UNIX stream on which any number of clients change the medium while it runs."""
+"""The control socket and the API socket: AF_UNIX streams with any number of clients."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import select
 import socket
 
 from emulation.features.wmediumd.inside.arguments import WARNING
-from emulation.features.wmediumd.inside.control import Client, UnknownError
+from emulation.features.wmediumd.inside.control import UnknownError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from emulation.features.wmediumd.inside.arguments import Say
-    from emulation.features.wmediumd.inside.control import Reply
-    from emulation.features.wmediumd.inside.stations import Stations
     from traffic.loop import Loop
+
+    Feed = Callable[[bytes], Iterator[bytes]]  # a client's bytes; the answers' bytes
 
 PATH = "/var/run/wmediumd.sock"
 READ_SIZE = 1 << 16  # bytes at once
@@ -27,14 +27,12 @@ SEND_TIMEOUT_S = 1.0  # for a client that does not read its answers
 
 
 class Server:
-    """Listens until the end of the block. `on_change` is called before an answer is sent, so the change is in force
-    when the client has the answer. Raises OSError, with EADDRINUSE if another medium listens there."""
+    """Listens until the end of the block. `on_client` returns what reads a new client's bytes and yields answers.
+    Raises OSError, with EADDRINUSE if another medium listens there."""
 
-    def __init__(
-        self, loop: Loop, stations: Stations, on_change: Callable[[Reply], None], say: Say, path: str = PATH
-    ) -> None:
-        self.loop, self.stations, self.on_change, self.say, self.path = loop, stations, on_change, say, path
-        self.clients: dict[int, tuple[socket.socket, Client]] = {}
+    def __init__(self, loop: Loop, on_client: Callable[[socket.socket], Feed], say: Say, path: str = PATH) -> None:
+        self.loop, self.on_client, self.say, self.path = loop, on_client, say, path
+        self.clients: dict[int, tuple[socket.socket, Feed]] = {}
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
             self._bind()
@@ -75,21 +73,20 @@ class Server:
     def _accept(self) -> None:
         client, _ = self.socket.accept()
         client.settimeout(SEND_TIMEOUT_S)
-        self.clients[client.fileno()] = client, Client(self.stations)
+        self.clients[client.fileno()] = client, self.on_client(client)
         self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self._serve(client.fileno()))
 
     def _serve(self, descriptor: int) -> None:
-        connection, client = self.clients[descriptor]
+        connection, feed = self.clients[descriptor]
         try:
             data = connection.recv(READ_SIZE)
             if not data:
                 return self._drop(descriptor)
-            for done in client.feed(data):
-                self.on_change(done)
-                connection.sendall(done.answer)
+            for answer in feed(data):
+                connection.sendall(answer)
         except (UnknownError, OSError) as error:
             why = getattr(error, "strerror", None) or error
-            self.say(WARNING, f"control socket: {why}; the client is disconnected")
+            self.say(WARNING, f"{self.path}: {why}; the client is disconnected")
             self._drop(descriptor)
 
     def _drop(self, descriptor: int) -> None:

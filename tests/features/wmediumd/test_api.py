@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""wmediumd's API socket: a client's frames reach the kernel's radios, and theirs reach it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from emulation.features.wmediumd.inside import api, hwsim
+from emulation.features.wmediumd.inside.configuration import parse
+from emulation.features.wmediumd.inside.control import UnknownError
+from emulation.features.wmediumd.inside.formula import Formula
+from emulation.lane import netlink
+
+MINE, KERNELS = bytes.fromhex("020000000000"), bytes.fromhex("020000000100")
+IDS = 'ifaces: { ids = ["02:00:00:00:00:00", "02:00:00:00:01:00"]; };'
+FAMILY = 30
+
+
+class Kernel:
+    """What is sent to hwsim."""
+
+    def __init__(self) -> None:
+        self.socket, self.sequence, self.sent = self, 0, list[bytes]()
+
+    def send(self, data: bytes) -> None:
+        self.sent.append(data)
+
+
+class Lab:
+    """A medium with a client, and the client's end of the connection."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        loop: Any = self
+        self.edge = hwsim.Edge(loop, parse(IDS).stations, Formula(), 1, lambda level, sentence: None)
+        self.kernel: Any = Kernel()
+        self.edge.netlink, self.edge.family = self.kernel, FAMILY
+        ours, self.end = socket.socketpair()
+        self.client = api.Client(self.edge, ours)
+
+    def at(self, when_ns: int, callback: Any) -> None:
+        """The next call of the loop."""
+
+    def ask(self, kind: int, body: bytes = b"") -> int:
+        (answer,) = self.client.feed(api.HEADER.pack(kind, len(body)) + body)
+        return int(api.HEADER.unpack(answer)[0])
+
+    def play(self) -> None:
+        self.now_ns = self.edge.medium.next_ns()
+        self.edge._due(self.now_ns)
+
+    def received(self) -> list[tuple[int, bytes]]:
+        """(command, attributes)"""
+        self.end.setblocking(False)
+        data, found = b"", []
+        with contextlib.suppress(BlockingIOError):
+            data = self.end.recv(1 << 16)
+        while data:
+            kind, length = api.HEADER.unpack_from(data)
+            assert kind == api.NETLINK
+            found.append(command(data[8 : 8 + length]))
+            data = data[8 + length :]
+        return found
+
+
+def command(message: bytes) -> tuple[int, bytes]:
+    ((_, _, _, body),) = netlink.messages(message)
+    return body[0], body[4:]
+
+
+def frame(source: bytes, to: bytes, radio: bytes) -> bytes:
+    """A FRAME message of hwsim's."""
+    body = struct.pack("=BBH", hwsim.FRAME, 1, 0) + netlink.build([
+        (hwsim.A_TRANSMITTER, radio), (hwsim.A_FRAME, b"\x08\0\0\0" + to + source + bytes(60)), (hwsim.A_FLAGS, 1),
+        (hwsim.A_TX_INFO, struct.pack("=bB", 0, 1) + 3 * struct.pack("=bB", -1, 0)),
+        (hwsim.A_COOKIE, struct.pack("=Q", 7)), (hwsim.A_FREQ, 2412),
+    ])  # fmt: skip
+    return netlink.HEADER.pack(netlink.HEADER.size + len(body), FAMILY, netlink.REQUEST, 1, 0) + body
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    made = Lab()
+    monkeypatch.setattr(hwsim.time, "monotonic_ns", lambda: made.now_ns)
+    with made.end, made.client.connection:
+        yield made
+
+
+def test_a_clients_frame_reaches_a_radio_of_the_kernel(lab: Lab) -> None:
+    """Which hwsim knows by one of two names, as it has not sent yet. The client gets the report."""
+    assert lab.ask(api.REGISTER) == api.ACK
+    assert lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE)) == api.ACK
+    lab.play()
+    to_kernel = [netlink.parse(body) for name, body in map(command, lab.kernel.sent) if name == hwsim.FRAME]
+    assert [values[hwsim.A_RECEIVER].hex() for values in to_kernel] == ["020000000100", "420000000100"]
+    received = lab.received()
+    assert [name for name, _ in received] == [hwsim.FRAME, hwsim.TX_INFO_FRAME]  # nobody has that station yet
+    report = netlink.parse(received[1][1])
+    assert netlink.number(report[hwsim.A_FLAGS]) == 1 | 4 and report[hwsim.A_COOKIE] == struct.pack("=Q", 7)
+
+
+def test_a_frame_to_a_clients_station_reaches_only_the_client(lab: Lab) -> None:
+    lab.ask(api.REGISTER)
+    lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
+    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), None)
+    lab.play()
+    lab.received()
+    lab.kernel.sent.clear()
+    lab.play()
+    ((name, body),) = lab.received()
+    assert name == hwsim.FRAME and netlink.parse(body)[hwsim.A_RECEIVER] == MINE
+    assert [command(sent)[0] for sent in lab.kernel.sent] == [hwsim.TX_INFO_FRAME]
+
+
+def command_body(message: bytes) -> bytes:
+    ((_, _, _, body),) = netlink.messages(message)
+    return body
+
+
+def test_a_client_may_ask_for_all_frames_and_leave(lab: Lab) -> None:
+    lab.ask(api.REGISTER)
+    assert lab.ask(api.SET_CONTROL, struct.pack("=I", api.ALL_FRAMES)) == api.ACK
+    for _ in range(2):
+        lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), None)
+        lab.play()
+    assert [name for name, _ in lab.received()] == [hwsim.FRAME] * 2
+    assert lab.ask(api.UNREGISTER) == api.ACK
+    lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), None)
+    lab.play()
+    assert not lab.received()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [(api.UNREGISTER, b""), (api.NETLINK, b""), (api.NETLINK, b"short"), (api.NETLINK, bytes(16)), (9, b"what"),
+     (api.SET_CONTROL, struct.pack("=I", 1)), (api.SET_CONTROL, b"")],
+)  # fmt: skip
+def test_what_makes_no_sense_is_invalid(lab: Lab, kind: int, body: bytes) -> None:
+    assert lab.ask(kind, body) == api.INVALID
+
+
+def test_messages_may_come_in_pieces_and_are_not_endless(lab: Lab) -> None:
+    whole = api.HEADER.pack(api.REGISTER, 0)
+    assert not [*lab.client.feed(whole[:5])] and [*lab.client.feed(whole[5:])] == [api.HEADER.pack(api.ACK, 0)]
+    assert not [*lab.client.feed(api.HEADER.pack(api.ACK, 0))]
+    with pytest.raises(UnknownError, match="a message of 4294967295 bytes"):
+        [*lab.client.feed(api.HEADER.pack(api.NETLINK, 2**32 - 1))]
+
+
+def test_a_client_that_is_gone_is_forgotten(lab: Lab) -> None:
+    lab.ask(api.REGISTER)
+    lab.end.close()
+    lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
+    lab.play()
+    assert not lab.edge.clients

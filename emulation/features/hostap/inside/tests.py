@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SOURCE, PLACE, LOGS = f"{guest.PLUGINS}/0", "/run/hostap-tests", f"{guest.RUN}/logs"
 TESTS = "tests/hwsim"
+RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runner.py")
 WIPHY_NAME = 2  # enum nl80211_attrs
 BEACONS_US = 102_400  # hostapd's default beacon interval
 GROUP = "adm"  # may use the daemons' sockets
@@ -172,7 +173,7 @@ def main() -> int:
         make_radios(job["plan"], stack)
         start(*daemons(job["programs"]), stack)
         python = programs.find("python3")
-        return subprocess.call([python, "-B", "run-tests.py", "-q", "--logdir", LOGS, *job["tests"]])
+        return subprocess.call([python, "-B", RUNNER, "run-tests.py", "-q", "--logdir", LOGS, *job["tests"]])
 
 
 if __name__ == "__main__":

@@ -20,11 +20,13 @@ from _frozen_importlib import ModuleSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
 READ_ONLY = 1
 CHECKOUT = "/run/lab/checkout"
 BUNDLE = "modules"
+ROOM = 1 << 16  # slots of eight bytes, and as many are left in the chunk for the functions that it calls
 
 
 class Bundle:
@@ -53,6 +55,15 @@ class Bundle:
         exec(loaded, module.__dict__)
 
 
+def with_room(function: Callable[[], None]) -> None:
+    """Call a function. Python keeps frames in chunks of 16 kB. A call at the end of a chunk maps another, and its
+    return unmaps that, which are two system calls and page faults for each call of an inner loop. As this function asks
+    for much room, its chunk is large enough for all that it calls."""
+    function()
+
+
+with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
+
 if __name__ == "__main__":
     gc.set_threshold(1 << 18)  # as in `emulation.__main__`: loading leaves almost no garbage
     with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
@@ -72,4 +83,4 @@ if __name__ == "__main__":
     else:
         from emulation.lane.machine import main
 
-    main()
+    with_room(main)

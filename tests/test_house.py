@@ -23,8 +23,8 @@ from emulation.play.imports import MAKE_RUNS, modules_of_result, modules_of_run
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.files", "emulation.setup"},
-    "benchmarks": {"analysis", "emulation.features.check", "emulation.lanes", "emulation.play",
-                   "emulation.plan", "emulation.setup", "emulation.specification", "topologies"},
+    "benchmarks": {"analysis", "emulation.features.check", "emulation.lane", "emulation.lanes",
+                   "emulation.play", "emulation.plan", "emulation.setup", "emulation.specification", "topologies"},
     "emulation": {"emulation.cli", "emulation.setup"},
     "emulation.cli": {"analysis", "emulation.features", "emulation.files", "emulation.lane", "emulation.lanes",
                       "emulation.plan", "emulation.play", "emulation.setup", "emulation.specification", "experiments",
@@ -260,7 +260,7 @@ def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
     others = {
         name for name, file in MODULES.items() if re.search(r"spec_from_file_location|\brunpy\b", file.read_text())
     }
-    assert others == {"topologies.files", "emulation.lane.guest"}
+    assert others == {"topologies.files", "emulation.lane.guest", "emulation.features.hostap.inside.runner"}
 
 
 def loaded_by(*arguments: str) -> set[str]:

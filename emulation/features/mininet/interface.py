@@ -248,9 +248,8 @@ class WIntf(Intf):
     def setChannel(self, channel: Any) -> None:
         """Set the channel; in a running network of a station among peers, which joins its cell there."""
         if self.lane and self.role in ("adhoc", "mesh", "ocb"):
-            from emulation.features.mininet.retune import become
-
-            become(self, self.role, {"ssid": self.ssid, "mode": self.mode, "channel": channel})
+            node: Any = self.node
+            node.change_channel(self, channel)
             return
         self.before(f"setChannel({channel})", "give addStation, addAccessPoint or addLink channel=")
         freq_of(self.name, self.mode, channel)

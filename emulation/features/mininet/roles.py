@@ -8,7 +8,7 @@ import select
 from typing import Any
 
 from emulation.features.mininet.controllers import LEARNING
-from emulation.features.mininet.interface import other_address
+from emulation.features.mininet.interface import WIntf, other_address
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, numeric, refuse
 from emulation.features.mininet.retune import become
@@ -45,6 +45,10 @@ class Wireless(Node):
 
     def setChannel(self, channel: Any, intf: Any = None) -> None:
         self.wintf(intf).setChannel(channel)
+
+    def change_channel(self, intf: WIntf, channel: Any) -> None:
+        """Move an interface among peers to another channel of the running network."""
+        become(intf, intf.role, {"ssid": intf.ssid, "mode": intf.mode, "channel": channel})
 
     def setMode(self, mode: str, intf: Any = None) -> None:
         self.wintf(intf).setMode(mode)

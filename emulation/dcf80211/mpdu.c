@@ -25,6 +25,7 @@ struct mpdu {
 	struct session *session; /* or NULL */
 	struct ieee80211_tx_rate rates[DCF_STAGES];
 	enum dcf_reason why;
+	u8 ac; /* of its queue. The core goes by the header, where data without QoS is best effort */
 	bool fixed; /* mac80211's rate control did not choose its mode */
 	bool prepared; /* it is an aggregate by itself, until it ends */
 };
@@ -160,7 +161,7 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 	m->why = why;
 	d->held--;
 	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() has reported the others */
-		prepared_take(&d->prepared[f->category], 1);
+		prepared_take(&d->prepared[m->ac], 1);
 	if (m->session && why != DCF_ACKED)
 		m->session->lost = m;
 	if (m->peer && !m->session && f->tries)
@@ -604,6 +605,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	now = air_now();
 	list_for_each_entry_safe(m, next, &taken, list) {
 		m->prepared = !m->session;
+		m->ac = txq->ac;
 		mpdu_hold(d, m);
 		mpdu_enqueue(d, m, now);
 	}

@@ -72,7 +72,7 @@ def follow(core: Core, change: dict[str, Any]) -> None:
         core.by_distance(change["table"])
         return
     if "stops" in change:
-        assert core.way(int(change["node"][3:]), *(tuple(stop) for stop in change["stops"]), since=change["since_ns"])
+        assert core.move(int(change["node"][3:]), *(tuple(stop) for stop in change["stops"]), since=change["since_ns"])
         return
     if "node" in change:
         one, (sent, got), (late, later) = int(change["node"][3:]), change["power_mdbm"], change["delay_ns"]

@@ -49,9 +49,10 @@ class Station(Control):
     def __init__(self, name: str) -> None:
         super().__init__(f"/var/run/wpa_supplicant/{name}")
 
-    def connect(self, ssid: str, freq: int) -> None:
+    def connect(self, ssid: str, freq: int, psk: str = "") -> None:
         number = int(self.ask("ADD_NETWORK"))
-        for name, value in {"ssid": f'"{ssid}"', "key_mgmt": "NONE", "scan_freq": str(freq)}.items():
+        key = {"psk": f'"{psk}"'} if psk else {"key_mgmt": "NONE"}
+        for name, value in {"ssid": f'"{ssid}"', **key, "scan_freq": str(freq)}.items():
             self.ask(f"SET_NETWORK {number} {name} {value}", "OK")
         self.ask(f"SELECT_NETWORK {number}", "OK")
 

@@ -53,6 +53,21 @@ def test_switches_channel(dev, apdev):
     assert "freq=2437" in dev[0].ask("STATUS")
 
 
+def test_sends_keys_after_other_data(dev, apdev):
+    """Data without QoS that mac80211 has queued with the priority of keys leave room for keys."""
+    secret = {"wpa_passphrase": "12345678", "wpa_key_mgmt": "WPA-PSK"}
+    station = Control("/var/run/wpa_supplicant/wlan0")  # without events of earlier tests
+    add_ap(apdev[0], ssid="old", wpa="1", wpa_pairwise="TKIP", **secret)
+    new = add_ap(apdev[1], ssid="new", wpa="2", rsn_pairwise="CCMP", **secret)
+    dev[0].connect("old", 2412, "12345678")
+    station.wait("CTRL-EVENT-CONNECTED")  # with its keys
+    for _ in range(2):
+        Path("/sys/kernel/debug/ieee80211/phy0/netdev:wlan0/tkip_mic_test").write_text("02:00:00:00:03:00")
+    station.wait("reason=14")  # the access point has received both
+    dev[0].connect("new", 2412, "12345678")
+    new.wait("AP-STA-CONNECTED")
+
+
 def test_has_programs(dev):
     """Programs of the tree are where hostap's tests look for them, and radios have the names that these expect."""
     assert Path("../../hostapd/hostapd").exists()

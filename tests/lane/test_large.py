@@ -86,7 +86,7 @@ def test_a_kernel_that_had_no_memory_left_is_no_crash(tmp_path: Path) -> None:
     ended.process = subprocess.Popen(["false"])
     ended.process.wait()
     ended.crash = "Kernel panic - not syncing: System is deadlocked on memory"
-    with pytest.raises(LaneError, match="no memory left: have fewer stations") as error:
+    with pytest.raises(LaneError, match="no memory left: use fewer stations") as error:
         ended.result()
     assert error.value.reason is Reason.MEMORY
 

@@ -17,6 +17,11 @@ Lines = Mapping[str, Mapping[str, int]]  # by file and line: number of execution
 MOST_RANGES = 12
 
 
+def counted(built: Path) -> list[str]:
+    """Return the names of the files with counters, without their endings, in the folder where a module was built."""
+    return sorted(str(notes.relative_to(built).with_suffix("")) for notes in built.rglob("*.gcno"))
+
+
 def read(kept: Path, built: Path) -> dict[str, Counter[str]]:
     """Return the counts in `kept` for the sources in `built`, where the module was built; empty without counters."""
     found: dict[str, Counter[str]] = {}

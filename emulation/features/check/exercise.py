@@ -153,7 +153,7 @@ def write_job(
            "classful": module.classful, "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
            "registers": str(module.kind) if module.kind is not Kind.OTHER else "",
            "rounds": search.rounds, "corpus": search.corpus.get(module.kind, []),
-           "built": str(module.path.parent.resolve())}  # fmt: skip
+           "counted": coverage.counted(module.path.parent)}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 
 

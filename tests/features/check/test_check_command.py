@@ -96,7 +96,7 @@ def test_a_new_module_passes_its_check(here: Path) -> None:
     done = dcflab(here, "module", "check", "mine", *few, "--json", "--out", "run", limit_s=300)
     assert done.returncode == 0, done.stdout
     stages = dict.fromkeys(line.split()[1] for line in done.stderr.splitlines())  # on a busy machine they say how far
-    assert list(stages) == ["building", "at", "beside"]
+    assert list(stages) == ["building", "putting", "comparing"]
     report = json.loads(done.stdout)
     assert [stage["stage"] for stage in report["stages"]] == ["build", "load", "workout", "cycles", "compare"]
     assert report["clean"]

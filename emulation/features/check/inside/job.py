@@ -74,11 +74,13 @@ class Job:
 
     def counters(self) -> Iterator[tuple[str, bytes]]:
         """Yield how often each line of the module ran, as gcov has it, by file; nothing if this kernel does not
-        count."""
-        for path, _, names in os.walk(built := COUNTERS + self.settings["built"]):
-            for name in sorted(name for name in names if name.endswith(".gcda")):
-                with open(f"{path}/{name}", "rb") as counters:
-                    yield os.path.relpath(f"{path}/{name}", built), counters.read()
+        count. The kernel has them by where the module was built, which need not be where it is."""
+        for path, _, names in os.walk(COUNTERS):
+            for name in sorted(names):
+                found = [of for of in self.settings["counted"] if f"{path}/{name}".endswith(f"/{of}.gcda")]
+                if found:
+                    with open(f"{path}/{name}", "rb") as counters:
+                        yield f"{max(found, key=len)}.gcda", counters.read()
 
     def save_counters(self) -> None:
         for name, counters in self.counters():

@@ -16,6 +16,7 @@ from labs import HANDOUT, SHEET, Found
 
 COMMAND = "./dcflab "
 WRITTEN = "handout.md"
+COPY = re.compile(r"(^| )Make your own copy.*\n\n *\./dcflab lab \S+ --student NAME\n", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
 
 
@@ -34,11 +35,13 @@ def begin(found: Found, student: Student, folder: Path, shown_path: Path | None 
 
 
 def handout(found: Found, student: Student | None = None, folder: Path | None = None) -> str:
-    """Return the handout without its licence line; for a student, with the student's own numbers and folder."""
+    """Return the handout without its licence line; for a student, with the student's own numbers and folder, and
+    without the command that makes this copy."""
     text = (found.folder / HANDOUT).read_text()
     text = re.sub(r"\A<!-- SPDX.*?-->\n+", "", text)
     if not student:
         return text
+    text = COPY.sub(lambda own: "\n" if own[1] else "", text)
     text = LINK.sub(partial(local_link, found), text)
     return "".join(personalised(line, found, student, folder) for line in text.splitlines(keepends=True))
 

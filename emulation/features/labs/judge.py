@@ -122,7 +122,7 @@ def _judged(
         return no_answer
     if isinstance(question, Essay):
         few = len(str(given).split()) < FEWEST_WORDS
-        hint = f"some more words are asked for: {FEWEST_WORDS} at least" if few else ""
+        hint = f"write at least {FEWEST_WORDS} words" if few else ""
         return Answer(question=question.name, state=State.NO_ANSWER if few else State.TEACHER, hint=hint)
     try:
         hint = hint_for(question, given, sheet.student, runs)

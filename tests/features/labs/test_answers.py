@@ -105,7 +105,7 @@ def test_of_a_choice_something_holds_and_something_does_not(name: str, played: P
         ("frame", 10**8, "there is no frame 100000000"),
         ("frame", "-1", "the answer is the number of a frame"),
         ("frame", "4.5", "the answer is the number of a frame"),
-        ("why", "too short", "some more words"),
+        ("why", "too short", "write at least"),
     ],
 )
 def test_what_is_no_answer_is_said(

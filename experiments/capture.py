@@ -42,7 +42,7 @@ STUDY = Study(
     phrases=RTS_PHRASES,
     names={
         "full": "Full", "none": "No", "alike": "one hop, facing each other", "shorter": "two hops, then one",
-        "apart": "one hop, senders in earshot",
+        "apart": "one hop, senders within range of each other",
     },
     quantities={
         FIRST: "the first, kb/s", SECOND: "the second, 10 s later, kb/s", "flows.0.share": "share of the first",
@@ -57,7 +57,7 @@ STUDY = Study(
                      group=f"one over the other, {rts}") for rts in ("full", "none")]),
         Claim("C82, earlier", "and in most seeds that is the earlier one",
               [Check(Of(rts, FIRST, "alike"), MOSTLY, Of(rts, SECOND, "alike")) for rts in ("full", "none")]),
-        Claim("who hears the other shares", "senders in earshot: within a quarter of each other",
+        Claim("who hears the other shares", "senders within range: within a quarter of each other",
               [Check(Of(rts, FIRST, "apart"), "~", Of(rts, SECOND, "apart")) for rts in ("full", "none")], of=()),
     ],
 )  # fmt: skip

@@ -45,7 +45,7 @@ STUDY = Study(
     also={Column.PUBLISHED: {**NS2, "routing": "aodv,preset=thesis"}},
     claims=[
         Claim("C1", "goodput: No > Partial > Full", order("goodput_segments", "none", "partial", "full")),
-        Claim("C2a", "collisions in all: Full > Partial > No", order("col.total", "full", "partial", "none")),
+        Claim("C2a", "all collisions: Full > Partial > No", order("col.total", "full", "partial", "none")),
         Claim("C2b", "RTS/CTS collisions dominate Full",
               [Check(Of("full", "col.rtscts"), ">>", Of("full", f"col.{payload}")) for payload in ("data", "ack")]),
         Claim("C2c", "DATA collisions: No > Partial > Full", order("col.data", "none", "partial", "full")),
@@ -56,7 +56,7 @@ STUDY = Study(
               [*order("fail.data", "full", "none"), *order("fail.data", "partial", "none"),
                Check(Of("full", "fail.data"), "~", Of("partial", "fail.data"))]),
         Claim("C3c", "ACKs given up: No > Full > Partial", order("fail.ack", "none", "full", "partial")),
-        Claim("C3d", "given up in all: Full > Partial > No", order("fail.total", "full", "partial", "none")),
+        Claim("C3d", "given up in total: Full > Partial > No", order("fail.total", "full", "partial", "none")),
         Claim("C4a", "segments in flight: No > Partial > Full", order("in_flight.total", "none", "partial", "full")),
         Claim("C4b", "in flight, No is at least twice Full",
               [Check(Of("none", "in_flight.total"), ">>", Of("full", "in_flight.total"))]),

@@ -119,14 +119,14 @@ STUDY = Study(
               order(GOODPUT, "none", "partial", "full", cases=cases("plain") + cases("delayed"))),
         Claim("C5, plain", "one flow, plain ACKs: Partial 6 to 9 % more than Full, No 17 to 23 %", gain("plain", [1])),
         Claim("C5, delayed", "one flow, delayed ACKs: Partial 3 to 6 %, No 15 to 22 %", gain("delayed", [1])),
-        Claim("C6, order", "2 to 6 flows: No > Partial > Full, in the mean of all lengths",
+        Claim("C6, order", "2 to 6 flows: No > Partial > Full, averaged over all lengths",
               ordered(GOODPUT, ("plain", "delayed"), range(2, 7), "none", "partial", "full")),
         Claim("C6, T4", "2 to 6 flows, at each length: Partial 4 to 8 %, No 19 to 28 %, by flows as in table 3",
               gain("plain", range(2, 7)) + gain("delayed", range(2, 7))),
         Claim("C7, longer", "more collisions over 12 stations than over 4",
               [Check(Of(rts, COLLISIONS, case("plain", n, 12)), ">", Of(rts, COLLISIONS, case("plain", n, 4)))
                for rts in STRATEGIES for n in (1, 2, 3)]),
-        Claim("C7, one flow", "No has the fewest collisions, but for 12 stations, and 10 to 12 with delayed ACKs",
+        Claim("C7, one flow", "No has the fewest collisions, except with 12 stations, and 10 to 12 with delayed ACKs",
               [Check(Of("none", COLLISIONS, name), "<", Of(rts, COLLISIONS, name)) for rts in ("full", "partial")
                for name in cases("plain", stations=range(4, 12)) + cases("delayed", stations=range(4, 10))]),
         Claim("C7, several", "2 and 3 flows: No has the fewest",

@@ -27,7 +27,7 @@ STUDY = sca_mobile.STUDY.but(
         Claim("C58, nothing", "one flow: CWL gains nothing on NewReno at 2 m/s without a pause (-4 %), and next to "
               "nothing at 5 m/s with pauses",
               gains("cwl", "newreno", 1, {(0, 2): (0.94, 1.02), (40, 5): (0.98, 1.02)})),
-        Claim("C58, small", "one flow: CWL has more than NewReno in the mean", together("cwl", "newreno", 1)),
+        Claim("C58, small", "one flow: on average CWL has more than NewReno", together("cwl", "newreno", 1)),
         Claim("C59, more", "five flows: SCA(10) has more than CWL", together("sca10", "cwl", 5)),
         Claim("C59, how much", "five flows: 2 to 10 % everywhere",
               gains("sca10", "cwl", 5, same(1.02, 1.10, 0) | same(1.02, 1.10, 40))),

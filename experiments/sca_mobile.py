@@ -126,7 +126,7 @@ OVER_AODV = STUDY.but(
         Claim("C53, AODV, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C53, AODV, how much", "one flow: 4 to 10 % without a pause, 6 to 8 % with pauses",
               gains("sca10", "newreno", 1, same(1.04, 1.10, 0) | same(1.06, 1.08, 40))),
-        Claim("C53, AODV, best", "one flow: 10 is the best of the thresholds 1, 5 and 10, in the mean",
+        Claim("C53, AODV, best", "one flow: on average 10 is the best of the thresholds 1, 5 and 10",
               together("sca10", "sca5", 1) + together("sca10", "sca1", 1)),
         Claim("C54, AODV", "one flow: SCA(10) and Vegas differ by no more than 4 %",
               gains("sca10", "vegas", 1, alike(0.04))),

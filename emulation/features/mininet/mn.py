@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from emulation.features.mininet import topo
@@ -12,6 +12,8 @@ from emulation.features.mininet.controllers import Controller, RemoteController,
 from emulation.features.mininet.link import Link, TCLink, WirelessLink, wmediumd
 from emulation.features.mininet.log import setLogLevel
 from emulation.features.mininet.net import Mininet
+from emulation.features.mininet.node import CPULimitedHost, Host
+from emulation.features.mininet.roles import AP, LinuxBridge, OVSBridge, OVSBridgeAP, Station, Switch
 from emulation.features.mininet.util import buildTopo, custom, splitArgs
 from emulation.features.mininet.wifi import Mininet_wifi
 from emulation.lane.errors import Misuse
@@ -23,52 +25,91 @@ WIRED: dict[str, Callable[..., topo.Topo]] = {
 WIRELESS: dict[str, Callable[..., topo.Topo]] = {
     "minimal": topo.MinimalWirelessTopo, "single": topo.SingleAPTopo, "linear": topo.LinearWirelessTopo,
 }  # fmt: skip
-CONTROLLERS: dict[str, type[Controller] | None] = {
-    "default": Controller, "ref": Controller, "ovsc": Controller, "remote": RemoteController, "ryu": Ryu, "none": None,
+# The classes that options name. `user`, a switch that is a program, forwards as Open vSwitch does.
+KINDS: dict[str, dict[str, Any]] = {
+    "switch": {"default": Switch, "ovs": Switch, "ovsk": Switch, "ovsbr": OVSBridge, "lxbr": LinuxBridge,
+               "user": Switch},
+    "ap": {"default": AP, "ovs": AP, "ovsk": AP, "ovsbr": OVSBridgeAP, "user": AP},
+    "host": {"proc": Host, "cfs": CPULimitedHost, "rt": CPULimitedHost},
+    "station": {"proc": Station},
+    "link": {"default": Link, "tc": TCLink, "ovs": Link, "wtc": WirelessLink, "wmediumd": wmediumd,
+             "wireless": WirelessLink},
+    "controller": {"default": Controller, "ref": Controller, "ovsc": Controller, "remote": RemoteController,
+                   "ryu": Ryu, "none": None},
 }  # fmt: skip
-LINKS: dict[str, type[Link]] = {
-    "default": Link, "tc": TCLink, "ovs": Link, "wtc": WirelessLink, "wmediumd": wmediumd, "wireless": WirelessLink,
-}  # fmt: skip
+PARAMETERS = {"ap": "accessPoint"}  # options that the classes' keywords call otherwise
 TESTS = ("cli", "build", "none", "pingall", "pingpair", "iperf", "iperfudp", "all")
 
 
-def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, controller: str | None = None,
-            mac: bool = False, arp: bool = False, own: str = "", **said: Any) -> Mininet:  # fmt: skip
+def parts(wifi: bool = False, **said: str | None) -> dict[str, Any]:
+    """Return the classes that options such as `--switch ovsk,protocols=OpenFlow13` name, as keywords of a network.
+    Raises Misuse."""
+    found: dict[str, Any] = {}
+    for option, words in said.items():
+        if words is None:
+            continue
+        name, args, params = splitArgs(words)
+        kinds = KINDS[option]
+        if name not in kinds:
+            raise Misuse(f"--{option}: there is no {option} {name!r}; there are: {', '.join(kinds)}")
+        if args and option != "controller":
+            raise Misuse(f"--{option} {words}: write its settings as NAME=VALUE")
+        if option in ("ap", "station") and not wifi:
+            raise Misuse(f"--{option}: it needs --wifi")
+        cls = kinds[name]
+        found[PARAMETERS.get(option, option)] = cls and (_made(cls, args, params) if args else custom(cls, **params))
+    return found
+
+
+def _made(cls: type[Controller], args: Sequence[Any], params: Mapping[str, Any]) -> Callable[[str], Controller]:
+    return lambda name: cls(name, *args, **params)
+
+
+def topology(kind: str, wifi: bool = False, own: Mapping[str, Callable[..., topo.Topo]] | None = None) -> topo.Topo:
+    """Return the topology that `linear,3` names, of Mininet's or one's own. Raises Misuse."""
+    known = WIRELESS if wifi else WIRED
+    topos = {**known, **(own or {})}
+    name, args, params = splitArgs(kind)
+    if name not in topos:
+        raise Misuse(f"--topo: there is no topo {name!r}; there are: {', '.join(topos)}")
+    if topos[name] is known.get(name):
+        sizes = [*args, *params.values()]
+        if len(args) > 2 or not all(isinstance(each, int) and each > 0 for each in sizes):
+            raise Misuse(f"--topo {kind}: its sizes are at most two whole numbers above 0")
+    return buildTopo(topos, kind)  # type: ignore[no-any-return]
+
+
+def network(wifi: bool = False, kind: str = "minimal", mac: bool = False, arp: bool = False, nat: bool = False,
+            own: str = "", ipBase: str | None = None, **said: Any) -> Mininet:  # fmt: skip
     """Return the network of a command line; `own` is the text of a user's file with `topos`. Raises Misuse."""
     names: dict[str, Any] = {}
     exec(own, names)
-    topos = {**(WIRELESS if wifi else WIRED), **names.get("topos", {})}
-    if (name := splitArgs(kind)[0]) not in topos:
-        raise Misuse(f"mn: there is no topo {name!r}; there are: {', '.join(topos)}")
-    which, apps, options = splitArgs(controller or "default")
-    if which not in CONTROLLERS:
-        raise Misuse(f"mn: there is no controller {which!r}; there are: {', '.join(CONTROLLERS)}")
-    made = CONTROLLERS[which]
-
-    def controls(name: str) -> Controller:
-        assert made
-        return made(name, *apps, **options)
-
-    how, args, params = splitArgs(link or ("wireless" if wifi else "default"))
-    if how not in LINKS or args:
-        raise Misuse(f"mn: there is no link {link!r}; there are: {', '.join(LINKS)}")
-    cls = custom(LINKS[how], **params) if params else LINKS[how]
-    common: dict[str, Any] = {"topo": buildTopo(topos, kind), "link": cls, "autoSetMacs": mac, "autoStaticArp": arp,
-                              "controller": made and controls, "build": False, **said}  # fmt: skip
-    return Mininet_wifi(**common) if wifi else Mininet(**common)
+    said["link"] = said.get("link") or ("wireless" if wifi else "default")
+    common: dict[str, Any] = {"topo": topology(kind, wifi, names.get("topos")), "autoSetMacs": mac,
+                              "autoStaticArp": arp, "build": False, **({"ipBase": ipBase} if ipBase else {}),
+                              **parts(wifi, **said)}  # fmt: skip
+    net = Mininet_wifi(**common) if wifi else Mininet(**common)
+    if nat:
+        net.buildFromTopo()
+        net.addNAT()
+    return net
 
 
 def TreeNet(depth: int = 1, fanout: int = 2, **params: Any) -> Mininet:
     return Mininet(topo.TreeTopo(depth=depth, fanout=fanout), **params)
 
 
-def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, **asked: Any) -> None:
-    """Make the network, run the test, and remove the network. Raises Misuse."""
+def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, pre: str = "", post: str = "",
+       **asked: Any) -> None:  # fmt: skip
+    """Make the network, run the test between the lines `pre` and `post` for the prompt, and remove the network. Raises
+    Misuse."""
     setLogLevel(verbosity)
     net = network(**asked)
     if plot and isinstance(net, Mininet_wifi):
         net.plotGraph()
     net.start()
+    if pre:
+        CLI(net, iter(pre.splitlines()))
     tests = ["pingall", "iperf"] if test == "all" else [test or "cli"]
     for each in tests:
         if each == "cli":
@@ -79,4 +120,6 @@ def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, **a
             net.pingPair()
         elif each in ("iperf", "iperfudp"):
             net.iperf(l4Type="UDP" if each == "iperfudp" else "TCP")
+    if post:
+        CLI(net, iter(post.splitlines()))
     net.stop()

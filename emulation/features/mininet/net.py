@@ -358,7 +358,7 @@ class Mininet:
         return False
 
     def buildFromTopo(self, topo: Any = None) -> None:
-        """Add the nodes and links of a Topo. Raises Misuse."""
+        """Add the nodes and links of a Topo, and a controller if there is none. Raises Misuse."""
         topo = topo or self.topo
         if not isinstance(topo, Topo):
             raise Misuse(f"topo={topo!r} is not a Topo; write topo=MyTopo()")
@@ -368,6 +368,8 @@ class Mininet:
             adder(name, **opts)
         for a, b, opts in topo.joined:
             self.addLink(a, b, **opts)
+        if not self.controllers and self.classes.get("controller"):
+            self.addController("c0")
 
     def build(self) -> None:
         """Make the network from all calls so far. Raises Misuse or OSError."""
@@ -375,8 +377,6 @@ class Mininet:
             return
         if self.topo is not None and not self.all_nodes():
             self.buildFromTopo()
-            if not self.controllers and self.classes.get("controller"):
-                self.addController("c0")
         if not self.all_nodes():
             raise Misuse("build: there is no node yet; add one first, for example with net.addStation")
         self.prepare()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -198,24 +199,29 @@ def test_at_a_prompt_routes_are_there(stage):
 
 @pytest.mark.lane
 def test_mn_in_a_line(tmp_path):
-    """Mininet's `mn`: rates of wires, a test, and unknown options."""
-    line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]
-    done = subprocess.run([*line, "--topo", "linear,2", "--link", "tc,bw=10", "--test", "all"], cwd=CHECKOUT,
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    assert "*** Results: 0% dropped (2/2 received)" in done.stdout
+    """Mininet's `mn`: kinds of switches and rates of wires, a test between lines for the prompt, and NAT."""
+    lines = tmp_path / "lines"
+    lines.write_text("s1 ovs-vsctl get bridge s1 protocols\nh2 ping -c 1 8.8.8.8\n")
+    line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run"), "--pre", str(lines), "--nat"]
+    kinds = ["--topo", "linear,2", "--switch", "ovsk,protocols=OpenFlow13", "--link", "tc,bw=10", "--test", "all"]
+    done = subprocess.run([*line, *kinds], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    assert "[OpenFlow13]" in done.stdout
+    assert "1 packets transmitted, 1 received" in done.stdout
+    assert "*** Results: 0% dropped (6/6 received)" in done.stdout
     assert re.search(r"Results: \['9\.\d+ Mbits/sec'", done.stdout)
-    wrong = subprocess.run([*line, "--wifi", "--topo", "tree,2"], cwd=CHECKOUT, capture_output=True, text=True)
-    assert wrong.returncode == 2 and "there is no topo 'tree'; there are: minimal, single, linear" in wrong.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("--switch ovsk", "--switch: switches are Open vSwitch"), ("--wifi --ap user", "access points are hostapd's"),
-     ("--nat", "no network outside"), ("-x", "--xterms: a lane has no windows"), ("--post cli", "write a script")],
+    [("--switch ivs", "--switch: there is no switch 'ivs'; there are: default, ovs, ovsk, ovsbr, lxbr, user"),
+     ("--ap ovsk", "--ap: it needs --wifi"), ("--host cfs,5", "write its settings as NAME=VALUE"),
+     ("--wifi --topo tree,2", "there is no topo 'tree'; there are: minimal, single, linear"),
+     ("--topo linear,x", "at most two whole numbers above 0"), ("--topo single,0", "at most two whole numbers above 0"),
+     ("-x", "--xterms: a lane has no windows"), ("--cluster a,b", "a lane is one machine")],
 )  # fmt: skip
 def test_what_the_line_has_not_is_refused_by_name(words: str, said: str) -> None:
     done = CliRunner().invoke(cli, ["mn", *words.split()], standalone_mode=False)
-    assert isinstance(done.exception, Misuse) and said in str(done.exception)
+    assert isinstance(done.exception, Misuse | click.UsageError) and said in str(done.exception)
 
 
 def test_there_is_nothing_to_clean() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -12,7 +12,7 @@ from analysis.results.result import Script
 from emulation.cli.command import Command, Option, lane, out, seeds
 from emulation.cli.script import play_in
 from emulation.cli.terminal import terminal_listener
-from emulation.features.mininet.mn import CONTROLLERS, LINKS, TESTS, WIRED, WIRELESS
+from emulation.features.mininet.mn import KINDS, TESTS, WIRED, WIRELESS, parts, topology
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
 from emulation.play.script import SCRIPT_COPY
@@ -24,14 +24,26 @@ from emulation.features.mininet.mn import mn
 
 mn(**{asked!r})
 """
+LINES = click.File()
+EXAMPLE = (
+    ": ovsk,protocols=OpenFlow13",
+    "; with --wifi",
+    "",
+    "; with --wifi",
+    ": tc,bw=10,delay=2ms",
+    ": ryu,my_app.py",
+)
 OPTIONS = [
     Option(["--wifi"], is_flag=True, help="with stations and access points"),
     Option(["--topo", "kind"], default="minimal", metavar="KIND[,ARGS]", show_default=True,
            help=f"{'|'.join(WIRED)}; with --wifi {'|'.join(WIRELESS)}; or one of --custom"),
     Option(["--custom", "own"], type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
            help="a file that defines topos = {'name': Class}"),
-    Option(["--link"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(LINKS)}: tc,bw=10,delay=2ms"),
-    Option(["--controller"], metavar="KIND[,ARGS]", help=f"{'|'.join(CONTROLLERS)}: ryu,my_app.py"),
+    *(Option([f"--{option}"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(kinds)}{example}")
+      for (option, kinds), example in zip(KINDS.items(), EXAMPLE, strict=True)),
+    Option(["--nat"], is_flag=True, help="add a host that answers for all addresses outside the network"),
+    Option(["--pre"], type=LINES, help="a file with lines for the prompt, before the test"),
+    Option(["--post"], type=LINES, help="the same, after the test"),
     Option(["--mac"], is_flag=True, help="set the MAC addresses to 00:00:00:00:00:01 and following"),
     Option(["--arp"], is_flag=True, help="set all ARP entries in advance"),
     Option(["--ipbase", "ipBase"], metavar="ADDRESS/N", help="the base of the IP addresses  [default: 10.0.0.0/8]"),
@@ -45,9 +57,6 @@ NOTHING = [
     for flag in ("--position", "--innamespace", "--nolistenport", "--wait")
 ]  # without effect here
 OTHERWISE = {
-    "--switch": "switches are Open vSwitch", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
-    "--station": "stations are namespaces", "--nat": "a lane has no network outside",
-    "--pre": "write a script (docs/mininet-wifi.md)", "--post": "write a script (docs/mininet-wifi.md)",
     "--listenport": "switches listen to nobody", "--cluster": "a lane is one machine",
     "--placement": "a lane is one machine",
 }  # fmt: skip
@@ -68,17 +77,21 @@ def _otherwise(_: click.Context, parameter: click.Parameter, value: object) -> N
 ANSWERED = [
     Option(["-c", "--clean"], is_flag=True, expose_value=False, is_eager=True, callback=_clean,
            help="accepted: nothing is ever left to clean up"),
-    *(Option([flag], is_flag=flag == "--nat", expose_value=False, hidden=True, callback=_otherwise)
-      for flag in OTHERWISE),
+    *(Option([flag], expose_value=False, hidden=True, callback=_otherwise) for flag in OTHERWISE),
     Option(["-x", "--xterms"], is_flag=True, expose_value=False, hidden=True, callback=_otherwise),
 ]  # fmt: skip
 
 
 def callback(
-    seeds: list[int], out: Path | None, lane: Lane, own: Path | None, ipBase: str | None, **asked: Any
-) -> None:
+    seeds: list[int], out: Path | None, lane: Lane, own: Path | None, pre: TextIO | None, post: TextIO | None,
+    **asked: Any,
+) -> None:  # fmt: skip
     """Run a network with the options of Mininet's own `mn`, and open a prompt in it or run a test."""
-    asked = {**asked, "own": own.read_text() if own else "", **({"ipBase": ipBase} if ipBase else {})}
+    parts(asked["wifi"], **{option: asked[option] for option in KINDS})
+    if not own:
+        topology(asked["kind"], asked["wifi"])
+    asked = {**asked, "own": own.read_text() if own else "", "pre": pre.read() if pre else "",
+             "post": post.read() if post else ""}  # fmt: skip
     if own:
         require_all_packages()
     lab, folder = provide(lane=lane), new_folder(out, "mn")

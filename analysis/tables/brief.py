@@ -123,7 +123,9 @@ def sentences(of: Source) -> list[str]:
 
 
 def _alone(of: Source) -> list[str]:
-    """Return sentences about runs without a comparison."""
+    """Return sentences about runs without a comparison, if they have flows."""
+    if not any(run.flows for run in of.runs):
+        return []
     goodput = statistics.mean([value(run, GOODPUT) for run in of.runs])
     lines = [] if math.isnan(goodput.mean) else [f"The flows carry {number(goodput)} kb/s in all."]
     if all(run.counted for run in of.runs):

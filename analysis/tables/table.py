@@ -192,7 +192,8 @@ def study_tables(
     groups, quantities = by_case(runs), shown(quantities, runs, published)
     if len(groups) == 1:
         [(case, variants)] = groups.items()
-        return [_one_case(title, variants, published.get(case, {}), names, quantities, rules)]
+        one = _one_case(title, variants, published.get(case, {}), names, quantities, rules)
+        return [one] if quantities else []
     draw = _compact if len({run.variant for run in runs}) > COMPACT else _cases
     return [draw(label, groups, path, published, names, rows) for path, label in quantities.items()]
 

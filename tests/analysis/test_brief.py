@@ -97,6 +97,7 @@ def test_runs_that_are_compared_with_nothing() -> None:
     carried, lost = brief.sentences(source([run], published={}))
     assert carried == f"The flows carry {run.goodput_kbps:,.0f} kb/s in all."
     assert lost.startswith("Collisions destroy ")
+    assert brief.sentences(source([run.model_copy(update={"flows": []})], published={})) == []
 
 
 def test_one_seed_gives_no_verdict() -> None:

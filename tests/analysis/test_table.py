@@ -56,6 +56,10 @@ def test_study_of_one_seed() -> None:
     assert row(lines, "segments in flight, mean")[0] == "5.25"
 
 
+def test_without_a_number_there_is_no_table() -> None:
+    assert study_tables("", [run(collisions=0)], quantities={"col.udp": "COL_UDP"}) == []
+
+
 def test_study_of_many_seeds() -> None:
     """Means with their confidence intervals."""
     [table] = study_tables("RTS/CTS", study(3), names=NAMES)

@@ -304,6 +304,8 @@ def test_help_describes_each_command_with_an_example(bench):
     lines = session(bench, "help", "help iperf", "help sta1")
     assert any(line.startswith("    iperf [A B [SECONDS]]") for line in lines)
     assert "    iperf sta1 sta3 20" in lines
+    listed = lines[: next(number for number, line in enumerate(lines) if line.startswith("    help COMMAND"))]
+    assert all(line.endswith((".", "]")) for line in listed[1:])  # a whole sentence, or a usage with one below
     assert lines[-3:] == ["    sta1 ping -c 2 sta3", "    sta2 ip route", "    sta3 iperf3 -s &"]
     assert bench.words["rts"] == ["sta1", "sta2", "sta3", "full", "partial", "none"]
     assert {"iperf", "sta3", "help"} <= set(bench.words[""])

@@ -113,7 +113,7 @@ class Shell(cmd.Cmd):
             return
         for text in about.values():
             usage, _, description = text.strip().splitlines()[0].partition(": ")
-            print(f"    {usage:<30} {description}")
+            print(f"    {usage:<30} {description}" if len(usage) <= 30 else f"    {usage}\n{'':34} {description}")
         print("    help COMMAND has an example of each; Tab completes, and the arrows recall earlier lines.")
 
     def default(self, line: str) -> None:
@@ -324,8 +324,8 @@ class Shell(cmd.Cmd):
         self.set_both(line, "retry", ("short_retry", "long_retry"), int)
 
     def do_thresholds(self, line: str) -> None:
-        """thresholds NODE [RECEIVE [SENSE]]: the power in dBm from which it receives, and senses. Routes stay as they
-        are.
+        """thresholds NODE [RECEIVE [SENSE]]: the power in dBm from which it receives, and senses.
+        Routes stay as they are.
 
         thresholds sta2 -70 -80
         """
@@ -393,8 +393,7 @@ class Shell(cmd.Cmd):
             print("".join(f"    {row}\n" for row in node.cmd("ip route").splitlines()), end="", flush=True)
 
     def do_manet(self, line: str) -> None:
-        """manet [NODE] [NAME=VALUE …] [--json]: show what the routing protocol of a node, or of all nodes, knows and
-        has counted.
+        """manet [NODE] [NAME=VALUE …] [--json]: the state and counters of a routing interface, or of all.
         With NAME=VALUE, set its parameters. This needs routing interfaces.
 
         manet sta2

@@ -12,6 +12,7 @@
 
 #define TU_US 1024
 #define MOST_INTERFACES 32 /* of a radio */
+#define EMPTY_MS 100 /* in which a radio sends what it has, before it leaves a channel */
 #define REST_US 1000 /* after which an idle radio rests: it may owe an ACK */
 
 /* What an interface has of ours. */
@@ -106,19 +107,39 @@ static enum hrtimer_restart driver_rest(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static void find_channel(void *data, u8 *mac, struct ieee80211_vif *vif)
+{
+	bool *found = data;
+
+	*found |= !vif->cfg.idle;
+}
+
+/* Does an interface use a channel? Not: the last one has left its network or goes down, so its frames are refused. */
+static bool has_channel(const struct driver *d)
+{
+	bool found = false;
+
+	ieee80211_iterate_active_interfaces_atomic(d->hw, IEEE80211_IFACE_ITER_NORMAL, find_channel, &found);
+	return found;
+}
+
 /* A scan, or a stay on another channel, may send nothing there. */
 static int driver_config(struct ieee80211_hw *hw, u32 changed)
 {
+	u16 freq = hw->conf.chandef.chan->center_freq;
 	struct driver *d = driver_of(hw);
 
 	if (!(changed & (IEEE80211_CONF_CHANGE_CHANNEL | IEEE80211_CONF_CHANGE_IDLE)))
 		return 0;
+	if (freq != d->freq && has_channel(d)) /* a later frame would take the radio back */
+		wait_event_timeout(d->emptied, !READ_ONCE(d->held), msecs_to_jiffies(EMPTY_MS));
+	d->freq = freq;
 	spin_lock_irq(&d->air->lock);
 	dcf_run(d->air->dcf, air_now());
 	if (!(hw->conf.flags & IEEE80211_CONF_IDLE))
 		dcf_switch(d->air->dcf, d->station, true);
 	if (changed & IEEE80211_CONF_CHANGE_CHANNEL)
-		dcf_tune(d->air->dcf, d->station, hw->conf.chandef.chan->center_freq);
+		dcf_tune(d->air->dcf, d->station, freq);
 	air_arm(d->air);
 	spin_unlock_irq(&d->air->lock);
 	if (hw->conf.flags & IEEE80211_CONF_IDLE)

@@ -68,6 +68,8 @@ struct driver {
 	struct prepared prepared[IEEE80211_NUM_ACS];
 	struct list_head waiting; /* frames for the core, after the host's delay */
 	u32 held; /* frames that the core has, or that wait for it */
+	wait_queue_head_t emptied;
+	u16 freq; /* that mac80211 has tuned it to */
 	u64 last_ppdu; /* the core's number of the last frame received */
 
 	struct hrtimer wake; /* after the host's delay */

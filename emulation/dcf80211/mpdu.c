@@ -159,7 +159,8 @@ static void mpdu_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_rea
 		return;
 	}
 	m->why = why;
-	d->held--;
+	if (!--d->held)
+		wake_up(&d->emptied);
 	if (m->prepared || (m->session && !f->tries)) /* mpdu_sent() has reported the others */
 		prepared_take(&d->prepared[m->ac], 1);
 	if (m->session && why != DCF_ACKED)
@@ -670,6 +671,7 @@ void mpdu_init(struct driver *d)
 	INIT_LIST_HEAD(&d->done);
 	INIT_LIST_HEAD(&d->sent);
 	INIT_LIST_HEAD(&d->waiting);
+	init_waitqueue_head(&d->emptied);
 	tasklet_setup(&d->work, mpdu_work);
 }
 

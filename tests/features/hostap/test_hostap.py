@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emulation.setup import Prepared
 
 TREE = Path(__file__).parent / "source"
-RADIOS = ["joins", "listens", "is_rejected", "two_networks", "switches_channel",
+RADIOS = ["joins", "listens", "listens_while_joined", "is_rejected", "two_networks", "switches_channel",
           "sends_keys_after_other_data", "has_programs", "changes_type"]  # fmt: skip
 needs_daemons = pytest.mark.skipif(
     not (programs.path_of("hostapd") and programs.path_of("wpa_supplicant")), reason="needs hostapd and wpa_supplicant"
@@ -50,7 +50,7 @@ def test_tests_are_played_on_the_air(prepared: Prepared, tmp_path: Path) -> None
     assert results["needs_more"] == ("skipped", "there is no moon")
     assert results["is_wrong"] == ("failed", "two is not three")
     assert results["ends_the_runner"][0] == "failed" and results["after_it"] == ("passed", "")
-    assert (found["passed"], found["failed"], found["skipped"], status) == (9, 2, 1, 1)
+    assert (found["passed"], found["failed"], found["skipped"], status) == (10, 2, 1, 1)
     assert all(test["seconds"] < 10 for test in found["tests"] if test["result"] == "passed")  # of the lane's time
 
 

@@ -23,6 +23,15 @@ def test_listens(dev, apdev):
     assert "there" in dev[0].scan(2437)
 
 
+def test_listens_while_joined(dev, apdev):
+    """A station says that it sleeps, and only then leaves its channel to listen on another one."""
+    add_ap(apdev[0], ssid="here")
+    add_ap(apdev[1], ssid="there", channel="6")
+    dev[0].connect("here", 2412)
+    dev[0].wait("CTRL-EVENT-CONNECTED")
+    assert "there" in dev[0].scan(2437)
+
+
 def test_is_rejected(dev, apdev):
     """An access point authenticates a station, and does not let it associate."""
     add_ap(apdev[0], ssid="closed", max_listen_interval="1")

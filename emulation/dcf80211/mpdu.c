@@ -97,6 +97,7 @@ static u32 reception_ns(struct driver *d, const struct dcf_frame *f, const struc
 
 static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
+	const unsigned int odd = ieee80211_hdrlen(*(const __le16 *)f->bytes) % 4;
 	struct air *air = edge;
 	struct driver *d = air->radio[to].driver;
 	struct ieee80211_rx_status *status;
@@ -104,11 +105,12 @@ static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode
 
 	if (!d)
 		return;
-	skb = dev_alloc_skb(f->len);
+	skb = dev_alloc_skb(odd + f->len);
 	if (!skb) {
 		air->lost_messages++;
 		return;
 	}
+	skb_reserve(skb, odd); /* mac80211 would move each frame whose payload is not aligned */
 	skb_put_data(skb, f->bytes, f->len);
 	status = IEEE80211_SKB_RXCB(skb);
 	memset(status, 0, sizeof(*status));
@@ -292,19 +294,54 @@ static void pass_done(struct driver *d, struct mpdu *m)
 		ieee80211_tx_status_skb(d->hw, m->skb);
 }
 
-static void pass_received(struct driver *d, struct sk_buff *skb)
-{
-	struct ieee80211_hdr *hdr = (void *)skb->data;
-	u32 us = DIV_ROUND_CLOSEST(skb->mark, 1000);
-	struct ieee80211_sta *sta;
+/* Frames from one station, of one TID; or of unknown ones. */
+struct origin {
+	u8 addr[2 * ETH_ALEN]; /* receiver and transmitter */
+	u8 tid;
+	struct ieee80211_sta *sta; /* or NULL */
+	u32 airtime_us; /* not registered yet */
+};
 
-	skb->mark = 0;
-	if (ieee80211_is_data_qos(hdr->frame_control)) {
-		sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
-		if (sta)
-			register_airtime(d, sta, ieee80211_get_tid(hdr), 0, us);
+static void register_received(const struct driver *d, struct origin *o)
+{
+	if (o->sta)
+		register_airtime(d, o->sta, o->tid, 0, o->airtime_us);
+	o->airtime_us = 0;
+}
+
+static void find_origin(const struct driver *d, struct origin *o, const struct ieee80211_hdr *hdr)
+{
+	u8 tid;
+
+	if (!ieee80211_is_data_qos(hdr->frame_control)) {
+		register_received(d, o);
+		*o = (struct origin){ 0 };
+		return;
 	}
-	ieee80211_rx(d->hw, skb);
+	tid = ieee80211_get_tid((struct ieee80211_hdr *)hdr);
+	if (o->sta && o->tid == tid && !memcmp(o->addr, &hdr->addrs, sizeof(o->addr)))
+		return;
+	register_received(d, o);
+	memcpy(o->addr, &hdr->addrs, sizeof(o->addr));
+	o->tid = tid;
+	o->sta = ieee80211_find_sta_by_ifaddr(d->hw, hdr->addr2, hdr->addr1);
+}
+
+/* IP gets all frames of this time together. */
+static void pass_received(const struct driver *d, struct sk_buff_head *received)
+{
+	struct origin origin = { 0 };
+	struct sk_buff *skb;
+	LIST_HEAD(list);
+
+	while ((skb = __skb_dequeue(received))) {
+		find_origin(d, &origin, (void *)skb->data);
+		origin.airtime_us += DIV_ROUND_CLOSEST(skb->mark, 1000);
+		skb->mark = 0;
+		ieee80211_rx_list(d->hw, origin.sta, skb, &list);
+	}
+	register_received(d, &origin);
+	netif_receive_skb_list(&list);
 }
 
 static void reports_free(struct air *air, struct reports *reports)
@@ -461,33 +498,62 @@ static bool is_protected(const struct driver *d, const struct ieee80211_vif *vif
 	return false;
 }
 
-/* NULL: there is no memory, or no such rate; the frame is freed. */
-static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb)
+/* The attempts of @m. false: there is no such rate. */
+static bool choose_attempts(struct driver *d, struct ieee80211_sta *sta, struct mpdu *m)
 {
-	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
-	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(m->skb);
 	u16 mode;
 	int i;
 
-	if (!m || skb_linearize(skb))
-		goto drop;
 	if (sta)
-		ieee80211_get_tx_rates(info->control.vif, sta, skb, m->rates, DCF_STAGES);
+		ieee80211_get_tx_rates(info->control.vif, sta, m->skb, m->rates, DCF_STAGES);
 	else
 		memcpy(m->rates, info->control.rates, sizeof(m->rates));
-	m->frame.freq = d->hw->conf.chandef.chan->center_freq;
-	if (!set_stages(d, info, m)) {
-		d->air->refused_frames++;
-		goto drop;
-	}
-	mode = sta && is_data(skb) ? mpdu_mode(d, sta) : 0;
+	if (!set_stages(d, info, m))
+		return false;
+	mode = sta && is_data(m->skb) ? mpdu_mode(d, sta) : 0;
 	if (mode)
 		fix_stage(d, m, mode);
 	else
 		m->frame.alone = info->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE;
 	for (i = 0; i < DCF_STAGES && m->frame.stage[i].count; i++)
 		m->frame.stage[i].rts |= is_protected(d, info->control.vif, m->frame.stage[i].mode);
+	return true;
+}
+
+/* Does mac80211 want the same attempts for both, which are data of one agreement? */
+static bool is_like(struct sk_buff *skb, struct sk_buff *other)
+{
+	const struct ieee80211_tx_info *a = IEEE80211_SKB_CB(skb), *b = IEEE80211_SKB_CB(other);
+
+	return a->flags == b->flags && a->control.flags == b->control.flags && a->control.vif == b->control.vif &&
+	       a->control.use_rts == b->control.use_rts && a->control.use_cts_prot == b->control.use_cts_prot &&
+	       a->control.short_preamble == b->control.short_preamble && a->control.skip_table == b->control.skip_table &&
+	       !memcmp(a->control.rates, b->control.rates, sizeof(a->control.rates));
+}
+
+/*
+ * @before: the previous one of its aggregate, or NULL. Returns NULL and frees the
+ * frame if there is no memory, or no such rate.
+ */
+static struct mpdu *mpdu_new(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb,
+			     const struct mpdu *before)
+{
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
+	struct mpdu *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+
+	if (!m || skb_linearize(skb))
+		goto drop;
 	m->skb = skb;
+	m->frame.freq = d->hw->conf.chandef.chan->center_freq;
+	if (before && is_like(skb, before->skb)) {
+		memcpy(m->rates, before->rates, sizeof(m->rates));
+		memcpy(m->frame.stage, before->frame.stage, sizeof(m->frame.stage));
+		m->fixed = before->fixed;
+	} else if (!choose_attempts(d, sta, m)) {
+		d->air->refused_frames++;
+		goto drop;
+	}
 	m->frame.bytes = skb->data;
 	m->frame.len = skb->len;
 	m->frame.no_ack = info->flags & IEEE80211_TX_CTL_NO_ACK;
@@ -521,7 +587,7 @@ static void mpdu_enqueue(struct driver *d, struct mpdu *m, u64 now)
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later)
 {
 	const struct ieee80211_bar *bar = (void *)skb->data;
-	struct mpdu *m = mpdu_new(d, sta, skb);
+	struct mpdu *m = mpdu_new(d, sta, skb, NULL);
 	unsigned long flags;
 
 	if (!m)
@@ -567,7 +633,7 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 	struct prepared *prepared = &d->prepared[txq->ac];
 	struct session *session = NULL;
 	struct ampdu ppdu = { 0 }, more;
-	struct mpdu *m, *next;
+	struct mpdu *m, *next, *before = NULL;
 	const struct dcf_mode *mode;
 	unsigned long flags;
 	struct sk_buff *skb;
@@ -581,11 +647,8 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 		left = window_left(&session->core);
 	if (session && !left && !d->traits.fifo)
 		return false;
-	do {
-		skb = ieee80211_tx_dequeue(d->hw, txq);
-		if (!skb)
-			break;
-		m = mpdu_new(d, txq->sta, skb);
+	while ((skb = ieee80211_tx_dequeue(d->hw, txq))) {
+		m = mpdu_new(d, txq->sta, skb, before);
 		if (!m)
 			continue;
 		list_add_tail(&m->list, &taken);
@@ -593,12 +656,15 @@ static bool take_aggregate(struct driver *d, struct ieee80211_txq *txq)
 		if (!session || !(IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU))
 			break;
 		m->session = session;
+		before = m;
 		if (m->frame.alone || d->traits.fifo)
 			break;
 		mode = modes_at(d->air->modes, m->frame.stage[0].mode);
 		ppdu = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
 		more = ampdu_with(&ppdu, mode, session->core.limits.spacing_ns, m->frame.len + FCS);
-	} while (count < left && ampdu_fits(&more, mode, &session->core.limits, MODE_MAX_NS));
+		if (count >= left || !ampdu_fits(&more, mode, &session->core.limits, MODE_MAX_NS))
+			break;
+	}
 	if (!count)
 		return false;
 	spin_lock_irqsave(&d->air->lock, flags);
@@ -644,7 +710,6 @@ static void mpdu_work(struct tasklet_struct *work)
 {
 	struct driver *d = from_tasklet(d, work, work);
 	struct reports reports;
-	struct sk_buff *skb;
 	struct mpdu *m;
 	struct sent *s;
 	u8 ac;
@@ -655,8 +720,7 @@ static void mpdu_work(struct tasklet_struct *work)
 		pass_sent(d, s);
 	list_for_each_entry(m, &reports.done, list)
 		pass_done(d, m);
-	while ((skb = __skb_dequeue(&reports.received)))
-		pass_received(d, skb);
+	pass_received(d, &reports.received);
 	reports_free(d->air, &reports);
 	for (ac = 0; ac < IEEE80211_NUM_ACS; ac++)
 		take_frames(d, ac);

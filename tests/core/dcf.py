@@ -62,7 +62,7 @@ class Ampdu(c.Structure):
 
 class Session(c.Structure):
     _fields_ = [("limits", Limits), ("window", c.c_uint16), ("start", c.c_uint16), ("next", c.c_uint16),
-                ("tries", c.c_uint8), ("mode", c.c_uint16)]  # fmt: skip
+                ("tries", c.c_uint8), ("mode", c.c_uint16), ("oldest", c.c_void_p)]  # fmt: skip
 
 
 class Scoreboard(c.Structure):

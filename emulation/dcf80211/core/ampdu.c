@@ -6,7 +6,13 @@ static u32 ampdu_pad(u32 len)
 	return (len + 3) & ~3U;
 }
 
-/* The bytes that take the minimum start spacing at the data rate, rounded up to whole delimiters (10.12.3). */
+/* Do @bytes take the minimum start spacing at the data rate (10.12.3)? */
+static bool takes_spacing(const struct dcf_mode *mode, u32 spacing_ns, u32 bytes)
+{
+	return 8ULL * bytes * mode->symbol_ns >= (u64)spacing_ns * mode->bits;
+}
+
+/* The bytes that do, rounded up to whole delimiters. */
 static u32 spacing_bytes(const struct dcf_mode *mode, u32 spacing_ns)
 {
 	u64 per = 8ULL * mode->symbol_ns;
@@ -16,10 +22,10 @@ static u32 spacing_bytes(const struct dcf_mode *mode, u32 spacing_ns)
 
 struct ampdu ampdu_with(const struct ampdu *a, const struct dcf_mode *mode, u32 spacing_ns, u32 len)
 {
-	u32 start = ampdu_pad(a->len), soonest = a->start + spacing_bytes(mode, spacing_ns);
+	u32 start = ampdu_pad(a->len);
 
-	if (a->n && start < soonest) /* delimiters without an MPDU lie between */
-		start = soonest;
+	if (a->n && !takes_spacing(mode, spacing_ns, start - a->start)) /* delimiters without an MPDU lie between */
+		start = a->start + spacing_bytes(mode, spacing_ns);
 	return (struct ampdu){ .n = a->n + 1, .start = start, .len = start + AMPDU_DELIMITER + len };
 }
 

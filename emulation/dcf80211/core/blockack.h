@@ -21,6 +21,8 @@ static inline u16 sequence_from(u16 a, u16 b)
 	return (b - a) & (SEQUENCE_NUMBERS - 1);
 }
 
+struct dcf_frame;
+
 /* The originator's half: one for each recipient and TID. */
 struct dcf_session {
 	struct dcf_limits limits;
@@ -29,6 +31,7 @@ struct dcf_session {
 	u16 next; /* the number after that of the newest MPDU from the caller */
 	u8 tries; /* transmissions of an MPDU before it is given up */
 	u16 mode; /* of all PPDUs, whenever they are sent; 0: each frame has its own */
+	struct dcf_frame *oldest; /* the core's: the oldest MPDU that waits, or NULL */
 };
 
 /* Bytes of a block ACK for a window of this size, with its FCS (9.3.1.8). */

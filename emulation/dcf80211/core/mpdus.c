@@ -70,11 +70,27 @@ static u64 part_cost_q40(const struct dcf *dcf, const struct dcf_station *s, u64
 	return bits_cost_q40(dcf, s, s->mpdus.place.n ? mode : &mode_legacy[4], ns);
 }
 
+/* With capture: all signals have been the same since its start, and it survives them to its end. */
+static bool survives_whole(const struct dcf *dcf, const struct dcf_station *s)
+{
+	const struct reception *rx = &s->rx;
+
+	return dcf->config.reception == DCF_CAPTURE && rx->chunk_start == rx->start &&
+	       dcf->now >= rx->start + (rx->tx->end - rx->tx->start) && reception_survives(dcf, s, false) &&
+	       reception_survives(dcf, s, true);
+}
+
 void mpdus_spend(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
-	u64 others = bits_most_beside(s, rx->tx, rx->link.power_aw), from, until;
+	u64 others, from, until;
 
+	if (survives_whole(dcf, s)) { /* nothing is lost */
+		s->mpdus.from = s->mpdus.until = DCF_NEVER;
+		rx->chunk_start = dcf->now;
+		return;
+	}
+	others = bits_most_beside(s, rx->tx, rx->link.power_aw);
 	for (;;) {
 		from = dcf_max(rx->chunk_start, s->mpdus.from);
 		until = dcf_min(dcf->now, s->mpdus.until);

@@ -50,36 +50,29 @@ static void queue_append(struct access *a, struct dcf_frame *frame)
 	a->tail = frame;
 }
 
-/* The first frame of this agreement that waits. */
-static const struct dcf_frame *session_oldest(const struct access *a, const struct dcf_session *session)
-{
-	const struct dcf_frame *f = a->head;
-
-	while (f && (f->session != session || f->request))
-		f = f->next;
-	return f;
-}
-
-/* Its window begins with the oldest frame that has not ended. */
-static void session_move(const struct access *a, const struct dcf_frame *ended)
+/* Its window begins with the oldest frame that has not ended. @f: the one that was behind @ended. */
+static void session_move(const struct dcf_frame *ended, struct dcf_frame *f)
 {
 	struct dcf_session *session = ended->session;
-	const struct dcf_frame *f;
 
-	if (!session || ended->request)
+	if (!session || ended != session->oldest)
 		return;
-	f = session_oldest(a, session);
+	while (f && (f->session != session || f->request))
+		f = f->next;
+	session->oldest = f;
 	session->start = f ? dcf_sequence(f->bytes) : session->next;
 }
 
-static void session_begin(const struct access *a, const struct dcf_frame *frame)
+static void session_begin(struct dcf_frame *frame)
 {
 	struct dcf_session *session = frame->session;
 
 	if (!session || frame->request)
 		return;
-	if (!session_oldest(a, session))
+	if (!session->oldest) {
+		session->oldest = frame;
 		session->start = dcf_sequence(frame->bytes);
+	}
 	session->next = (dcf_sequence(frame->bytes) + 1) & (SEQUENCE_NUMBERS - 1);
 }
 
@@ -114,7 +107,7 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
 	address_sends(dcf, s);
 	frame->holders = 1;
-	session_begin(a, frame);
+	session_begin(frame);
 	a->queued++;
 	for (after = a->head; first && after && queue_goes_on(after);)
 		after = after->next; /* the current fragment is followed by the others of its MSDU */
@@ -148,7 +141,7 @@ void queue_end_after(struct dcf *dcf, struct dcf_station *s, struct access *a, s
 		a->tail = before;
 	f->next = NULL;
 	a->queued--;
-	session_move(a, f);
+	session_move(f, *at);
 	trace_end(dcf, s, f, why);
 	f->why = why;
 	queue_release(dcf, s->index, f);
@@ -179,6 +172,8 @@ void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly)
 		while ((f = a->head)) {
 			a->head = f->next;
 			f->next = NULL;
+			if (f->session)
+				f->session->oldest = NULL;
 			if (!quietly)
 				trace_end(dcf, s, f, DCF_REFUSED);
 			f->why = DCF_REFUSED;

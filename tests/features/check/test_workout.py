@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,26 +94,6 @@ def debug() -> Prepared:
     return debug_kernel()
 
 
-@pytest.fixture(scope="session")
-def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Seen]]:
-    """Put modules to work side by side."""
-
-    def run(*built: Module, cycles: int = CYCLES) -> list[Seen]:
-        folders = [tmp_path_factory.mktemp(module.name) for module in built]
-
-        def call(module: Module, folder: Path) -> processes.Call[list[Report]]:
-            early = module.path.parent.name in EARLY
-            search = FEW_ROUNDS if module.name in SOUND else NO_ROUNDS
-            return lambda parent: exercise(
-                debug, module, folder, cycles=cycles, progress=parent.report, one_is_enough=early, search=search
-            )
-
-        reports = processes.run_all(list(map(call, built, folders)))
-        return [Seen(*each) for each in zip(built, folders, reports, strict=True)]
-
-    return run
-
-
 def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
     """Return the modules of a folder, by name, built for the debug kernel."""
     target = build.debug_target(debug.kernel)
@@ -130,17 +109,39 @@ def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
     return {name: Path(path) for name, path in build.modules_in(kept).items()}
 
 
-@pytest.fixture(scope="session")
-def seen(debug: Prepared, work_out: Callable[..., list[Seen]]) -> dict[str, Seen]:
-    """The workouts of all of them, and of one of them twice."""
+def built_all(debug: Prepared) -> dict[str, Module]:
     broken, ours = (built_once(debug, source) for source in (BROKEN, TC_MODULES))
     built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in broken.values()}
     built |= {name: examine(ours[name]) for name in SOUND}
-    built = {"again": built["use_after_free"], "use_after_free": built.pop("use_after_free"), **built}
-    return dict(zip(built, work_out(*built.values()), strict=True))
+    return {"again": built["use_after_free"], "use_after_free": built.pop("use_after_free"), **built}
 
 
-@pytest.mark.parametrize("folder", PLANTED)
+def built_alone(debug: Prepared, name: str) -> Module:
+    [path] = built_once(debug, BROKEN / name).values()
+    return examine(path, (BROKEN / name).glob("*.c"))
+
+
+@pytest.fixture(scope="session")
+def seen(request: pytest.FixtureRequest, debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+    """The workouts of all, side by side, and of one of them twice; or of those only that the selected tests name."""
+    tests = [item for item in request.session.items if "seen" in getattr(item, "fixturenames", ())]
+    named = [PLANTED.keys() & {*item.callspec.params.values()} if hasattr(item, "callspec") else () for item in tests]
+    built = {name: built_alone(debug, name) for [name] in named} if all(named) else built_all(debug)
+    folders = [tmp_path_factory.mktemp(name) for name in built]
+
+    def call(name: str, folder: Path) -> processes.Call[list[Report]]:
+        module, early, search = built[name], name in EARLY, FEW_ROUNDS if name in SOUND else NO_ROUNDS
+        return lambda parent: exercise(
+            debug, module, folder, cycles=CYCLES, progress=parent.report, one_is_enough=early, search=search
+        )
+
+    reports = processes.run_all(list(map(call, built, folders)))
+    return dict(zip(built, map(Seen, built.values(), folders, reports), strict=True))
+
+
+@pytest.mark.parametrize(
+    "folder", [pytest.param(name, marks=[pytest.mark.quick] * (name == "beyond_private")) for name in PLANTED]
+)
 def test_a_planted_mistake_is_caught_and_named(seen, folder):
     """With the function that made it, the seed that shows it again, and what the kernel said."""
     name, where = PLANTED[folder]
@@ -272,7 +273,6 @@ def test_a_refused_unload_counts_the_references(seen):
     assert [report.stage for report in seen["refused_unload"].reports] == [Stage.LOAD, Stage.WORKOUT]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_module_has_no_findings(seen, name):
     """And all of the workout happened to it."""

@@ -11,6 +11,7 @@ Their difference gives the CPU time of one more second. The time of a short run 
 """
 
 import sys
+import time
 from collections.abc import Mapping
 from functools import partial
 from itertools import product
@@ -24,8 +25,10 @@ from benchmarks.aggregates import MODES
 from benchmarks.compare import build_peer, output, timed
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.lab import Lab
+from emulation.play.player import play_all
+from emulation.play.progress import Progress
 from emulation.play.run import Task, name_of
-from emulation.play.session import play_with_progress, provide
+from emulation.play.session import failures, progress_bar, provide
 from emulation.specification import Specification, specify
 from topologies import Application, wlan
 
@@ -112,7 +115,8 @@ def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
 def here(lab: Lab, scenario: Scenario, seed: int) -> dict[str, float]:
     with scratch("bench") as runs:
         task = Task(specification(scenario, seed))
-        took = timed(lambda: play_with_progress(lab, [task], Path(runs)))
+        with failures():
+            took = timed(lambda: play_all(lab, [task], Path(runs)))
         return {"mbps": goodput(scenario, Path(runs) / name_of(task)), **took._asdict()}
 
 
@@ -120,13 +124,18 @@ def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
     """Return goodput, wall time and CPU time of each seed, by scenario and program. `short_cpu` is of the short run."""
     lab = provide()
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
-    with scratch("bench") as name:
+    progress = Progress([1.0] * len(scenarios()) * seeds, time.monotonic)  # each takes about as long
+    with scratch("bench") as name, progress_bar(len(progress.done), air=False) as tell:
         programs = {PEER: partial(there, build_peer(Path(name), "ht")), OURS: partial(here, lab)}
-        for scenario in scenarios():
-            of = found[str(scenario)] = {PEER: [], OURS: []}
-            for seed, (program, run) in product(range(1, seeds + 1), programs.items()):
+        for number, (scenario, seed) in enumerate(product(scenarios(), range(1, seeds + 1))):
+            of = found.setdefault(str(scenario), {PEER: [], OURS: []})
+            for part, (program, run) in enumerate(programs.items()):
+                progress.update(number, part / len(programs))
+                tell(progress)
                 long, short = run(scenario, seed), run(scenario._replace(seconds=SHORT_S), seed)
                 of[program].append({**long, "seconds": scenario.seconds, "short_cpu": short["cpu"]})
+            progress.update(number, 1.0)
+            tell(progress)
     return found
 
 

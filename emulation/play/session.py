@@ -145,8 +145,9 @@ def play_with_progress(
 
 
 @contextmanager
-def progress_bar(runs: int) -> Iterator[Callable[[Progress], None]]:
-    """Provide a function that shows the progress of this many runs: a bar on a terminal, or lines."""
+def progress_bar(runs: int, air: bool = True) -> Iterator[Callable[[Progress], None]]:
+    """Provide a function that shows the progress of this many runs: a bar on a terminal, or lines. `air`: durations are
+    those of the air."""
     if not sys.stderr.isatty():
 
         def tell(progress: Progress) -> None:
@@ -159,7 +160,8 @@ def progress_bar(runs: int) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
+    columns = (TextColumn("{task.description}"), BarColumn(),
+               *([TextColumn("{task.fields[air]:.0f} s of air")] if air else []),
                MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))  # fmt: skip
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("running", total=runs, air=0.0, left="")

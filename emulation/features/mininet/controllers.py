@@ -65,8 +65,6 @@ class Controller(Node):
         cargs = self.cargs % self.port if "%" in self.cargs else self.cargs
         if self.learns and not any(node.params.get("protocols") for node in self.net.values()):
             cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
-        if self.learns:
-            cargs = f"--normal {cargs}"  # flows that follow a station to another access point
         os.makedirs(ovs.FOLDER, exist_ok=True)  # without a switch it is not there
         log = f"{tempfile.gettempdir()}/{self.name}.log"
         self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")

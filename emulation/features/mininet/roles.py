@@ -233,6 +233,19 @@ class OpenFlow(Bridge):
         known = ",".join(f"@c{number}" for number in range(len(targets)))
         self.lane.switch.start(*words, "--", "set", "bridge", self.name, f"controller=[{known}]")
         select.select([], [], [], CONNECTED_S)
+        if any(each.learns for each in chosen):
+            self.learn()
+
+    def learn(self) -> None:
+        """Forward as bridges do what no flow matches. The controller's own flows would not follow a station to another
+        port, and setting them up takes a hundred system calls of the daemon for each packet. Flows of priority 0 come
+        first, so this flow is in the next table, unless the versions of OpenFlow have no such miss."""
+        ofctl, flow = "ovs-ofctl", "priority=0,actions=normal"
+        if not self.protocols or re.search("OpenFlow1[12]", self.protocols):
+            self.must(ofctl, "-O", "OpenFlow11,OpenFlow12", "mod-table", self.name, "0", "continue")
+            self.must(ofctl, "-O", "OpenFlow11,OpenFlow12", "add-flow", self.name, f"table=1,{flow}")
+        else:
+            self.must(ofctl, "-O", self.protocols, "add-flow", self.name, flow)
 
     def stop(self, deleteIntfs: bool = False) -> None:
         """Remove the bridge, until `start`."""

@@ -70,6 +70,26 @@ def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):
     assert any("c0: no controller answers at 127.0.0.1:6653" in line for line in lines)
 
 
+LEARNING = """
+from functools import partial
+from mininet.net import Mininet
+from mininet.node import Controller, OVSSwitch
+from mininet.topo import SingleSwitchTopo
+for protocols in "", "OpenFlow13":
+    net = Mininet(SingleSwitchTopo(3), switch=partial(OVSSwitch, protocols=protocols), controller=Controller)
+    net.start()
+    h1, h2, h3 = net.hosts
+    h1.cmd("ping -c 20 -i 0.1", h2.IP())
+    print("overheard", h3.cmd("cat /sys/class/net/h3-eth0/statistics/rx_packets"))
+    net.stop()
+"""
+
+
+def test_switches_that_learn_send_a_packet_to_its_port_only(stage):
+    heard = [int(line.split()[1]) for line in stage.play(LEARNING) if line.startswith("overheard")]
+    assert len(heard) == 2 and max(heard) <= 5  # an ARP request, and what comes before the switch knows
+
+
 @pytest.fixture
 def bare(monkeypatch):
     """A machine without Open vSwitch."""

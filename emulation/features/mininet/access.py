@@ -39,13 +39,12 @@ def master(intf: WIntf) -> Wlan:
         check_passphrase(intf.passwd or None)
     except ValueError as error:
         raise Misuse(f"{intf.name}: passwd: {error}") from None
-    ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
     isolate = any(said.get(keyword) for keyword in ISOLATING)
     own: Wlan = {"users": users(intf)} if security == EAP else {}
     if intf.wds:
         own["wds"] = True
-    return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
+    return {"master": True, "ssid": intf.ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
             "isolate": isolate, "protection": int(intf.ieee80211w), **own}  # fmt: skip
 
 
@@ -76,13 +75,13 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}
     there = {
-        each: {**one, "ssid": intf.ssid} if intf.ssid in [more.ssid for more in each.more] else one
+        each: {**one, "ssid": intf.own_ssid} if intf.own_ssid in [more.ssid for more in each.more] else one
         for each, one in masters.items()
     }
     if linked and not moving:
         there = {linked: there[linked]}
-    elif not linked and intf.ssid:
-        there = {each: one for each, one in there.items() if one["ssid"] == intf.ssid} or there
+    elif not linked and intf.own_ssid:
+        there = {each: one for each, one in there.items() if one["ssid"] == intf.own_ssid} or there
     first = linked or min(there, key=lambda each: intf.node.get_distance_to(each.node))
     networks: dict[str, Wlan] = {}
     for one in (there[first], *(one for each, one in there.items() if each is not first)):

@@ -144,7 +144,7 @@ class WIntf(Intf):
         self.mode = mode_of(name, params.get("mode") or "g")
         self.channel = params.get("channel") or usual_channel(self.mode, params)
         check_freq(name, self.mode, self.channel, params)
-        self.ssid = params.get("ssid") or ""
+        self.own_ssid = params.get("ssid") or ""  # that the script gave it
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
         self.ieee80211w = str(params.get("ieee80211w") or 0)
         if self.ieee80211w not in ("0", "1", "2"):
@@ -157,6 +157,18 @@ class WIntf(Intf):
         self.role = ""  # on its link, set by `link`
         self.wds = False  # whether an access point takes clients with four addresses
         self.more: list[Virtual] = []  # further networks of an access point
+
+    @property
+    def ssid(self) -> str:
+        """The name of its network; of a client that is connected, its access point's."""
+        ap = self.associatedTo
+        if isinstance(ap, WIntf):
+            return ap.ssid
+        return self.own_ssid or (f"{self.node.name}-ssid" if self.role == "master" else "")
+
+    @ssid.setter
+    def ssid(self, ssid: str) -> None:
+        self.own_ssid = ssid
 
     @property
     def freq(self) -> float:

@@ -291,7 +291,7 @@ class Medium:
             mine = node.wintf()
             near = [
                 each.node for each in self.radios()
-                if each.node is not node and each.role == mine.role and each.ssid == mine.ssid
+                if each.node is not node and each.role == mine.role and each.own_ssid == mine.own_ssid
             ]  # fmt: skip
             other = min(near, key=node.get_distance_to, default=None)
         if other is None:

@@ -283,7 +283,7 @@ def test_nodes_that_share_a_centre(installed):
 
 @pytest.mark.parametrize("method", [(), ("llf",)], ids=["range", "llf"])
 def test_associations(stage, method):
-    assert stage.play("associations", *method) == ["ap1 2 ap2 2", "sta1 on ap2-wlan1", "sta1 on none"]
+    assert stage.play("associations", *method) == ["ap1 2 ap2 2", "sta1 on ap2-wlan1 ssid-ap2", "sta1 on none none"]
 
 
 def test_vehicles(stage):
@@ -297,7 +297,7 @@ def test_a_session(stage):
         "iperfudp 1M sta2 sta2 x", "xterm sta1", "nonsense", "wait 2", "exit", "never",
     ]  # fmt: skip
     lines = stage.play("session", typed=typed)
-    assert lines[1:4] == ["available nodes are: ", "ap1 sta1 sta2", ""] and lines[-1] == "and on"
+    assert lines[1:4] == ["available nodes are: ", "ap1 sta1 sta2", "lab"] and lines[-1] == "and on"
     assert any("1 packets transmitted, 1 received" in line for line in lines)
     assert "*** Results: 100% dropped (0/2 received)" in lines and "*** Unknown command: nonsense" in lines
     assert any("there are no terminals in a lane" in line for line in lines)

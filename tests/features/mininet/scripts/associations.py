@@ -23,12 +23,13 @@ def topology(method):
     net.build()
     sleep(5)
     print("ap1", len(ap1.wintfs[0].associatedStations), "ap2", len(ap2.wintfs[0].associatedStations))
+    on = net["sta1"].wintfs[0]
     net["sta1"].setPosition("100,50,0")
     sleep(10)
-    print("sta1 on", net["sta1"].wintfs[0].associatedTo or "none")
+    print("sta1 on", on.associatedTo or "none", on.ssid or "none")
     net["sta1"].setPosition("500,50,0")
     sleep(10)
-    print("sta1 on", net["sta1"].wintfs[0].associatedTo or "none")
+    print("sta1 on", on.associatedTo or "none", on.ssid or "none")
     net.stop()
 
 

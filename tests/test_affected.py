@@ -71,6 +71,7 @@ def test_who_is_touched_and_who_is_not(changed: str, some: set[str], none: set[s
     assert all((CHECKOUT / f"tests/{name}").is_file() for name in some | none)
 
 
+@pytest.mark.slow
 def test_each_file_of_tests_is_touched_by_itself() -> None:
     for file in reach().files.values():
         if is_test(file):

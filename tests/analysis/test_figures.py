@@ -97,10 +97,11 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     "no packet arrived": lambda path, n: figures.routes(path, {"one": (route(n), took(0))}, {}, 90.0),
     "collisions anywhere": lambda path, n: figures.collisions(path, lost(n, ".any"), anywhere=True),
 }
+FEW = ("in_flight", "goodput", "over cases", "routes")
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", DRAW)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in FEW)) for name in DRAW])
 def test_figure(name: str, tmp_path: Path) -> None:
     """A PNG; the same bytes again for the same result, others for another."""
     for at, n in enumerate((1, 1, 3)):
@@ -109,7 +110,7 @@ def test_figure(name: str, tmp_path: Path) -> None:
     assert first.startswith(b"\x89PNG") and first == again != other
 
 
-@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), pytest.param("pdf", b"%PDF", marks=pytest.mark.slow)])
 def test_for_print(form: str, magic: bytes, tmp_path: Path) -> None:
     """SVG and PDF, the same bytes again, too."""
     for folder in ("one", "two"):

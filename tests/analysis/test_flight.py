@@ -36,7 +36,7 @@ def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
     assert len(wanted) > 60 and {k for *_, k in wanted} == {Kind.TCP_DATA, Kind.TCP_ACK}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rts_above", [0, 100, 4000])
 def test_the_trace_gives_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
     """The air's own records and the capture, from which everything is derived again, give the same journeys."""

@@ -235,7 +235,7 @@ class Relay(Core):
             done = len(self.delivered)
 
 
-@pytest.mark.parametrize("rts_above", [FULL, PARTIAL, NONE])
+@pytest.mark.parametrize("rts_above", [PARTIAL, *(pytest.param(each, marks=pytest.mark.slow) for each in (FULL, NONE))])
 def test_agrees_with_the_core_on_the_studied_string(rts_above: int, tmp_path: Path) -> None:
     """Hidden terminals, exposed ones, retries and give-ups on a string of five: all counters agree, kind by kind."""
     core = Relay(rts_above + 1, rts_above, 12)

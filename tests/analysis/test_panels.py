@@ -25,7 +25,7 @@ def drawn(most: float, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-@pytest.mark.parametrize("most", [3, 19, 12_345_678])
+@pytest.mark.parametrize("most", [19, *(pytest.param(most, marks=pytest.mark.slow) for most in (3, 12_345_678))])
 @pytest.mark.parametrize("size", [(10, 7.0), (6, 5.0)])
 def test_all_is_inside_and_apart(most: float, size: tuple[float, float]) -> None:
     figure, axes = drawn(most, size)

@@ -63,6 +63,7 @@ def test_packets_know_what_became_of_them(sample: Sample, air: list[Any]) -> Non
         assert given_up[f"{limit} retry limit"] == (t.end["reason"] == reason).sum() > 0
 
 
+@pytest.mark.slow
 def test_the_documentations_tap(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
     """Five lines are enough to count."""
     page = (Path(__file__).parents[2] / "docs/python.md").read_text()
@@ -98,6 +99,7 @@ def test_a_stations_view(sample: Sample) -> None:
         next(frames(sample.folder, interface="sta9"))
 
 
+@pytest.mark.slow
 def test_only_what_is_asked_for(sample: Sample) -> None:
     retries = list(frames(sample.pcapng, lambda p: bool(p.FCfield.retry)))
     t = sample.trace

@@ -100,6 +100,7 @@ def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.Capt
     assert f"FAIL_DATA: module {given_up}, scapy {given_up - 1}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_live_counts(sample: Sample) -> None:
     """Packets as from an interface are counted like those of the file."""
     counted = compare.count(frames(sample.folder, interface="sta2"))

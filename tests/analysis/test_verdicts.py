@@ -305,7 +305,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize(("law", "most"), [("normal", 0.025), ("two outcomes", 0.03), ("exponential", 0.09)])
-@pytest.mark.parametrize("cases", [1, 4])
+@pytest.mark.parametrize("cases", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_verdicts_are_false_no_more_often_than_said(
     law: str, most: float, cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,9 @@ def test_colours(sample: Sample, of_stations: Path) -> None:
     assert colours["collision"] == spoilt.sum()
 
 
-@pytest.mark.parametrize("label", BUTTONS)
+@pytest.mark.parametrize(
+    "label", [pytest.param(label, marks=[pytest.mark.slow] * (label != "Collisions")) for label in BUTTONS]
+)
 def test_buttons(sample: Sample, of_stations: Path, label: str) -> None:
     """Each shows what its label says."""
     t = sample.trace

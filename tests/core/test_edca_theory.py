@@ -105,11 +105,10 @@ def saturate(
 @pytest.mark.parametrize(
     "stations",
     [
-        [(VO,), (VO,), (VI,), (VI,), (BE,), (BE,), (BK,), (BK,)],
-        [(BE,)] * 5 + [(BK,)] * 5,
-        [(VO, VI, BE, BK)] * 6,
+        pytest.param([(VO,), (VO,), (VI,), (VI,), (BE,), (BE,), (BK,), (BK,)], id="one each"),
+        pytest.param([(BE,)] * 5 + [(BK,)] * 5, id="AIFS", marks=pytest.mark.slow),
+        pytest.param([(VO, VI, BE, BK)] * 6, id="all in each", marks=pytest.mark.slow),
     ],
-    ids=["one each", "AIFS", "all in each"],
 )
 def test_saturation_throughput_by_category(stations: Stations) -> None:
     """802.11a, frames of 1028 B at 54 Mb/s: within 2 %, and the noise of a short run. With CWs as small as the default

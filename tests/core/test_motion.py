@@ -162,6 +162,7 @@ def test_who_comes_running_is_heard_as_soon_as_it_is_there(speed: int) -> None:
         assert [rx.id for rx in air.rx] == [5, 6]
 
 
+@pytest.mark.slow
 def test_work_grows_with_those_around() -> None:
     """Four times the stations on four times the area: each has as many neighbours, and a frame costs as many
     distances."""

@@ -174,6 +174,7 @@ def test_same_frames_as_ns2_sends(name: str, tmp_path: Path) -> None:
     assert_alike(play(LARGE[name], draws), theirs)
 
 
+@pytest.mark.slow
 @needs_ns2
 def test_each_rule_is_one_of_ns2s(tmp_path: Path) -> None:
     """Without it, frames differ."""

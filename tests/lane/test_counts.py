@@ -81,6 +81,7 @@ def cells(table: dict[str, Any]) -> dict[str, list[str]]:
     return {name: values for name, *values in table["rows"]}
 
 
+@pytest.mark.quick
 def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list[Run]) -> None:
     """In the output and in the report; and none for other kinds."""
     reported = cells(content(report_again(folder))[0]["tables"][0])
@@ -106,6 +107,7 @@ def test_without_tcp_nothing_is_reported_on_segments_in_flight(tmp_path: Path) -
     assert not [chart for chart in content(report_again(where))[0]["charts"] if "in flight" in chart["title"]]
 
 
+@pytest.mark.quick
 def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
     """In the report and in collisions.png; the parts add up to the total."""
     made = report_again(folder)
@@ -121,7 +123,6 @@ def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
         )
 
 
-@pytest.mark.quick
 def test_taps_and_scapy(folder: Path, runs: list[Run]) -> None:
     for run in runs:
         counters = [station.counters for station in run.stations]

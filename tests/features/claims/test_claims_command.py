@@ -73,7 +73,6 @@ def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
     assert "rts-cts, C4b: No >> Full, segments in flight, mean: 1." in again.stdout
 
 
-@pytest.mark.quick
 @pytest.mark.lane
 def test_nothing_is_lost_when_it_is_stopped(tmp_path: Path) -> None:
     """Neither at Ctrl-C nor when the time is up, which is at once here."""

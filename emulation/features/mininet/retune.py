@@ -4,6 +4,7 @@ the kernel's interface. Interfaces of hostapd or wpa_supplicant raise Misuse."""
 
 from __future__ import annotations
 
+import contextlib
 import select
 from itertools import permutations
 from typing import Any
@@ -14,6 +15,7 @@ from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.modes import MODES, WIDTH, freq_of, mode_of
 from emulation.features.mininet.refusals import check, refuse
 from emulation.lane.errors import Misuse
+from emulation.lane.interfaces.radio import Interface
 from emulation.lane.links import adhoc, wlan
 from emulation.lane.links.infrastructure import Client
 from emulation.plan.ht import FORMATS as ht_modes
@@ -78,9 +80,11 @@ def retune(intf: WIntf, role: str) -> None:
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
         wlan.leave(lane)
         busy["client"] = wlan.IDLE
+    keep_ip6(lane, True)
     lane.switch(on=False)
     lane.set_type(TYPES[role])
     lane.switch(on=True)
+    keep_ip6(lane, False)
     if lane.plan["rates"] and role != MANAGED:
         lane.set_rate_mask(lane.plan["rates"], freq)
     basic = next(made["basic_rates"] for made in intf.node.net.lab.plan["links"] if "basic_rates" in made)
@@ -93,6 +97,13 @@ def retune(intf: WIntf, role: str) -> None:
             lane.join_mesh(intf.ssid, freq, BEACON_TU, basic)
         elif role == "ocb":
             lane.join_ocb(freq)
+
+
+def keep_ip6(lane: Interface, keep: bool) -> None:
+    """Have an interface keep its IPv6 addresses when it goes down, as it does with those of IPv4, or not."""
+    path = f"/proc/sys/net/ipv6/conf/{lane.name}/keep_addr_on_down"
+    with lane.node, contextlib.suppress(FileNotFoundError), open(path, "w") as file:  # not there without IPv6
+        file.write(f"{keep:d}")
 
 
 def meet(intf: WIntf, freq: int) -> None:

@@ -56,7 +56,10 @@ def example() -> experiments.Study:
 
 
 STUDIES = [*map(experiments.find, experiments.names()), example()]
-each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+MANY = {"testbed-windows"}  # runs
+each = pytest.mark.parametrize(
+    "study", [pytest.param(one, id=one.name, marks=[pytest.mark.slow] * (one.name in MANY)) for one in STUDIES]
+)
 
 
 @functools.cache

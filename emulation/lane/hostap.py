@@ -36,7 +36,7 @@ class Program:
     def __init__(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> None:
         from subprocess import DEVNULL, PIPE, STDOUT
 
-        self.node, self.name = node, program
+        self.node, self.name, self.arguments = node, program, arguments
         self.lines: list[tuple[int, str]] = []
         file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # one for each radio
         with open(file, "w") as config:

@@ -101,6 +101,21 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     }  # fmt: skip
 
 
+def let_roam(net: Any) -> None:
+    """In a running network, let stations join other access points as they move. Raises OSError or NetlinkError."""
+    masters = {intf: intf.lane.plan["wlan"] for intf in net.medium.radios() if intf.role == MASTER}
+    for intf in net.medium.radios():
+        lane: Any = intf.lane
+        before = lane.plan.get("wlan", {})
+        if before.get("client", IDLE) == IDLE:
+            continue
+        after = client(intf, masters, moving=True, roam_dbm=before["roam_dbm"])
+        if any(before[what] != after[what] for what in ("client", "networks")):
+            with net.lab.halted() as loop:
+                lane.plan["wlan"] = after
+                net.lab.link_of(lane).restart(lane, loop)
+
+
 def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> None:
     """Set `wlan` of each interface on a link with access points, and the access points that it may receive."""
     of_link = {link["name"]: link for link in plan["links"]}

@@ -14,6 +14,7 @@ from itertools import cycle, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from emulation.features.mininet.access import let_roam
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.node import Node, Position, place
 from emulation.features.mininet.refusals import check, note, numeric
@@ -239,9 +240,7 @@ class Mobility:
     def go_on(self, paths: dict[str, list[Waypoint]]) -> None:
         """In a running network, move nodes from now on. Raises Misuse or OSError."""
         if paths and self.net.lab:
-            note(
-                "nodes start to move in a running network: a station that did not move before net.build() does not roam"
-            )
+            let_roam(self.net)
             self.net.lab.go(paths)
             self.stages.clear()
 

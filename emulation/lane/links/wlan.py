@@ -12,6 +12,7 @@ join. An interface with `master` is an access point; `more` has its further netw
 from __future__ import annotations
 
 import errno
+import select
 
 from emulation.lane import links
 from emulation.lane.interfaces.radio import FREQ, MAC, SSID
@@ -36,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from emulation.lane import hostap
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
@@ -122,7 +124,8 @@ class Link(infrastructure.Link):
         settings, ap_settings = interface.plan["wlan"], self.settings_of(ap)
         if settings["client"] == Client.WPA_SUPPLICANT:
             self.select(interface, ap)
-            program = next(one for one in self.programs.running if one.node is interface.node)
+            program = self.supplicant(interface)
+            assert program
             if ap.MAC() not in interface.peers():
                 self.programs.wait(program, lambda line: JOINED in line, JOINING_S)
             return
@@ -136,6 +139,22 @@ class Link(infrastructure.Link):
         with interface.receiving_events():
             interface.tune(CONNECT, *wanted, *elements, what=f"connect to {ap.name}")
             interface.wait([CONNECT], f"connect to {ap.name}", JOINING_S)
+
+    def supplicant(self, interface: Interface) -> hostap.Program | None:
+        """Return the interface's wpa_supplicant."""
+        mine = (one for one in self.programs.running if interface.name in one.arguments)
+        return next(mine, None)
+
+    def restart(self, interface: Interface, loop: Loop) -> None:
+        """Let wpa_supplicant connect a client from now on, by its new settings. Raises NetlinkError or OSError."""
+        if old := self.supplicant(interface):
+            self.programs.running.remove(old)
+            loop.forget(old.output)
+            old.stop()
+        else:
+            leave(interface)
+        self.start_supplicant(interface)
+        loop.watch(self.programs.running[-1].output, select.EPOLLIN, self.programs.running[-1].read)
 
     def select(self, interface: Interface, ap: Interface) -> None:
         """Select this access point in wpa_supplicant, which then connects by itself. Raises OSError."""

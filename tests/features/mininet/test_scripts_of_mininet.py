@@ -531,7 +531,8 @@ def test_a_running_network_gets_more(stage):
     lines = [line for line in stage.play("late") if "***" not in line and "->" not in line]
     assert lines == [
         "lost 0 10.0.0.3 10.0.0.99 ['h2-eth0']", "rtt 20", "cut 100 0",
-        "there ['sta1', 'sta2', 'ap1', 's1', 's2', 'h2']", "moved [60, 0, 0] (20.0, 0.0, 0.0)",
+        "there ['sta1', 'sta2', 'ap1', 'ap2', 's1', 's2', 'h2']", "moved [110, 0, 0] (20.0, 0.0, 0.0)",
+        "roamed ap2-wlan1 0",
     ]  # fmt: skip
 
 

@@ -8,7 +8,8 @@ section 6.4.1: the difference between the delays of consecutive arrivals, smooth
 from __future__ import annotations
 
 from array import array
-from operator import lt, sub
+from bisect import bisect_left, bisect_right
+from operator import lt
 
 from traffic.spread import spread
 
@@ -64,22 +65,35 @@ class Datagrams:
                 if 0 <= number < len(self.sent_ns):
                     self.arrive(number, at_ns, over)
             return
-        # The usual case, and the same without a call for each.
-        delays_ns = list(map(sub, times_ns, map(self.sent_ns.__getitem__, numbers)))
-        if last - first + 1 == len(numbers):
-            self.delay_ns[first : last + 1] = array("q", delays_ns)
-        else:
-            for number, delay_ns in zip(numbers, delays_ns, strict=True):
-                self.delay_ns[number] = delay_ns
-        row_ns = delays_ns if self.before_ns is None else [self.before_ns, *delays_ns]
-        jitter_ns, jitters_ns = self.jitter_ns, self.jitters_ns
-        for change_ns in map(abs, map(sub, row_ns[1:], row_ns)):
-            jitter_ns += (change_ns - jitter_ns) / 16
-            jitters_ns += jitter_ns
-        self.before_ns, self.jitter_ns, self.jitters_ns = delays_ns[-1], jitter_ns, jitters_ns
+        # The usual case, and the same without a call for each: many are sent at one time and arrive at one time.
+        place = 0
+        while place < len(numbers):
+            number, at_ns = numbers[place], times_ns[place]
+            after = bisect_right(self.sent_ns, self.sent_ns[number], number, last + 1)
+            end = min(bisect_left(numbers, after, place), bisect_right(times_ns, at_ns, place))
+            self._arrive_alike(numbers[place:end], at_ns)
+            place = end
         self.highest, self.last_ns = last, times_ns[-1]
         self.arrived, self.hops = self.arrived + len(numbers), self.hops + sum(hops)
-        self.since = [self.since[0] + len(numbers), self.since[1] + sum(delays_ns)]
+
+    def _arrive_alike(self, numbers: list[int], at_ns: int) -> None:
+        """Record the delay of new ones that were sent at one time, in order, and arrive at one time."""
+        first, last, count = numbers[0], numbers[-1], len(numbers)
+        delay_ns = at_ns - self.sent_ns[first]
+        if last - first + 1 == count:
+            self.delay_ns[first : last + 1] = array("q", (delay_ns,)) * count
+        else:
+            for number in numbers:
+                self.delay_ns[number] = delay_ns
+        jitter_ns, jitters_ns = self.jitter_ns, self.jitters_ns
+        if self.before_ns is not None:
+            jitter_ns += (abs(delay_ns - self.before_ns) - jitter_ns) / 16
+            jitters_ns += jitter_ns
+        for _ in range(count - 1):
+            jitter_ns -= jitter_ns / 16
+            jitters_ns += jitter_ns
+        self.before_ns, self.jitter_ns, self.jitters_ns = delay_ns, jitter_ns, jitters_ns
+        self.since = [self.since[0] + count, self.since[1] + delay_ns * count]
 
     def waiting_s(self, now_ns: int) -> float | None:
         """Return how long data sent after the last arrival has been under way, s; None if nothing was sent."""
@@ -112,6 +126,6 @@ class Datagrams:
             "duplicates": self.duplicates,
             "reordered": self.reordered,
             "hops_mean": self.hops / self.arrived if self.arrived else None,
-            "delay_ms": spread(delay_ns / 1e6 for delay_ns in self.delay_ns if delay_ns != MISSING),
+            "delay_ms": spread([delay_ns / 1e6 for delay_ns in self.delay_ns if delay_ns != MISSING]),
             "jitter_ms": self.jitters_ns / between / 1e6 if between > 0 else None,
         }

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import select
 import socket
 import struct
 import time
 from array import array
+from math import gcd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal
 
     from traffic.loop import Loop
 
@@ -31,9 +34,10 @@ MOST = 64
 NUMBER, NO_NUMBER = 8, -1  # bytes of a number
 # struct mmsghdr, iovec, sockaddr_in and cmsghdr of x86-64
 HEAD = struct.Struct("=QI4xQQQQi4xI4x")  # name and its length, iovecs and their number, control and its length, flags
-PARTS_AT, LENGTH_AT = 24, 56  # the number of iovecs, and the length of the datagram, in a HEAD
-COUNT = struct.Struct("=Q")
+LENGTH_AT = 56  # the length of the datagram, in a HEAD
 PART = struct.Struct("=QQ")
+BYTES = struct.Struct("=Q")  # the second half of a PART
+UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 ADDRESS = struct.Struct("=H2s4s8x")
 CONTROL, CONTROL_AT = 24, 16  # bytes of one message with an int, and where that is
 STAMP, STAMP_AT = 32, 16  # the same of a struct timespec, which comes first
@@ -44,7 +48,7 @@ SOL_UDP, UDP_SEGMENT = 17, 103  # <linux/udp.h>
 FITS_NO_FRAME = errno.EINVAL, errno.EMSGSIZE  # the kernel combines no datagrams that it has to fragment; 6.1, 6.12
 TOGETHER_MOST, TOGETHER_BYTES = 64, 65_507  # UDP_MAX_SEGMENTS of Linux 6.1; the largest datagram
 
-READ_MOST = 256
+READ_MOST = 1024
 READ_BUFFER = 1 << 24  # bytes; only a flow that grows 25-fold between two reads fills it
 SOONEST_NS, LATEST_NS = SECOND // 1000, SECOND // 4  # between two reads
 
@@ -53,26 +57,58 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 class _Calls:
     """The arguments of calls for `count` datagrams, in memory that stays where it is. Each datagram has a place for its
-    number and one for `control` bytes of control data; all share the `rest`. The kernel gets `together` of them as
-    one."""
+    number and one for `control` bytes of control data; all share the `rest`."""
 
-    def __init__(
-        self, count: int, rest: int = 0, name: bytes = b"", control: int = 0, together: int = 1
-    ) -> None:  # fmt: skip
+    def __init__(self, count: int, rest: int = 0, name: bytes = b"", control: int = 0) -> None:
         self.numbers, self.rest, self.name = bytearray(count * NUMBER), bytearray(rest), bytearray(name)
         self.control = bytearray(count * control)
         numbers, shared, to, data = map(_at, (self.numbers, self.rest, self.name, self.control))
         self.parts = bytearray(
             b"".join(PART.pack(numbers + i * NUMBER, NUMBER) + PART.pack(shared, rest) for i in range(count))
         )
-        parts, self.parts_each = _at(self.parts), 2 if rest or together > 1 else 1
+        parts = _at(self.parts)
         self.fresh = b"".join(
-            HEAD.pack(to, len(name), parts + i * 2 * PART.size, self.parts_each * together, data + i * control, control,
-                      0, 0)
-            for i in range(0, count, together)
-        )  # fmt: skip
+            HEAD.pack(to, len(name), parts + i * 2 * PART.size, 2 if rest else 1, data + i * control, control, 0, 0)
+            for i in range(count)
+        )
         self.heads = bytearray(self.fresh)
         self.at = ctypes.c_void_p(_at(self.heads))
+
+    def number(self, first: int, count: int) -> int:
+        """Number `count` datagrams from `first`; return how many messages they are."""
+        self.numbers[: count * NUMBER] = array("Q", range(first, first + count)).tobytes()
+        return count
+
+
+class _Batches:
+    """The same for `count` datagrams of `size` bytes that lie one after another. The kernel gets `together` as one: it
+    copies them page by page."""
+
+    def __init__(self, count: int, size: int, name: bytes, together: int) -> None:
+        self.size, self.together, self.name = size, together, bytearray(name)
+        self.data, unit = bytearray(count * size), gcd(size, NUMBER)
+        self.units, self.unit = memoryview(self.data).cast(UNITS[unit]), UNITS[unit]
+        self.each, self.stride = NUMBER // unit, size // unit
+        at, first = _at(self.data), range(0, count, together)
+        self.parts = bytearray(b"".join(PART.pack(at + i * size, together * size) for i in first))
+        to, parts = _at(self.name), _at(self.parts)
+        self.heads = bytearray(
+            b"".join(HEAD.pack(to, len(name), parts + i * PART.size, 1, 0, 0, 0, 0) for i in range(len(first)))
+        )
+        self.at, self.last = ctypes.c_void_p(_at(self.heads)), 0
+
+    def number(self, first: int, count: int) -> int:
+        numbers = memoryview(array("Q", range(first, first + count))).cast("B").cast(self.unit)
+        for unit in range(self.each):
+            self.units[unit : count * self.stride : self.stride] = numbers[unit :: self.each]
+        self._resize(self.together)
+        self.last = (count - 1) // self.together
+        self._resize(count - self.last * self.together)
+        return self.last + 1
+
+    def _resize(self, datagrams: int) -> None:
+        """Set how many datagrams the last message has."""
+        BYTES.pack_into(self.parts, self.last * PART.size + BYTES.size, datagrams * self.size)
 
 
 def _at(of: bytearray) -> int:
@@ -96,26 +132,24 @@ class Sender:
 
     def _combine(self, number: int) -> None:
         self.number, self.combined = number, number == 1
-        self.calls = _Calls(self.count, self.size - NUMBER, self.name, together=number)
+        self.calls: _Calls | _Batches = (
+            _Calls(self.count, self.size - NUMBER, self.name)
+            if number == 1
+            else _Batches(self.count, self.size, self.name, number)
+        )
 
     def send(self, of: socket.socket, first: int, count: int) -> int:
         """Send `count` of them, numbered from `first`; return how many the socket took. Raises OSError if it took
         none."""
-        calls, (whole, rest) = self.calls, divmod(count, self.number)
         if not self.combined:
             of.setsockopt(SOL_UDP, UDP_SEGMENT, self.size)
             self.combined = True
-        calls.numbers[: count * NUMBER] = array("Q", range(first, first + count)).tobytes()
-        if rest:
-            COUNT.pack_into(calls.heads, whole * HEAD.size + PARTS_AT, calls.parts_each * rest)
+        messages = self.calls.number(first, count)
         try:
-            return min(_checked(libc.sendmmsg(of.fileno(), calls.at, whole + (rest > 0), 0)) * self.number, count)
+            return min(_checked(libc.sendmmsg(of.fileno(), self.calls.at, messages, 0)) * self.number, count)
         except OSError as error:
             if error.errno not in FITS_NO_FRAME or self.number == 1:
                 raise
-        finally:
-            if rest:
-                calls.heads[:] = calls.fresh
         of.setsockopt(SOL_UDP, UDP_SEGMENT, 0)
         self._combine(1)
         return self.send(of, first, count)
@@ -149,11 +183,19 @@ class Receiver:
 
     def _times(self, count: int) -> list[int]:
         now_ns = time.monotonic_ns()
-        if not self.stamps:
+        if not self.stamps or not count:
             return [now_ns] * count
         ahead_ns = time.time_ns() - now_ns
         seconds, ns = (each[:count].tolist() for each in self.stamps)
+        if seconds.count(seconds[0]) == count:
+            return list(map((seconds[0] * SECOND - ahead_ns).__add__, ns))
         return [second * SECOND + part - ahead_ns for second, part in zip(seconds, ns, strict=True)]
+
+
+@functools.cache
+def _late_receiver() -> Receiver:
+    """Return the receiver of all that read late: what it returns is not in its memory."""
+    return Receiver(READ_MOST, True)
 
 
 class LateReader:
@@ -161,7 +203,7 @@ class LateReader:
 
     def __init__(self, loop: Loop, of: socket.socket, arrive: Callable[[Arrivals], None]) -> None:
         self.loop, self.of, self.arrive = loop, of, arrive
-        self.receiver, self.interval_ns = Receiver(READ_MOST, True), SOONEST_NS
+        self.receiver, self.interval_ns = _late_receiver(), SOONEST_NS
         of.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         of.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, READ_BUFFER)
         self.wait()

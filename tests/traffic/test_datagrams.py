@@ -41,12 +41,12 @@ def test_those_out_of_order_and_those_that_come_twice() -> None:
 )
 def test_many_at_once_count_as_each_alone(at_once: list[tuple[int, int]], odd: list[int]) -> None:
     """Also those that come out of order, twice, or that nobody sent."""
-    one, many = (of(list(range(0, 60, 3)), []) for _ in range(2))
+    one, many = (of([number // 3 * 9 for number in range(20)], []) for _ in range(2))
     batches = [list(range(first, first + count)) for first, count in at_once] + [odd]
     for at, numbers in enumerate(batches):
-        now_ns = (100 + at) * MS
-        many.arrive_many(numbers, [1 + n % 3 for n in numbers], [now_ns] * len(numbers))
-        for number in numbers:
+        times_ns = [(100 + 3 * at + place // 2) * MS for place in range(len(numbers))]
+        many.arrive_many(numbers, [1 + n % 3 for n in numbers], times_ns)
+        for number, now_ns in zip(numbers, times_ns, strict=True):
             if 0 <= number < 20:
                 one.arrive(number, now_ns, 1 + number % 3)
     assert vars(many) == vars(one)

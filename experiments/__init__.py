@@ -43,6 +43,7 @@ RTS_PHRASES = {
     "partial": "with RTS/CTS before TCP data only",
     "none": "without RTS/CTS",
 }
+MANY = 12  # runs of which a paper compares means, and not the ratios of single runs
 NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 
 
@@ -100,6 +101,11 @@ class Study:
             if not is_path(path) and path not in self.reckoned:
                 raise ValueError(f"a run has no quantity {path!r}")
 
+    @property
+    def means(self) -> bool:
+        """Whether the paper compares means of many runs."""
+        return self.repetition is not None and self.repetition[1] >= MANY
+
     def but(self, options: Options = MappingProxyType({}), quantities: Mapping[str, str] = MappingProxyType({}),
             **changes: Any) -> Study:  # fmt: skip
         """Return this study with these further options and quantities, and with other fields changed."""
@@ -121,12 +127,13 @@ class Study:
 @dataclass(frozen=True)
 class Cause:
     """A single change with which a claim holds that otherwise does not: `options` for the studies of a column, options
-    of some of their `variants` by name, and a description."""
+    of some of their `variants` and `cases` by name, and a description."""
 
     column: Column
     options: Options
     text: str
     variants: Mapping[str, Options] = field(default_factory=dict)
+    cases: Mapping[str, Options] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ STUDY = Study(
         "sack": {COUNT: 19, TIME: 18.4, GOODPUT: 2431},
         "vegas": {COUNT: 7, TIME: 10.3, GOODPUT: 3290},
     }},
+    repetition=(140, 1),
     column=Column.CONTROL,
     claims=[
         Claim("C43, timeouts", "Vegas has no more than NewReno, and NewReno fewer than SACK",

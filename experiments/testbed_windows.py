@@ -142,6 +142,7 @@ STUDY = Study(
     variants=WINDOWS,
     names={"free": "no limit", **{str(n): f"{n} MSS" for n in range(1, 7)}},
     quantities={GOODPUT: "goodput, kb/s", RTT: "SRTT, ms"},
+    repetition=(20, 3),
     column=Column.PUBLISHED,
     also={Column.TODAY: {"tcp": "cubic"}},
     claims=[

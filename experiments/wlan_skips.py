@@ -61,6 +61,7 @@ STUDY = Study(
         "queue_drops": "queue drops",
         "flows.0.tcp.rtos": "timeouts of flow1",
     },
+    repetition=(1000, 5),
     also={Column.PUBLISHED: {**NS2, "rto_min_ms": 1000}},
     claims=[
         Claim("C74", "two stations pick one slot in 3 % of cases, four in 17.6 %",

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 from analysis.tables import statistics
@@ -30,8 +30,11 @@ MOST_VALUES = 0.75  # share of a claim's published values that must agree indivi
 # A difference below this is no effect: of goodput, and of counts, times and windows. Where the paper says how large the
 # effect is, it is at most half of that. LITTLE_SHARE: above half of the seeds.
 LITTLE_GOODPUT, LITTLE, SHARE_OF_EFFECT, LITTLE_SHARE = 0.01, 0.05, 0.5, 0.1
+ORDERS = (">", ">=", "<", "<=")
 GOODPUT = ("goodput_kbps", "goodput_segments", "share")  # how the paths of what counts as goodput end
 FEWEST = 12  # runs of one side, over seeds and cases. The distribution of a mean of fewer may be far from normal.
+KNOWN = 12  # seeds from which the deviation between runs is known well enough to judge a paper's means by it
+SIGNIFICANT = NormalDist().inv_cdf(0.975)  # standard errors from which a difference is significant
 
 Scale = Callable[[float], float]  # maps a ratio to a distance
 Pairs = Sequence[tuple[float, float]]  # both sides of a check, by seed
@@ -43,6 +46,7 @@ class Verdict(Enum):
     REPRODUCED = "reproduced"
     IN_KIND = "reproduced in kind"
     NOT = "not reproduced"
+    NOISE = "within the paper's noise"
     OPEN = "open"
 
 
@@ -145,9 +149,17 @@ class Contrast:
             ">>": (factor * MUCH, math.inf), "<<": (0.0, factor / MUCH),
             "~": (factor * (1 - ALIKE), factor / (1 - ALIKE)), "=": (factor, factor),
         }[self.relation]  # fmt: skip
-        margin = little if self.relation in (">", "<", ">=", "<=") else 0.0
+        margin = little if self.relation in ORDERS else 0.0
         return Band(scale(least) if least else -math.inf, scale(most) if most < math.inf else math.inf,
                     self.relation in ("<", ">"), margin)  # fmt: skip
+
+    def effect(self, scale: Scale, ratio: float | None) -> float | None:
+        """Return the difference that the paper has, or up to which both sides are alike. `ratio`: that of the values
+        that the paper has for both sides, if it has these."""
+        if self.relation == "in":
+            low, high, *_ = self.published(scale)
+            return min(-low, high) if low < 0 < high else abs(low + high) / 2
+        return abs(scale(ratio)) if ratio and self.relation in ORDERS and self.checks[0].factor == 1 else None
 
     def number(self, scale: Scale) -> Band | None:
         """Return the paper's range with its tolerance. None if it has no number, or says that both are alike."""
@@ -173,22 +185,24 @@ class Found:
     ratios: Sequence[float]
     finding: Decision | None
     number: Decision | None
-    needs: float  # seeds that may decide it at this deviation; 0: decided; inf: never
+    needs: float  # seeds that may decide its finding, then its number, at this deviation; 0: decided; inf: never
     below: float | None = None  # the margin, if the finding is refuted as no side has more by that
+    effect: float | None = None  # the published difference, in the units of the estimate; None: not published
 
-    def noise(self, samples: int) -> float:
-        """Return the relative error of the mean ratio of this many samples, at most, in 95 % of cases, at this
-        deviation. nan if unknown."""
-        if self.ratio is None or self.estimate.samples < 2:
-            return math.nan
-        return math.expm1(statistics.t_quantile(0.975, samples - 1) * self.deviation / math.sqrt(samples))
+    def noise(self, runs: int) -> float | None:
+        """Return the least difference between the means of this many runs of each side that is significant (5 %, two
+        sides), in the units of the estimate. None if unknown. It uses the least deviation that our seeds leave possible
+        (95 %, one side), so it is rather too small."""
+        seeds = self.estimate.samples
+        if self.contrast.counts or seeds < KNOWN:
+            return None
+        least = math.sqrt((seeds - 1) / statistics.chi_square_quantile(0.95, seeds - 1))
+        return SIGNIFICANT * least * self.deviation / math.sqrt(runs)
 
-    def within(self, samples: int) -> bool:
-        """Return whether the mean of this many samples cannot distinguish the published number from no effect. Without
-        a published number, our estimate takes its place."""
-        scale = self.contrast.published(_log) if self.contrast.relation == "in" else None
-        apart = abs(scale.low + scale.high) / 2 if scale else abs(self.estimate.mean)
-        return apart < math.log1p(self.noise(samples))
+    def within(self, runs: int, effect: float | None = None) -> bool:
+        """Return whether the published difference, or else `effect`, is less than is significant in this many runs."""
+        apart, noise = self.effect or effect, self.noise(runs)
+        return apart is not None and noise is not None and apart < noise
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
@@ -234,6 +248,13 @@ def verdict(outcomes: Iterable[Outcome]) -> Verdict:
         return Verdict.OPEN
     numbers = {number for outcome in outcomes for number in outcome.numbers}
     return Verdict.REPRODUCED if numbers <= {Decision.CONFIRMED} else Verdict.IN_KIND
+
+
+def no_effect(outcomes: Sequence[Outcome]) -> float | None:
+    """Return the margin below which all missing effects are; None if one fails for another reason."""
+    refuted = [one.below for outcome in outcomes for one in outcome.found if one.finding is Decision.REFUTED]
+    known = [below for below in refuted if below]
+    return round(max(known), 4) if known and len(known) == len(refuted) else None
 
 
 def contrasts(checks: Iterable[Check]) -> list[Contrast]:
@@ -336,12 +357,12 @@ def _weigh(
     if contrast.spread:
         finding = None
     none = 0.0 in band[:2] and finding is Decision.REFUTED and abs(estimate.mean) + estimate.half_width <= band.little
+    spread = statistics.deviation(sample)
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Decision.OPEN]
+    needs = _needs(open_[0], estimate, spread, contrast, confidence) if open_ else 0.0
     return Found(
-        contrast, estimate, statistics.deviation(sample), p,
-        [_ratio(case, means) for case in cases],
-        finding, number, max((_needs(wanted, estimate, contrast.runs) for wanted in open_), default=0.0),
-        math.expm1(band.little) if none else None,
+        contrast, estimate, spread, p, [_ratio(case, means) for case in cases],
+        finding, number, needs, math.expm1(band.little) if none else None, contrast.effect(scale, effect),
     )  # fmt: skip
 
 
@@ -366,13 +387,18 @@ def _ratio(case: Pairs, means: bool) -> float:
     return fmean(a / b for a, b in case) if all(b for _, b in case) else math.nan
 
 
-def _needs(band: Band, estimate: statistics.Estimate, runs: int) -> float:
-    """Return the number of seeds that may decide: an interval's width falls with the root of that number. `runs`: of
-    one side in each seed."""
-    room, fewest = band.room(estimate.mean), math.ceil(FEWEST / runs)
+def _needs(band: Band, estimate: statistics.Estimate, spread: float, contrast: Contrast, confidence: float) -> float:
+    """Return the number of seeds at which an interval decides, if mean and deviation stay as they are. As Student's t
+    is wider than the normal distribution, z^2 / 2 more than that says."""
+    room, fewest = band.room(estimate.mean), math.ceil(FEWEST / contrast.runs)
     if math.isnan(estimate.half_width) or not estimate.half_width:
         return fewest if estimate.samples < fewest else math.inf
-    return max(fewest, estimate.samples * (estimate.half_width / room) ** 2) if room > 0 else math.inf
+    if room <= 0:
+        return math.inf
+    if contrast.counts:
+        return max(fewest, estimate.samples * (estimate.half_width / room) ** 2)
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    return max(fewest, (z * spread / room) ** 2 + z**2 / 2)
 
 
 def _log(ratio: float) -> float:

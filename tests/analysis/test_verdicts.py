@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analysis.tables import verdicts
+from analysis.tables import statistics, verdicts
 from analysis.tables.claims import MOSTLY, Check, Claim, Decision, Most, NotTested, Of
 from analysis.tables.statistics import Estimate
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict, contrasts, verdict, weigh
@@ -176,21 +176,49 @@ def test_what_was_not_run_is_reported() -> None:
 
 
 def test_how_many_seeds_may_decide() -> None:
-    """An interval as wide as four times its distance from the bound needs 16 times as many."""
+    """At their deviation: a third more seeds decide, and a third fewer do not."""
     wide = one(">", (1.0, 1.3, 1.15))
-    assert wide.needs == pytest.approx(3 * (wide.estimate.half_width / wide.estimate.mean) ** 2)
+    mean, spread = wide.estimate.mean, wide.deviation
+
+    def half_width(seeds: int) -> float:
+        return statistics.t_quantile(0.975, seeds - 1) * spread / math.sqrt(seeds)
+
+    assert half_width(round(4 / 3 * wide.needs)) < mean < half_width(round(2 / 3 * wide.needs))
     assert one(">", MORE).needs == 0
     none = one(">", (1 / 1.1, 1.0, 1.1))
-    assert none.needs == pytest.approx(3 * (none.estimate.half_width / math.log(1.05)) ** 2), "to exclude the margin"
+    assert half_width(round(4 / 3 * none.needs)) / spread < math.log(1.05) / none.deviation, "to exclude the margin"
 
 
-def test_how_far_a_paper_that_ran_as_much_may_be_off() -> None:
-    """Ratios that spread by 0.1 (as logarithms): of four runs' mean 3.182 * 0.1 / 2, by the table of Student's t."""
-    ratios = [math.exp(of) for of in (0.05 - 0.1, 0.05, 0.05 + 0.1)]
-    found = one("in", ratios, 1.04, 1.06)
-    assert found.noise(4) == pytest.approx(math.expm1(3.182 * 0.1 / 2), rel=0.001)
+def test_a_finding_that_is_open_counts_before_its_number() -> None:
+    """A verdict waits for the finding only. This one is clear, and how large the gain is is not."""
+    found = one("in", [1.06 + 0.01 * (-1) ** n for n in range(12)], 1.03, 1.05)
+    assert (found.finding, found.number) == (Decision.CONFIRMED, Decision.OPEN) and found.needs > 12
+    wide = one("in", [1.05 + 0.1 * (-1) ** n for n in range(12)], 1.03, 1.05)
+    assert (wide.finding, wide.number) == (Decision.OPEN, Decision.OPEN)
+    order = one(">", [1.05 + 0.1 * (-1) ** n for n in range(12)])
+    assert wide.needs == pytest.approx(order.needs, rel=0.01)
+
+
+def test_what_a_paper_that_ran_as_much_could_not_show() -> None:
+    """Twelve ratios with a deviation of 0.1 (as logarithms). The least that is possible is 0.1 * sqrt(11 / 19.675), by
+    the table of chi-square; 1.96 standard errors of four runs' mean are significant."""
+    spread = [(-1) ** n * 0.1 * math.sqrt(11 / 12) for n in range(12)]
+    found = one("in", [math.exp(0.05 + of) for of in spread], 1.04, 1.06)
+    assert found.deviation == pytest.approx(0.1)
+    noise = 1.95996 * 0.1 * math.sqrt(11 / 19.675) / 2
+    assert found.noise(4) == pytest.approx(noise, rel=0.005)
+    assert found.effect == pytest.approx(math.log(1.05), rel=0.01)
     assert found.within(4) and not found.within(40)
-    assert math.isnan(one(">", [1.2]).noise(4)) and not one(">", [1.2]).within(4)
+    few = one("in", [math.exp(0.05 + of) for of in spread[:6]], 1.04, 1.06)
+    assert few.noise(4) is None and not few.within(4), "its deviation is not known"
+
+
+def test_what_a_paper_says_is_alike_is_noise_if_its_runs_could_differ_by_more() -> None:
+    spread = [math.exp((-1) ** n * 0.1) for n in range(12)]
+    assert one("in", spread, 0.99, 1.01).within(4) and not one("in", spread, 0.8, 1.25).within(4)
+    ordered = one(">", spread)
+    assert ordered.effect is None and not ordered.within(4), "its size is not published"
+    assert ordered.within(4, 0.05) and not ordered.within(4, 0.2)
 
 
 def alone(relation: str, path: str, ratio: float, to: float | None = None, **published: float) -> Decision | None:

@@ -44,7 +44,10 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
     named: list[Change] = []
     if cause := experiments.numbered()[number].cause(column):
         typed = [_typed(cause.options)] if cause.options else []
-        typed += [f"{name} with {_typed(of)}" for name, of in cause.variants.items()]
+        alike: dict[str, list[str]] = {}
+        for name, of in (*cause.variants.items(), *cause.cases.items()):
+            alike.setdefault(_typed(of), []).append(name)
+        typed += [f"{', '.join(names)} with {options}" for options, names in alike.items()]
         said = f"{cause.text} ({', '.join(typed)})"
         named = [Change(said, [(_under(study, cause), claim) for study, claim in units])]
     pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
@@ -106,17 +109,22 @@ def _with(study: Study, options: Options) -> Study:
 
 
 def _under(study: Study, cause: Cause) -> Study:
-    """Return the study with what a named cause changes, also in its cases."""
-    cases = {
+    """Return the study with what a named cause changes, also in its cases. Variants and cases that it lacks are those
+    of another study of the claim."""
+    cases: dict[str, Options] = {
         case: {name: value for name, value in of.items() if name not in cause.options}
         for case, of in study.cases.items()
     }
-    found = _with(replace(study, cases=cases), cause.options)
-    for name, of in cause.variants.items():
-        variants = {**found.variants, name: {**found.variants[name], **of}}
-        said = ", ".join(f"{option} {_value_said(value)}" for option, value in of.items())
-        found = replace(found, name=f"{found.name}, {name} with {said}", variants=variants)
-    return found
+    found = _with(study, cause.options)
+    variants, said = dict(found.variants), [found.name]
+    for there, changed in ((variants, cause.variants), (cases, cause.cases)):
+        for name, of in changed.items():
+            if name in there:
+                there[name] = {**there[name], **of}
+                said.append(
+                    f"{name} with " + ", ".join(f"{option} {_value_said(value)}" for option, value in of.items())
+                )
+    return replace(found, name=", ".join(said), variants=variants, cases=cases)
 
 
 def _differ(ours: Study, theirs: Study) -> list[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Claims as test results: a suite for each paper, a case for each claim and column. A reproduced claim passes, also if
-only in kind. A refuted one fails, unless an experiment shows the cause. Open and untested ones are skipped."""
+only in kind. A refuted one fails, unless an experiment shows the cause. Open and untested ones are skipped, and those
+within the paper's noise."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ OUTCOMES = {
     Verdict.REPRODUCED.value: Outcome.PASSED,
     Verdict.IN_KIND.value: Outcome.PASSED,
     Verdict.NOT.value: Outcome.FAILED,
+    Verdict.NOISE.value: Outcome.SKIPPED,
     Verdict.OPEN.value: Outcome.SKIPPED,
 }
 

@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from analysis.tables.claims import Decision
 from analysis.tables.verdicts import Found
 
 LOOKS = (3, 6, 12, 24, 48, 96, 192, 384)
 MOST = 24  # seeds by default
 ERROR = 0.05
 CONFIDENCE = 1 - ERROR / len(LOOKS)
-HOPELESS = LOOKS[1]  # with fewer seeds, the width of an interval is too uncertain to give up
-CERTAIN = LOOKS[2]  # and with fewer than these, to go further at once
+CERTAIN = LOOKS[2]  # with fewer seeds, the width of an interval is too uncertain to give up, or to go further at once
+
+
+def deciding_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | None:
+    """Return the look that may decide all findings that are open, by their present deviation; None if that takes more
+    than `most` seeds."""
+    wanted = max((one.needs for one in found if one.finding is Decision.OPEN), default=0.0)
+    return next((look for look in LOOKS if look > seeds and wanted <= look <= most), None)
 
 
 def next_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | None:
@@ -30,6 +37,6 @@ def next_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | Non
         return None
     can = [need for need in wanted if need <= left[-1]]
     if not can:
-        return left[0] if seeds < HOPELESS else None
+        return left[0] if seeds < CERTAIN else None
     wide = next((look for look in left if look >= max(can)), left[-1])
     return min(wide, CERTAIN) if seeds < CERTAIN else wide

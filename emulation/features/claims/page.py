@@ -14,9 +14,10 @@ from pathlib import Path
 import experiments
 from analysis.tables.claims import Decision, Most, Of, Side
 from analysis.tables.table import case_name, number
-from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
+from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict, no_effect
 from emulation.features.claims.causes import Change, changes, decisive
-from emulation.features.claims.looks import CONFIDENCE, next_look
+from emulation.features.claims.looks import CONFIDENCE
+from emulation.features.claims.noise import Noise, hidden_in_noise, noise_of, runs_of
 from emulation.features.claims.record import FILE, Claims, ClaimVerdict, Line, Look, Record, Standing, Tested, text
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
@@ -55,6 +56,7 @@ VERDICTS = {
     Verdict.REPRODUCED: "the findings hold, and the numbers agree",
     Verdict.IN_KIND: "the findings hold, the numbers do not agree",
     Verdict.NOT: "a finding does not hold; the row says with which change it does, or that there is no effect",
+    Verdict.NOISE: "what is not confirmed is less than is significant in the paper's number of runs",
     Verdict.OPEN: "not decided, not run yet, or no change is known with which it holds",
 }
 HOW = f"""What each verdict of [claims.md](claims.md) rests on. Made from claims.json by `./dcflab claims --write`, too.
@@ -75,7 +77,7 @@ def standing_of(claims: Claims, name: str) -> Standing:
 
 def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None:
     """Return a claim's verdict under a column; None if it has no study. A claim that is not reproduced is open until an
-    experiment shows its cause, unless its missing effects are shown not to exist."""
+    experiment shows its cause, unless its missing effects are shown not to exist, or to be the paper's noise."""
     tested = [claims.tested(*unit) for unit in claims.of(name, column)]
     if not tested:
         return None
@@ -85,6 +87,7 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
     change = cause = ""
     tried: list[str] = []
     below = None
+    noise = hidden_in_noise(tested, [claims.tested(*unit) for unit in claims.of(name, Column.PUBLISHED)])
     if found is Verdict.NOT:
         possible = changes(claims, name, column)
         made = decisive(claims, possible)
@@ -93,26 +96,22 @@ def verdict_of(claims: Claims, name: str, column: Column) -> ClaimVerdict | None
         if made:
             change, cause = made[0].text, made[1].value
         elif not (below := no_effect(outcomes)):
-            found = Verdict.OPEN
-            whys.insert(0, NO_CAUSE)
+            found = Verdict.NOISE if noise else Verdict.OPEN
+            whys = whys if noise else [NO_CAUSE, *whys]
+    elif found is Verdict.OPEN and noise:
+        found = Verdict.NOISE
     undecided = found is Verdict.OPEN and not whys
-    noise = of_paper(tested) if undecided else None
     open_ = [finding.needs for one in outcomes for finding in one.found if finding.finding is Decision.OPEN]
     needs = max(open_, default=0.0)
     return ClaimVerdict(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
-        cause=cause, tried=tried, why="; ".join(whys), noise=noise, below=below,
+        cause=cause, tried=tried, why="; ".join(whys), below=below,
+        noise=noise.error if noise and found is Verdict.NOISE else None,
+        runs=noise.runs if noise and found is Verdict.NOISE else 0,
         needs=rounded_up(needs) if undecided and math.isfinite(needs) else None,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
-
-
-def no_effect(outcomes: Sequence[Outcome]) -> float | None:
-    """Return the margin below which all missing effects are; None if one fails for another reason."""
-    refuted = [one.below for outcome in outcomes for one in outcome.found if one.finding is Decision.REFUTED]
-    known = [below for below in refuted if below]
-    return round(max(known), 4) if known and len(known) == len(refuted) else None
 
 
 def rounded_up(of: float) -> int:
@@ -131,16 +130,6 @@ def evidence_against(claims: Claims, change: Change) -> str:
     one, finding = found[0]
     how = "not" if finding.finding is Decision.REFUTED else "undecided"
     return f"{how} with {change.text}: {line_of(one.study, one.claim.name, finding).words}"
-
-
-def of_paper(tested: Sequence[Tested]) -> float | None:
-    """Return the largest noise of the paper's means, if its number of runs could decide none of the findings that all
-    looks left open."""
-    found = [(one.study.repetition, finding) for one in tested if one.outcome for finding in one.outcome.found
-             if finding.finding is Decision.OPEN
-              and next_look([finding], finding.estimate.samples) is None]  # fmt: skip
-    noises = [finding.noise(times[1]) for times, finding in found if times and finding.within(times[1])]
-    return round(max(noises), 3) if noises and len(noises) == len(found) else None
 
 
 def lines(one: Tested) -> list[Line]:
@@ -167,9 +156,9 @@ def line_of(study: Study, claim: str, found: Found) -> Line:
         result = f"{found.estimate.mean:.3g}"
     said = [SAID[found.finding]] if found.finding else []
     said += [f"number {SAID[found.number]}"] if found.number else []
-    times = study.repetition[1] if study.repetition else 0
-    if times and found.finding is Decision.OPEN and found.within(times):
-        said.append(f"the paper's {times} runs leave ±{100 * found.noise(times):.0f} %")
+    undecided = found.finding in (Decision.OPEN, Decision.REFUTED) and study.column is Column.PUBLISHED
+    if undecided and (noise := noise_of(found, runs_of(study))):
+        said.append(f"the paper's noise {noise}")
     return Line(
         study=study.name, claim=claim, what=compared(found.contrast, study),
         paper=_published(found.contrast), ours=result, said=", ".join(said),
@@ -268,10 +257,10 @@ def short_verdict(one: ClaimVerdict | None, said: Numbered) -> str:
         return f"{one.verdict}; holds with {one.change}"
     if one.below:
         return f"{one.verdict}: the effect is below {100 * one.below:.2g} %"
+    if one.noise:
+        return f"{one.verdict}: {Noise(one.runs, one.noise)}"
     if one.verdict != Verdict.OPEN.value:
         return one.verdict
-    if one.noise:
-        return f"{one.verdict}: the paper's own runs leave ±{100 * one.noise:.0f} %"
     if one.why.startswith(NO_CAUSE):
         return f"{one.verdict}: does not hold, cause not shown"
     if one.why:

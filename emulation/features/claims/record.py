@@ -92,9 +92,9 @@ class ClaimVerdict(Model):
 
     `verdict` is a `Verdict`'s value; `seeds` the fewest of its contrasts; `studies` those that count; `ours` each
     contrast; `change` the change that makes it hold, in words, and `cause` the verdict with it; `tried` other changes,
-    with the evidence against them; `why` what is missing; `noise` the relative error of the paper's means, if its runs
-    could not decide either; `needs` how many seeds may decide an open finding, by their spread; `below` the margin, if
-    all findings that do not hold are of effects below it.
+    with the evidence against them; `why` what is missing; `noise` the relative error of the mean of the paper's `runs`,
+    if these could not show it; `needs` how many seeds may decide an open finding, by their spread; `below` the margin,
+    if all findings that do not hold are of effects below it.
     """
 
     verdict: str
@@ -106,6 +106,7 @@ class ClaimVerdict(Model):
     tried: list[str] = []
     why: str = ""
     noise: float | None = None
+    runs: int = 0
     needs: int | None = None
     below: float | None = None
 
@@ -232,7 +233,7 @@ class Claims:
         try:
             outcome = weigh(
                 claim, lambda *of: self._read(study, *of), chosen, study.published, self.look.confidence,
-                means=study.repetition is not None,
+                means=study.means,
             )  # fmt: skip
         except NotTested:
             return Tested(study, claim, None, PARTLY)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The runs that a claim needs: the cases and variants that its checks name, with the seeds of the next look.
 
-The claim whose next look costs the least CPU time comes first. A `Schedule` adds results to its record. Its caller
-plays the sweeps; the results of an interrupted one count, too."""
+The claim that is expected to be decided with the least CPU time comes first. A `Schedule` adds results to its record.
+Its caller plays the sweeps; the results of an interrupted one count, too."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from enum import Enum
 
 import experiments
 from analysis.tables.claims import Decision
-from analysis.tables.verdicts import Verdict
+from analysis.tables.verdicts import Verdict, no_effect
 from emulation.features.claims.causes import COMES_OUT, Unit, changes, decisive
-from emulation.features.claims.looks import MOST, next_look
+from emulation.features.claims.looks import CERTAIN, MOST, deciding_look, next_look
+from emulation.features.claims.noise import hidden_in_noise
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
 from emulation.play.run import Task
@@ -29,7 +30,7 @@ class Rank(Enum):
     """What a look is for. What comes first is looked at first."""
 
     VERDICT = 0  # a claim that is open
-    UNLIKELY = 1  # the same, where a part will stay open, or a cause is sought that is not named
+    UNLIKELY = 1  # the same, where a part is likely to stay open, or a cause is sought that is not named
     NUMBER = 2  # numbers of a claim whose findings hold, or a simpler cause of those that do not
     CONTROL = 3
 
@@ -137,7 +138,8 @@ class Schedule:
             return Rank.CONTROL, list(filter(self.next, units))
         if verdict is Verdict.NOT:
             rank = Rank.VERDICT if experiments.numbered()[number].cause(column) else Rank.UNLIKELY
-            if decisive(self.claims, changes(self.claims, number, column)):
+            whole = no_effect([one.outcome for one in tested if one.outcome])
+            if whole or decisive(self.claims, changes(self.claims, number, column)):
                 rank = Rank.NUMBER
             return rank, list(filter(self.next, self.causes(number, column)))
         if verdict is not Verdict.OPEN:
@@ -145,16 +147,38 @@ class Schedule:
         open_ = [unit for unit, one in zip(units, tested, strict=True) if not one.outcome or
                  any(found.finding is Decision.OPEN for found in one.outcome.found)]  # fmt: skip
         ahead = list(filter(self.next, open_))
-        return Rank.VERDICT if len(ahead) == len(open_) else Rank.UNLIKELY, ahead
+        if hidden_in_noise(tested, list(map(self.tested, self.claims.of(number, Column.PUBLISHED)))):
+            return Rank.NUMBER, ahead
+        likely = len(ahead) == len(open_) and all(self.decided_at(unit) for unit in open_)
+        return Rank.VERDICT if likely else Rank.UNLIKELY, ahead
+
+    def decided_at(self, unit: Unit) -> int | None:
+        """Return the number of seeds that may decide its findings; None if they are more than `most`. Without runs it
+        is the paper's number of runs, or the first look; few seeds say little of how many are needed."""
+        there, outcome = len(self.seeds(unit)), self.tested(unit).outcome
+        if there and outcome:
+            look = deciding_look(outcome.found, there, self.most)
+            return look or (self.most if there < CERTAIN else None)
+        first = len(self.next(unit) or [])
+        return max(first, min((unit[0].repetition or (0.0, 0))[1], self.most))
 
     def decision_s(self, unit: Unit) -> float:
-        """Estimate the CPU time after which it may be decided: that of its next look; or of its first, with as many
-        seeds as the paper's means have."""
-        seeds, there = self.next(unit) or [], self.seeds(unit)
-        missing = [cell for cell in cells(unit) for seed in seeds
-                   if seed not in self.claims.seeds(unit[0], *cell, self.made)]  # fmt: skip
-        papers = min((unit[0].repetition or (0.0, 0))[1], self.most)
-        return guess_s(unit[0], missing) * max(1.0, papers / len(seeds) if seeds and not there else 1.0)
+        """Estimate the CPU time after which it may be decided."""
+        seeds = self.decided_at(unit) or self.most
+        return sum(
+            guess_s(unit[0], [cell]) * max(seeds - len(self.claims.seeds(unit[0], *cell, self.made)), 0)
+            for cell in cells(unit)
+        )  # fmt: skip
+
+    def plan(self) -> list[tuple[Rank, float, str, Column]]:
+        """Return the claims without a verdict whose runs are worth it, and the CPU time that is expected to decide
+        each, in the order in which they are played."""
+        found = [
+            (rank, sum(map(self.decision_s, units)), number, column)
+            for number in experiments.numbered() for column in (Column.PUBLISHED, Column.TODAY)
+            for rank, units in [self.wanted(number, column)] if units and rank in (Rank.VERDICT, Rank.UNLIKELY)
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: (one[0].value, one[1]))
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """Estimate the CPU time of the next look at these, from their studies and sizes."""

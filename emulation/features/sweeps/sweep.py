@@ -112,8 +112,14 @@ class Sweep:
         self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
         parts = [inputs_of(lab, task) for task in tasks]
         self.keys = [key(made_of) for made_of in parts]
-        stored = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
-        self.found: dict[str, Outcome] = {name: run for name, run in stored.items() if run}
+        self._made_of = dict(zip(self.keys, parts, strict=True))
+        self.found: dict[str, Outcome] = {}
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Take what is in the store by now, for example from another sweep."""
+        missing = {name: of for name, of in self._made_of.items() if not isinstance(self.found.get(name), Run)}
+        self.found |= {name: run for name, made_of in missing.items() if (run := self.store.get(made_of))}
 
     @cached_property
     def first(self) -> Mapping[str, Task]:

@@ -40,7 +40,7 @@ def test_all_are_listed() -> None:
     ("arguments", "said"),
     [("C99", "there is no claim 'C99'; there are: C1, C2"), ("C1 --all", "leave out the numbers"),
      ("--hours 1", "--hours needs --all"), ("--seeds 1", "--seeds needs the numbers of claims"),
-     ("C1 --most-seeds 7", "7")],
+     ("C1 --plan", "--plan is of all claims"), ("C1 --most-seeds 7", "7")],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(arguments: str, said: str) -> None:
     with pytest.raises(click.UsageError) as caught:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from analysis.tables.claims import Check, Claim, Decision, Of
 from analysis.tables.verdicts import Found, weigh
-from emulation.features.claims.looks import CONFIDENCE, LOOKS, next_look
+from emulation.features.claims.looks import CONFIDENCE, LOOKS, deciding_look, next_look
 
 
 def found(ratios: Sequence[float]) -> Found:
@@ -41,16 +41,22 @@ def test_the_next_look_is_the_first_that_may_decide() -> None:
 
 def test_few_seeds_do_not_say_that_many_are_needed() -> None:
     """Their spread is too uncertain for that."""
-    wide = found([1.0, 1.05, 1.2])
-    assert wide.needs > 192
+    wide = found([1.0, 0.9, 1.2])
+    assert wide.needs > 48
     assert next_look([wide], 3, LOOKS[-1]) == 12
-    assert next_look([wide], 12, LOOKS[-1]) == LOOKS[-1]
+    assert next_look([wide], 12, LOOKS[-1]) == next(look for look in LOOKS if look >= wide.needs)
 
 
 def test_what_would_take_too_many_is_given_up() -> None:
-    """But not after three seeds, as their spread is too uncertain."""
+    """But not with few seeds, as their spread is too uncertain."""
     hopeless = found([0.9, 1.1, 1.0, 0.95, 1.05, 1.001])
-    assert hopeless.needs > LOOKS[-1]
-    assert next_look([hopeless], 6) is None
-    assert next_look([found([0.9, 1.1, 1.001])], 3) == 6
+    assert hopeless.needs > 96
+    assert [next_look([hopeless], seeds) for seeds in (3, 6, 12)] == [6, 12, None]
     assert next_look([OPEN], 24, most=24) is None
+
+
+def test_the_look_that_may_decide_is_that_of_all_that_is_open() -> None:
+    near, hopeless = (found(of) for of in ([1.018, 1.022, 1.02, 1.0, 1.04, 1.02], [0.9, 1.1, 1.0, 0.95, 1.05, 1.001]))
+    assert deciding_look([near, MORE], 6) == 12
+    assert deciding_look([near, hopeless], 6, LOOKS[-1]) == next(look for look in LOOKS if look >= hopeless.needs)
+    assert deciding_look([near, hopeless], 6) is None

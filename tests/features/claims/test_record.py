@@ -21,7 +21,7 @@ from emulation.features.claims.commands.claims import Bench
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS
 from emulation.features.claims.record import Claims, Look, Record
-from emulation.features.claims.schedule import Rank, Schedule, key
+from emulation.features.claims.schedule import Rank, Schedule, guess_s, key
 from emulation.features.sweeps.sweep import LocalProcesses
 from emulation.play.junit import Outcome
 from emulation.play.run import Task
@@ -181,6 +181,13 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[thinner])})
     [of_variant] = causes.changes(found, "C4", Column.TODAY)
     thinned = of_variant.units[0][0]
+    longer = Cause(
+        Column.TODAY, {}, "a longer queue", {"none": {"queue": 9}}, {"": {"queue": 9}, "other": {"queue": 9}}
+    )
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[longer])})
+    [of_both] = causes.changes(found, "C4", Column.TODAY)
+    both = of_both.units[0][0]
+    assert (both.variants["none"]["queue"], both.cases) == (9, {"": {"queue": 9}}), "the study has no other case"
     assert thinned.variants == {**STUDY.variants, "none": {**STUDY.variants["none"], "ackthin": "daa"}}
     assert (thinned.options, of_variant.text) == (STUDY.options, "thinner ACKs (none with `--ackthin daa`)")
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
@@ -322,6 +329,57 @@ def test_an_effect_that_is_not_there_needs_no_cause(segments: int, said: str) ->
         found.add(STUDY, run("full", seed, 1000), "now")
     known = page.standing_of(found, "C1").columns[TODAY]
     assert page.short_verdict(known, NUMBERED["C1"]) == said
+
+
+@pytest.mark.parametrize(
+    ("column", "noisy", "runs", "seconds", "said"),
+    [
+        (Column.PUBLISHED, True, 4, 10, "within the paper's noise: ±3"),
+        (Column.PUBLISHED, True, 400, 10, "open"),
+        (Column.PUBLISHED, True, 4, 60, "open"),  # the paper's runs take another time
+        (Column.TODAY, True, 4, 10, "within the paper's noise: ±3"),
+        (Column.TODAY, False, 4, 10, "open"),  # as published it does not vary
+    ],
+)
+def test_what_the_papers_own_runs_cannot_show(column: Column, noisy: bool, runs: int, seconds: int, said: str) -> None:
+    """The paper's gain is 20 %. Ours varies by two times that."""
+    one = Claim("C1", "so it is", [Check(Of("none", GOODPUT), "in", Of("full", GOODPUT), 1.19, 1.21)])
+    published = replace(STUDY, column=Column.PUBLISHED, claims=[one], published={}, repetition=(seconds, runs),
+                        also={Column.TODAY: {}})  # fmt: skip
+    found = claims(published)
+    found.studies = published.columns()
+    for study in found.studies:
+        wide = 0.4 if noisy or study.column is Column.TODAY else 0.01
+        for seed in range(1, 13):
+            found.add(study, run("none", seed, round(1000 * (1 + wide * (-1) ** seed))), "now")
+            found.add(study, run("full", seed, 1000), "now")
+    known = page.standing_of(found, "C1").columns[column.value]
+    assert page.short_verdict(known, NUMBERED["C1"]).startswith(said)
+    rank = Schedule(found, "now", lambda study, cells, seeds: []).wanted("C1", column)[0]
+    assert (rank is Rank.NUMBER) == (known.verdict != "open")
+    if known.verdict != "open":
+        found.studies = [replace(study, published={"": {"full": {GOODPUT: 2100.0}}}) for study in found.studies]
+        assert page.standing_of(found, "C1").columns[column.value].verdict == "open", "the paper carries twice as much"
+
+
+def test_the_plan_is_the_order_of_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claims without a verdict, the cheapest first, with the CPU time until they are decided."""
+    same = replace(STUDY.claims[0], name="C4")
+    found = claims(replace(STUDY, claims=[STUDY.claims[0]], options={**STUDY.options, "seconds": 500}))
+    found.studies.append(replace(STUDY, name="cheap", claims=[same]))
+    monkeypatch.setattr(experiments, "numbered", lambda: {name: NUMBERED[name] for name in ("C1", "C4")})
+    schedule = Schedule(found, "now", lambda study, cells, seeds: [])
+    assert [(number, column) for _, _, number, column in schedule.plan()] == [
+        ("C4", Column.TODAY),
+        ("C1", Column.TODAY),
+    ]
+    first = schedule.first(())
+    assert first and first[0].name == "cheap"
+    for seed in range(1, 7):
+        found.add(found.studies[1], run("none", seed, 1020 + 40 * (-1) ** seed), "now")
+        found.add(found.studies[1], run("full", seed, 1000), "now")
+    [unit] = found.of("C4")
+    assert schedule.decided_at(unit) == 24 and schedule.decision_s(unit) == 18 * 2 * guess_s(unit[0], [("", "none")])
 
 
 def test_with_some_of_the_seeds() -> None:

@@ -36,6 +36,14 @@ def test_what_is_known_is_not_run_again(lab: Lab, tmp_path: Path) -> None:
     assert len(Sweep(other, tasks, Store(tmp_path / "store")).missing) == 3, "made of another kernel"
 
 
+def test_what_another_sweep_has_run_meanwhile_is_not_run_again(lab: Lab, tmp_path: Path) -> None:
+    one, other = (Sweep(lab, [task(1, name)], Store(tmp_path / "store")) for name in "ab")
+    one.play(Elsewhere())
+    assert len(other.missing) == 1
+    other.look_up()
+    assert not other.missing and [run.variant for _, run in other.runs] == ["b"]
+
+
 def test_what_fails_is_shown_and_tried_again(lab: Lab, tmp_path: Path) -> None:
     sweep = Sweep(lab, [task(seed) for seed in (1, 2, 3)], Store(tmp_path / "store"))
     sweep.play(Elsewhere(bad=[2]))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +23,7 @@ from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
 from emulation.features.claims.page import JUDGED, counts_in_words, file, line_of, short_verdict, standing_of, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
-from emulation.features.claims.schedule import Schedule, key
+from emulation.features.claims.schedule import Rank, Schedule, key
 from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
@@ -36,6 +36,9 @@ from emulation.play.tasks import tasks_for
 from emulation.setup.errors import say
 from emulation.specification import explain
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 ONE_LOOK = 0.95  # the confidence with given seeds
 tasks = partial(tasks_for, given={})
 
@@ -45,13 +48,15 @@ class TimeUp(Exception):
 
 
 def callback(
-    numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
-    merge: tuple[Path, ...], report: Path | None, as_json: bool, junit: Path | None, jobs: int | None,
+    numbers: tuple[str, ...], of_all: bool, plan: bool, hours: float | None, seeds: list[int] | None, most_seeds: int,
+    write: bool, merge: tuple[Path, ...], report: Path | None, as_json: bool, junit: Path | None, jobs: int | None,
     dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
     """List the papers' claims and their verdicts, or test some or all of them."""
     if of_all and numbers:
         raise Misuse("--all tests all claims; leave out the numbers")
+    if plan and (of_all or numbers):
+        raise Misuse("--plan is of all claims, and tests none; leave out the numbers and --all")
     if hours is not None and not of_all:
         raise Misuse("--hours needs --all")
     if seeds and not numbers:
@@ -73,10 +78,12 @@ def callback(
         except ValueError as error:
             raise Misuse(f"merge: {other} is not a claims.json of this version: {explain(error)[0]}") from None
     failed: dict[str, str] = {}
-    if chosen or of_all:
+    if chosen or of_all or plan:
         with place_for(dask, jobs) as place:
             bench = Bench(claims, place, Store(store), most_seeds, write, None if hours is None else hours * 3600)
             try:
+                if plan:
+                    return bench.plan()
                 bench.all() if of_all else bench.named(chosen, seeds)
             finally:
                 bench.store.prune()
@@ -152,6 +159,18 @@ class Bench:
         except TimeUp:
             say("the time is up; run the same command to continue")
 
+    def plan(self) -> None:
+        """Print the claims without a verdict, and the CPU time that is expected to decide each, as `all` plays them."""
+        from rich.table import Table
+
+        table, total_s = Table("", "", "CPU time", "in all", "the paper says"), 0.0
+        for rank, seconds, number, column in self.schedule.plan():
+            total_s += seconds
+            unlikely = " (part may stay open)" if rank is Rank.UNLIKELY else ""
+            table.add_row(number, column.value + unlikely, duration(seconds), duration(total_s),
+                          experiments.numbered()[number].short)  # fmt: skip
+        console().print(table)
+
     def announce(self, sweeps: Sequence[Sweep], most: int) -> None:
         """Print how many runs a look needs, and how long they take; and how many all later looks need at `most`."""
         missing = sum(len(sweep.missing) for sweep in sweeps)
@@ -183,6 +202,8 @@ class Bench:
         study, sweep = wanted[0][0][0], planned or self.sweep(wanted)
         if sweep is None:
             return True
+        if planned:
+            sweep.look_up()  # studies of both columns may have runs in common
         if self.until is not None:
             if (left := self.until - time.monotonic()) <= 0:
                 raise TimeUp
@@ -267,19 +288,23 @@ def show(claims: Claims, numbers: Sequence[str]) -> None:
 
 def listing(claims: Claims) -> None:
     """Print all claims, a line each."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 200)
     known, there = standings(claims), experiments.numbered()
     table = Table("", "the paper says", *(column.value for column in JUDGED))
     for number, one in known.items():
         said = there[number]
         verdicts = [short_verdict(one.columns.get(column.value), said) for column in JUDGED]
         table.add_row(number, Text(f"{said.text} ({said.where})"), *verdicts)
-    console.print(table)
-    console.print(counts_in_words(known), style="bold", highlight=False)
+    console().print(table)
+    console().print(counts_in_words(known), style="bold", highlight=False)
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200)
 
 
 HOURS = click.FloatRange(0, 10_000)
@@ -289,6 +314,8 @@ COMMAND = Command(
     params=[
         click.Argument(["numbers"], nargs=-1),
         click.Option(["--all", "of_all"], is_flag=True, help="test all claims, the cheapest verdicts first"),
+        click.Option(["--plan"], is_flag=True,
+                     help="print what it takes to decide each claim, by estimate, in the order of --all"),
         click.Option(["--hours"], type=HOURS,
                      help="with --all: stop after this many hours  [default: until all are decided]"),
         click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="judge once, with these seeds"),

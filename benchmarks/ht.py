@@ -36,7 +36,7 @@ PEER, OURS = "ns-3", "dcflab"
 DATAGRAM_BYTES, SEND_BUFFER = 1460, 212_992  # the kernel doubles the last
 SHORT_S = 2.0
 LOADED_S = 1.0  # not counted
-BURST_S, MOST = 0.02, 64  # datagrams of this time are sent down at once, at most MOST
+BURST_S, MOST = 0.1, 176  # datagrams of this time are sent down at once, at most MOST: a buffer takes them
 BEACONS = {"aifsn": 1, "cw_min": 0, "cw_max": 0}  # as in ns-3; hostapd's have a window of 3
 MODE = {"ht": "n", "vht": "ac", "he": "ax"}
 RATES = {"ht": (6.5, 26, 65), "vht": (29.3, 175.5, 390), "he": (36, 288.2, 600.5)}  # of MODES, Mb/s
@@ -82,9 +82,10 @@ def specification(scenario: Scenario, seed: int) -> Specification:
     burst = max(1, min(MOST, int(BURST_S * kbps * 1000 / 8 / DATAGRAM_BYTES)))
     flows: list[Application] = []
     for number, flow in enumerate(network.applications):
-        own: dict[str, Any] = {"datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number, "batches": "on"}
+        own: dict[str, Any] = {"datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number, "batches": "on",
+                               "send_buffer": SEND_BUFFER}  # fmt: skip
         if scenario.direction == "up":
-            own |= {"arrivals": "saturated", "send_buffer": SEND_BUFFER}
+            own["arrivals"] = "saturated"
         else:
             own |= {"rate_kbps": kbps * (1 + 0.0137 * number / scenario.stations), "burst": burst}
         flows.append(flow.model_copy(update={"kind": "udp", "settings": own}))

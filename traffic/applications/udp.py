@@ -52,7 +52,7 @@ class Application(applications.Application):
         "interval_s": Setting(0.006, 1e-5, LONGEST_S),  # the mean, for a Poisson process
         "rate_kbps": Setting(None, 0.001, 1e6, of=float),  # instead of interval_s; while it is on
         "arrivals": Setting("constant", words=(*arrivals.ARRIVALS, SATURATED)),
-        "burst": Setting(None, 1, many.MOST, of=int),  # datagrams sent at one time
+        "burst": Setting(None, 1, AT_ONCE_MOST, of=int),  # datagrams sent at one time
         "batches": Setting(None, words=("on", "off"), of=str),
         "send_buffer": "auto",  # a common setting
         "on_s": Setting(1.0, 1e-3, LONGEST_S),  # means, for onoff

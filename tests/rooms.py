@@ -18,7 +18,7 @@ BETWEEN = {
     ("wmediumd", "prompt"): "`shell` takes a configuration, too",
     ("mininet", "prompt"): "Mininet's CLI has the prompt's verbs",
 }
-NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", ".hypothesis", "runs", "*.so")
+NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", ".hypothesis", "runs", "*.so")
 
 
 def needs(*names: str) -> pytest.MarkDecorator:

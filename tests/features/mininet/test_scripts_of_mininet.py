@@ -797,7 +797,8 @@ print([str(sta.wintfs[1].associatedTo) for sta in stas], stas[0].wintfs[0].mac, 
 print(repr(stas[0].cmd("ping -c 1 2001::2 | grep -o ' 0%'")))
 for sta in stas:
     sta.wintfs[0].setChannel(11)
-print(stas[0].cmd("for ip in 10.1.0.2 2001::2; do ping -c 1 $ip | grep -o ' 0%'; done; iw dev sta1-wlan0 info | grep -o '(2462 MHz)'").split())
+channel = "iw dev sta1-wlan0 info | grep -o '(2462 MHz)'"
+print(stas[0].cmd("for ip in 10.1.0.2 2001::2; do ping -c 1 $ip | grep -o ' 0%'; done; " + channel).split())
 stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "echo in a window" &')
 sleep(1)
 print(open('one-two.log').read())

@@ -6,6 +6,10 @@ The kernel of the new access point sends a layer-2 update in the station's name:
 station would send frames of its other clients into its own cell. So it drops a station whose update comes in at another
 port, as hostapd did while it supported 802.11F.
 
+Open vSwitch counts the packets of its cached flows twice a second, and learns from them as if they had just come: so it
+forgets the update if the station sent through its old access point shortly before. Such an access point's switch gets
+the update a second time.
+
 A separate process waits for these frames, as they may come while no measurement runs.
 """
 
@@ -18,10 +22,12 @@ import select
 import signal
 import socket
 import struct
+import time
 
 from emulation.lane import syscalls
 from emulation.lane.interfaces.radio import IFINDEX, MAC
 from emulation.lane.netlink import Generic, NetlinkError
+from emulation.lane.ovs import ENVIRONMENT, VERSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +35,14 @@ if TYPE_CHECKING:
 
     from emulation.lane.network import Network
 
-    # the socket of a port of an access point; nl80211 there; the radios at its other ports that are access points
-    Port = tuple[socket.socket, Generic, list[int]]
+    # the socket of a port of an access point; nl80211 there; the radios at its other ports that are access points;
+    # the names of its switch of Open vSwitch and of the port, if the port is an access point
+    Port = tuple[socket.socket, Generic, list[int], list[str]]
 
 DEL_STATION = 20  # of nl80211
 ETH_P_ALL, SOL_PACKET = 3, 263  # linux/if_ether.h, linux/socket.h
 ATTACH_FILTER, IGNORE_OUTGOING = 26, 23  # asm-generic/socket.h, linux/if_packet.h
+AGAIN_NS = 600_000_000  # after an update; Open vSwitch counts at least each 500 ms
 SOURCE = slice(6, 12)  # of an Ethernet frame
 # Classic BPF (linux/filter.h): a frame of length 6, with DSAP 0, SSAP 1 (a response), and control field XID.
 HALF, BYTE, AND, EQUAL, RETURN = 0x28, 0x30, 0x54, 0x15, 0x06
@@ -59,7 +67,8 @@ class Distribution:
                         nl80211 = sockets.enter_context(Generic())
                         for port in node.interfaces:
                             others = [one.index for one in aps if one.node is node and one is not port]
-                            ports.append((sockets.enter_context(update_socket(port.name)), nl80211, others))
+                            names = [node.switch.name, port.name] if node.switch and port in aps else []
+                            ports.append((sockets.enter_context(update_socket(port.name)), nl80211, others, names))
                 self.child = os.fork()
                 if self.child == 0:
                     serve(ports)
@@ -88,25 +97,42 @@ def serve(ports: Sequence[Port]) -> None:
         syscalls.die_with_parent(signal.SIGKILL)
         os.setpgid(0, 0)  # an interrupt at a prompt does not reach it
         last = -1
-        for descriptor in sorted({each.fileno() for one, nl80211, _ in ports for each in (one, nl80211.socket)}):
+        for descriptor in sorted({each.fileno() for one, nl80211, *_ in ports for each in (one, nl80211.socket)}):
             os.closerange(last + 1, descriptor)
             last = descriptor
         os.closerange(last + 1, os.sysconf("SC_OPEN_MAX"))
         poll, by_descriptor = select.poll(), {port[0].fileno(): port for port in ports}
         for descriptor in by_descriptor:
             poll.register(descriptor, select.POLLIN)
+        updates: list[tuple[int, list[str], bytes]] = []  # when to repeat them, and where
         while True:
-            for descriptor, _ in poll.poll():
-                drop(*by_descriptor[descriptor])
+            wait = max(updates[0][0] - time.monotonic_ns(), 0) / 1e6 if updates else None
+            for descriptor, _ in poll.poll(wait):
+                port_socket, nl80211, others, names = by_descriptor[descriptor]
+                with contextlib.suppress(BlockingIOError):
+                    while frame := port_socket.recv(64):
+                        drop(frame, nl80211, others)
+                        if names:
+                            updates.append((time.monotonic_ns() + AGAIN_NS, names, frame))
+            while updates and updates[0][0] <= time.monotonic_ns():
+                repeat(*updates.pop(0)[1:])
     finally:
         os._exit(1)
 
 
-def drop(port_socket: socket.socket, nl80211: Generic, others: Sequence[int]) -> None:
-    """Drop the stations of a port's updates from the access points at the other ports. The kernel informs hostapd;
+def drop(frame: bytes, nl80211: Generic, others: Sequence[int]) -> None:
+    """Drop the station of an update from the access points at the other ports. The kernel informs hostapd;
     nothing is sent to the station, which would not receive it."""
-    with contextlib.suppress(BlockingIOError):
-        while frame := port_socket.recv(64):
-            for index in others:
-                with contextlib.suppress(NetlinkError):  # the station is not there, or the access point is off
-                    nl80211.command("nl80211", DEL_STATION, [(IFINDEX, index), (MAC, frame[SOURCE])])
+    for index in others:
+        with contextlib.suppress(NetlinkError):  # the station is not there, or the access point is off
+            nl80211.command("nl80211", DEL_STATION, [(IFINDEX, index), (MAC, frame[SOURCE])])
+
+
+def repeat(names: Sequence[str], frame: bytes) -> None:
+    """Let a switch take an update as if it had come in again."""
+    from subprocess import DEVNULL, run
+
+    switch, port = names
+    packet = f'in_port="{port}",packet={frame.hex()},actions=table'
+    command = ["ovs-ofctl", "-O", VERSIONS, "packet-out", switch, packet]
+    run(command, env={**os.environ, **ENVIRONMENT}, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)

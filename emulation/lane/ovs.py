@@ -31,6 +31,7 @@ PACKAGE = "openvswitch-switch"
 FOLDER = "/run/openvswitch"  # where the programs look by themselves
 DATABASE = f"{FOLDER}/db.sock"
 READY_S, CHECK_S = 10.0, 0.01  # in lane time
+VERSIONS = ",".join(f"OpenFlow{number}" for number in range(10, 16))
 ENVIRONMENT = {"OVS_RUNDIR": FOLDER, "OVS_LOGDIR": FOLDER, "OVS_DBDIR": FOLDER, "PATH": PATH}
 
 

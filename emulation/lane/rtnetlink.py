@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RTM_NEWLINK, RTM_DELLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 17, 18, 19, 20, 21
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
-RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC, RTM_NEWTCLASS = 36, 37, 38, 40
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO = 1, 3, 4, 5, 10, 18
 IFLA_INFO_KIND, IFLA_INFO_DATA, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 2, 28, 40
 IFLA_BR_STP_STATE, IFLA_BR_MCAST_SNOOPING, VETH_INFO_PEER = 5, 23, 1
@@ -181,6 +181,12 @@ class Route(Netlink):
             values.append((TCA_OPTIONS | NESTED, options))
         payload = QDISC.pack(socket.AF_UNSPEC, index, handle, parent, 0) + build(values)
         self.request(RTM_NEWQDISC, payload, CREATE | REPLACE, f"qdisc {kind}")
+
+    def add_class(self, index: int, kind: str, options: bytes, parent: int, handle: int) -> None:
+        """Add a class to a qdisc, its parent."""
+        payload = QDISC.pack(socket.AF_UNSPEC, index, handle, parent, 0)
+        payload += build([(TCA_KIND, kind), (TCA_OPTIONS | NESTED, options)])
+        self.request(RTM_NEWTCLASS, payload, CREATE, f"class of {kind}")
 
     def delete_qdisc(self, index: int) -> None:
         """Restore a link's default root qdisc. Raises NetlinkError if it has no other."""

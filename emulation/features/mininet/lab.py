@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import topologies
+from emulation.features.mininet import shaping
 from emulation.features.mininet.access import MASTER, give
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.modes import freq_of
@@ -95,7 +96,7 @@ class Lab(Net):
         if idle:
             self.put(idle, wlan.Idle)
         for link in self.mininet.wires():
-            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], "wired", **link.settings)
+            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], shaping.Link, **link.settings)
 
     def put(self, members: list[Any], cls: Any, **settings: Any) -> None:
         """Put interfaces on a link. The plan has a node's interfaces in the order of its links."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from emulation.features.mininet.link import Link
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.roles import Bridge
+from emulation.features.mininet.shaping import Link as Shaped
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import wired as ends
-from emulation.lane.links import wired
 from emulation.plan.errors import as_misuse
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def open_wire(lab: Lab, link: Link) -> None:
     """Make a wire. Raises Misuse or OSError."""
     name = f"late{next(NUMBERS)}"
     with as_misuse("addLink"):
-        made = wired.Link({"name": name, "kind": "wired", **wired.Link.check(link.settings)})
+        made = Shaped({"name": name, "kind": "wired", **Shaped.check(link.settings)})
     lab.links[name] = made
     with ends.Interface.common() as common:
         for intf in (link.intf1, link.intf2):

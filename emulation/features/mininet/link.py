@@ -7,6 +7,7 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from emulation.features.mininet import shaping
 from emulation.features.mininet.interface import Intf, WIntf, range_of
 from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
 from emulation.features.mininet.refusals import PAGE, Absent, check, note, numeric, refuse
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
 APART = 0x80 << 16  # what the address of a client of four addresses differs by from that of its radio
+USUAL = "use_htb"  # as without it
 ITS_CHANNEL = 161  # the default
 BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
 
@@ -29,7 +31,7 @@ class Link:
     role = "wired"
     taken: tuple[str, ...] = ("bw", "delay", "jitter", "loss", "max_queue_size")
     noted: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("use_htb", "use_hfsc", "use_tbf", "fast", "speedup"), "netem plays the rate"
+        ("use_hfsc", "use_tbf", "fast", "speedup"), "htb plays the rate"
     ) | dict.fromkeys(("txo", "rxo"), "checksums are right")
     refused: ClassVar[dict[str, str]] = dict.fromkeys(
         ("enable_ecn", "enable_red", "latency_ms"), "write it with tc, by cmd, after net.build()"
@@ -58,7 +60,7 @@ class Link:
             self.settings = settings
             return
         with as_misuse(f"{intf}.config"):
-            wired.shape(intf.lane, wired.Link.check(settings))
+            shaping.shape(intf.lane, shaping.Link.check(settings))
 
     def switch(self, on: bool) -> None:
         """Switch both ends up or down."""
@@ -185,7 +187,7 @@ def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bo
     """Return a link's settings, checked. `by_links`: links determine what arrives. Raises Misuse."""
     if "error_prob" in params and not by_links:
         note("error_prob: it has an effect only with wmediumd_mode=error_prob")
-    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused, lenient=True)
+    check(call, params, (*cls.taken, *ENDS, USUAL), cls.noted, cls.refused, lenient=True)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}
 
 

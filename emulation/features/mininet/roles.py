@@ -229,8 +229,8 @@ class OpenFlow(Bridge):
             targets.append(f"ptcp:{self.params['listenPort']}")
         words = list[str]()
         for number, target in enumerate(targets):
-            words += ["--", f"--id=@c{number}", "create", "controller", f'target="{target}"', "max_backoff=1000"]
-        known = ",".join(f"@c{number}" for number in range(len(targets)))
+            words += ["--", f"--id=@_c{number}", "create", "controller", f'target="{target}"', "max_backoff=1000"]
+        known = ",".join(f"@_c{number}" for number in range(len(targets)))
         self.lane.switch.start(*words, "--", "set", "bridge", self.name, f"controller=[{known}]")
         select.select([], [], [], CONNECTED_S)
         if any(each.learns for each in chosen):

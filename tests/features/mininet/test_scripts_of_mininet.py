@@ -532,7 +532,7 @@ def test_a_running_network_gets_more(stage):
     assert lines == [
         "lost 0 10.0.0.3 10.0.0.99 ['h2-eth0']", "rtt 20", "cut 100 0",
         "there ['sta1', 'sta2', 'ap1', 'ap2', 's1', 's2', 'h2']", "moved [110, 0, 0] (20.0, 0.0, 0.0)",
-        "roamed ap2-wlan1 0",
+        "roamed ap2-wlan1 0", "meanwhile over 60: True",
     ]  # fmt: skip
 
 
@@ -558,6 +558,7 @@ def test_wires_and_a_router(stage):
     assert lines[0] == "before ['1', 'h2']"
     assert lines[1] == "['r0-eth1', 'r0-eth2'] ['s1-eth1', 's1-eth2'] ['h1-eth0']"
     assert {"lost 0", "rtt 10 ms", "rate below 10: True", "down, lost 100"} <= set(lines)
+    assert "queues ['htb', '5:'] ['netem', '10:'] 5:1" in lines
 
 
 def test_a_topology_as_a_class(stage):

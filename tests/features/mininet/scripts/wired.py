@@ -39,6 +39,8 @@ def topology():
     print("rtt", h1.cmd("ping -c 3 -q 172.16.0.100").split("min/avg/max")[1].split("/")[2].split(".")[0], "ms")
     rate = float(net.iperf((h1, h2), seconds=4)[0].split()[0])
     print("rate below 10:", 8 < rate < 10)
+    rate, delay = (line.split() for line in h1.cmd("tc qdisc show dev h1-eth0").splitlines())
+    print("queues", rate[1:3], delay[1:3], delay[4])
     net.configLinkStatus("h1", "s1", "down")
     print("down, lost", round(net.ping([h1, r0])))
     net.configLinkStatus("h1", "s1", "up")

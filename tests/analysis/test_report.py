@@ -152,7 +152,8 @@ def test_its_bars_and_claims(made: Report) -> None:
 
 def test_one_seed_has_no_interval() -> None:
     head, _ = unpack(page(made_of(sample_runs.study(1))))
-    assert all(stack["total"][1] is None for chart in head["charts"] for stack in chart["stacks"])
+    totals = [stack["total"] for chart in head["charts"] for stack in chart["stacks"]]
+    assert totals and all(total[1] is None for total in totals)
 
 
 def test_several_cases_are_curves() -> None:

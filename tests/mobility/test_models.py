@@ -166,6 +166,7 @@ def test_with_pauses_some_stand_as_uniformly_as_the_points_are(at_s):
 
 def test_a_uniform_start_begins_with_a_pause():
     network = moved("random_waypoint", pause=30)
+    assert network.motion
     for way in network.motion.values():
         assert way[0].position == way[1].position and way[1].at_s == 30
 

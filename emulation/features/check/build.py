@@ -69,6 +69,10 @@ CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "race_per_cp
 GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
 WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
 WATCHED |= dict.fromkeys(("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"), "EXPORT_SYMBOL")
+STOPPING = ("timer_delete", "timer_delete_sync", "timer_shutdown_sync", "cancel_work", "cancel_work_sync", "flush_work",
+            "cancel_delayed_work", "cancel_delayed_work_sync", "flush_delayed_work", "__flush_workqueue",
+            "drain_workqueue", "destroy_workqueue")  # fmt: skip
+WATCHED |= dict.fromkeys(STOPPING, "EXPORT_SYMBOL")
 WATCHED["__kvmalloc_node_noprof"] = "EXPORT_SYMBOL"  # which the kernel traces without the caller
 RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
 EXPORTED = {f"oracle_{name}": export for name, export in WATCHED.items()}

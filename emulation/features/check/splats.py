@@ -21,13 +21,15 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: |early free: )?(.*)$")
+OURS = re.compile(
+    r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: |early free: |late function: )?(.*)$"
+)
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
 ALWAYS = re.compile(
-    r"^(dcflab: (wrong \w+|race|early free):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:"
+    r"^(dcflab: (wrong \w+|race|early free|late function):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:"
     r"|Kernel panic - not syncing:) "
     r"| \(Tainted: [^)]*\)"
 )
@@ -43,6 +45,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"^dcflab: wrong count: ", Name.WRONG_COUNT),
     (r"^dcflab: race: ", Name.DATA_RACE),
     (r"^dcflab: early free: ", Name.RCU_MISUSE),
+    (r"^dcflab: late function: ", Name.USE_AFTER_FREE),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),

@@ -373,9 +373,11 @@ def test_what_the_oracle_says_is_one_line():
         "[   46.948933] dcflab: wrong count: newest_enqueue+0x0/0x420 [sch_newest] changed qlen from 50 to 50",
         "[   46.948933] dcflab: wrong count: newest_enqueue+0x0/0x420 [sch_newest] changed the backlog from 0 to 0",
         "[   46.949000] dcflab: wrong window: tcp_reno_ssthresh+0x0/0x20 returned 0",
+        "[   47.949000] dcflab: late function: newest_destroy+0x90/0xe0 [sch_newest] stops a timer in the memory of",
     )
-    count, window = splats.find(said)
+    count, window, late = splats.find(said)
     assert (count.name, count.where) == (Name.WRONG_COUNT, "newest_enqueue [sch_newest]")
     assert count.text.startswith("newest_enqueue [sch_newest] changed qlen from 50 to 50 (")
     assert count.console == (said[1].partition("] ")[2],)
     assert (window.name, window.where) == (Name.WRONG_WINDOW, "tcp_reno_ssthresh")
+    assert (late.name, late.where) == (Name.USE_AFTER_FREE, "newest_destroy [sch_newest]")

@@ -71,7 +71,7 @@ class Name(enum.StrEnum):
     """TCP and qdiscs call modules in softirq context with a lock held: use `GFP_ATOMIC`, no mutex, no `msleep`"""
     USE_AFTER_FREE = "use after free"
     """KASAN's three stacks: use, free, allocation. Without `.owner = THIS_MODULE` the module's own code may have been
-    freed"""
+    freed. Or a timer or work is stopped without waiting for its function, and its memory goes"""
     OUT_OF_BOUNDS = "out of bounds"
     """the access, with its line"""
     LOCK_INVERSION = "lock inversion"

@@ -11,23 +11,26 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+from functools import partial
 
 from emulation.features.check.inside import Name
 from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import reason
 from emulation.features.check.inside.packets import Packets
-from emulation.lane.netlink import NetlinkError, build, parse, text
+from emulation.lane.netlink import NetlinkError, attributes, build, parse, text
 from emulation.lane.rtnetlink import ROOT, TCA_KIND, TCA_OPTIONS, TCA_STATS2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from emulation.features.check.inside.job import Job
     from emulation.features.check.inside.playground import Playground
     from emulation.lane.node import Node
 
 TCA_TBF_PARMS, TCA_TBF_BURST, TCA_STATS_QUEUE = 1, 6, 3
+WORD = struct.Struct("=I")
 QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
 RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
 OWN_HANDLE, CHILD = 0x10000, 0x10001
@@ -38,6 +41,7 @@ CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
 SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
+PERIOD_S = 1.2
 PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told to
 TIMES = 3  # that each option is set while memory is short
 ENOUGH = 4  # values of an option that should not all look alike
@@ -109,6 +113,7 @@ class Queues:
         self.send_packets(self.playground.nodes[0])
         self.find_options(self.playground.nodes[-1])
         self.set_small_limits(self.playground.nodes[-1])
+        self.set_words(self.playground.nodes[-1])
         self.playground.at_random_times(CHANGES, CHANGES_S, self.change)
         self.put_everywhere()
 
@@ -170,6 +175,25 @@ class Queues:
                 self.accepts(node, [(number, self.playground.random.choice(small))], BAND)
                 self.flood(node, FEW)
                 self.playground.run(BETWEEN_S)
+
+    def set_words(self, node: Node) -> None:
+        """If the options are a structure, set each of its words to a small value while there is a backlog, as the
+        child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so this time passes."""
+        kind = self.kind or ""
+        shown = new_options(node, kind)
+        for at in range(0, len(shown) - WORD.size + 1, WORD.size) if not is_nested(shown) else ():
+            off = not any(shown[at : at + WORD.size])
+            word = WORD.pack(1 if off else self.playground.random.choice(SMALL_LIMITS))
+            options = shown[:at] + word + shown[at + WORD.size :]
+            what = f"qdisc {kind} with a backlog at {node.name}, byte {at} {word.hex()}"
+            if not self.job.attempt(what, lambda: put_behind_prio(node, kind, SLOW)):
+                return
+            self.flood(node)
+            done = self.job.attempt(what, partial(put, node, kind, options, BAND))  # it may have no such operation
+            done = done or self.job.attempt(what, partial(put_behind_prio, node, kind, SLOW, options))
+            self.flood(node, FEW)
+            self.playground.run(PERIOD_S if off and done else BETWEEN_S)
+            self.flood(node, FEW)
 
     def change(self) -> None:
         random, kind = self.playground.random, self.kind or ""
@@ -234,10 +258,10 @@ def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | 
     put(node, kind, options, CHILD, handle)
 
 
-def put_behind_prio(node: Node, kind: str, bytes_per_s: int) -> None:
+def put_behind_prio(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None) -> None:
     """Put it behind a token bucket, as a child of prio, which peeks at it, too."""
     put_behind_bucket(node, "prio", bytes_per_s, PRIO, PRIO_HANDLE)
-    put(node, kind, parent=BAND)
+    put(node, kind, options, BAND)
 
 
 def remove(node: Node) -> None:
@@ -257,6 +281,25 @@ def options_of(node: Node) -> dict[int, bytes]:
         return parse(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
     except NetlinkError:
         return {}
+
+
+def new_options(node: Any, kind: str) -> bytes:
+    """Return the options that a new root qdisc shows; empty if it cannot be made."""
+    try:
+        put(node, "pfifo")
+        put(node, kind)
+        return bytes(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
+    except NetlinkError:
+        return b""
+
+
+def is_nested(options: bytes) -> bool:
+    """Return whether options are attributes, or none, and not a structure."""
+    try:
+        attributes(options)
+    except NetlinkError:
+        return False
+    return True
 
 
 def kinds(node: Node) -> list[str]:

@@ -173,12 +173,7 @@ class Reach:
 
     def shown(self) -> bytes:
         """Return the options of a new qdisc."""
-        try:
-            queues.put(self.node, "pfifo")
-            queues.put(self.node, self.queues.kind or "")
-            return bytes(self.node.route.qdisc(LOOPBACK).get(rtnetlink.TCA_OPTIONS, b""))
-        except NetlinkError:
-            return b""
+        return queues.new_options(self.node, self.queues.kind or "")
 
     def changed(self, value: bytes) -> bytes:
         """Return a value with another number in it, each time at the next place."""

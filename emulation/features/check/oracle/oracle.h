@@ -5,6 +5,7 @@
 #include <linux/printk.h>
 #include <linux/types.h>
 
+struct module;
 struct Qdisc;
 
 /* A module's operations: where they are, and which of them are wrapped. The files add the operations themselves. */
@@ -34,6 +35,10 @@ void oracle_reported(void);
 
 /* Return whether a function is one of a qdisc in which nobody else has its memory. */
 bool oracle_is_alone(const void *function);
+
+/* Report timers and work that were stopped without waiting for them, in memory that goes now. */
+void late_in_memory(unsigned long start, unsigned long size);
+void late_in_module(const struct module *module);
 
 void race_own_qdisc(struct Qdisc *sch, size_t size);
 

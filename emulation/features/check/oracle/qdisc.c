@@ -31,6 +31,8 @@ static struct queue queues[MOST_WATCHED];
 static u32 reduced;	/* packets that were taken off parents' counts */
 static u32 calls;	/* of enqueue and dequeue; calls can nest if a packet is sent again */
 
+static const struct Qdisc *changed;	/* the one whose change operation runs; it may call its dequeue */
+
 /*
  * Packets of one priority that came in one after the other, while none went out. Only these are compared with the
  * limit: fq has one for each group of priorities, and none for TC_PRIO_CONTROL and some packets of packet sockets.
@@ -160,6 +162,8 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb;
 	u64 sent;
 
+	if (changed == sch && !in_serving_softirq())
+		return queue->own.dequeue(sch);
 	forget(sch);
 	before = look(sch);
 	skb = queue->own.dequeue(sch);
@@ -214,8 +218,28 @@ static void watch_reset(struct Qdisc *sch)
 
 static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
 {
+	struct queue *queue = queue_of(sch);
+	struct before before;
+	int error;
+
 	forget(sch);
-	return queue_of(sch)->own.change(sch, options, extack);
+	before = look(sch);
+	changed = sch;
+	error = queue->own.change(sch, options, extack);
+	changed = NULL;
+	if (is_checked(sch, &before)) {
+		check(queue, queue->own.change, sch, &before, 0);
+		check_parents(queue, queue->own.change, sch, &before, 0);
+	}
+	return error;
+}
+
+static void watch_destroy(struct Qdisc *sch)
+{
+	struct queue *queue = queue_of(sch);
+
+	queue->own.destroy(sch);
+	late_in_memory((unsigned long)sch, sizeof(*sch) + queue->own.priv_size);
 }
 
 bool oracle_is_alone(const void *function)
@@ -250,6 +274,7 @@ void oracle_unregister_qdisc(struct Qdisc_ops *ops);
 	each(init, __VA_ARGS__);		\
 	each(reset, __VA_ARGS__);		\
 	each(change, __VA_ARGS__);		\
+	each(destroy, __VA_ARGS__);		\
 } while (0)
 
 static void unwrap(struct Qdisc_ops *ops, struct queue *queue)

@@ -213,6 +213,8 @@ static int heard_module(struct notifier_block *block, unsigned long state, void 
 		most_ranges = 0;
 	}
 	raw_local_irq_restore(flags);
+	if (state == MODULE_STATE_GOING)
+		late_in_module(module);
 	return NOTIFY_OK;
 }
 

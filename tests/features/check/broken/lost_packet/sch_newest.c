@@ -1,22 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broken: a wrong qlen. A queue that drops its oldest packet if it is full.
+ * Broken: a wrong qlen. A queue that drops its oldest packet if it is full. Its options are a structure; a smaller limit
+ * drops packets of which the parent hears nothing. A timer counts seconds without a lock, and is not waited for.
  */
 #include <linux/module.h>
 #include <linux/skbuff.h>
+#include <linux/timer.h>
+#include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
 #define LIMIT 50
 
+struct newest_options {
+	u32 limit, seconds;
+};
+
+struct newest {
+	struct timer_list timer;
+	u32 seconds, age;
+};
+
+static void newest_tick(struct timer_list *timer)
+{
+	struct newest *newest = from_timer(newest, timer, timer);
+
+	newest->age++; /* Planted: without the queue's lock. */
+	if (newest->seconds)
+		mod_timer(timer, jiffies + newest->seconds * HZ);
+}
+
+static int newest_change(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	const struct newest_options *wanted = nla_data(options);
+	struct newest *newest = qdisc_priv(sch);
+
+	if (nla_len(options) < sizeof(*wanted) || wanted->seconds > 1000)
+		return -EINVAL;
+	sch_tree_lock(sch);
+	sch->limit = max(wanted->limit, 1U);
+	newest->seconds = wanted->seconds;
+	while (sch->q.qlen > sch->limit) /* Planted: no qdisc_tree_reduce_backlog() follows. */
+		rtnl_qdisc_drop(qdisc_dequeue_internal(sch, true), sch);
+	if (newest->seconds)
+		mod_timer(&newest->timer, jiffies + newest->seconds * HZ);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
 static int newest_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
 {
+	struct newest *newest = qdisc_priv(sch);
+
 	sch->limit = LIMIT;
-	return 0;
+	timer_setup(&newest->timer, newest_tick, 0);
+	return options ? newest_change(sch, options, extack) : 0;
+}
+
+static void newest_destroy(struct Qdisc *sch)
+{
+	struct newest *newest = qdisc_priv(sch);
+
+	newest->seconds = 0;
+	timer_delete(&newest->timer); /* Planted: it may still run. */
+}
+
+static int newest_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct newest *newest = qdisc_priv(sch);
+	struct newest_options options = { .limit = sch->limit, .seconds = newest->seconds };
+
+	return nla_put(skb, TCA_OPTIONS, sizeof(options), &options);
 }
 
 static int newest_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
+	struct newest *newest = qdisc_priv(sch);
+
+	if (newest->age % 2)
+		skb->priority = 0;
 	if (sch->q.qlen < sch->limit)
 		return qdisc_enqueue_tail(skb, sch);
 	/* Planted: qdisc_qstats_drop(sch) is missing, and the parent is not told. */
@@ -27,7 +89,11 @@ static int newest_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 
 static struct Qdisc_ops newest_ops __read_mostly = {
 	.id		= "newest",
+	.priv_size	= sizeof(struct newest),
 	.init		= newest_init,
+	.change		= newest_change,
+	.destroy	= newest_destroy,
+	.dump		= newest_dump,
 	.reset		= qdisc_reset_queue,
 	.enqueue	= newest_enqueue,
 	.dequeue	= qdisc_dequeue_head,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Faults that `module check` finds: realistic ones, planted in copies of the kernel's own modules.
 
-Half of them are races, the others wrong numbers. Each is a few edits of one file (`Fault`) of the source of the lab's
-kernel. A module goes through load, workout and cycles in the debug kernel, with one seed, up to the first phase with a
-finding. `--smp` puts those that were not found, and need two CPUs, through the stage smp.
+Half of them are races, the others wrong numbers (`benchmarks.planted`). A module goes through load, workout and cycles
+in the debug kernel, with one seed, up to the first phase with a finding. `--smp` puts those that were not found, and
+need two CPUs, through the stage smp. `--unseen` plants a second set, for which no check was made.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
-from emulation.features.check import Report, build, exercise, smp, subject
+from benchmarks.planted import FAULTS, NUMBER, RACE, UNSEEN, Fault, planted
+from emulation.features.check import Report, Stage, build, exercise, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
 from emulation.setup import Prepared, cache
@@ -28,162 +28,36 @@ from emulation.setup.kernel import archive
 from emulation.setup.tools import end_with_us, fingerprint
 
 CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
-RACE, NUMBER = "race", "wrong number"
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A planted fault: a name, its kind, the file, and pairs of text: what is there once, and what takes its place.
-    `on_many` is a fault that needs two CPUs."""
-
-    name: str
-    kind: str
-    file: str
-    edits: tuple[tuple[str, str], ...]
-    on_many: bool = False
-
-
-VENO, WESTWOOD = "net/ipv4/tcp_veno.c", "net/ipv4/tcp_westwood.c"
-CODEL, FQ_CODEL, PIE, SFQ = (f"net/sched/sch_{name}.c" for name in ("codel", "fq_codel", "pie", "sfq"))
-
-FAULTS = (
-    Fault("a list of connections has no lock", RACE, VENO, (
-        ("struct veno {\n", "static LIST_HEAD(flows);\n\nstruct veno {\n\tstruct list_head flow;\n"),
-        ("\tveno->inc = 1;\n\tveno_enable(sk);\n", "\tveno->inc = 1;\n\tveno_enable(sk);\n"
-         "\tif (!veno->flow.next)\n\t\tlist_add(&veno->flow, &flows);\n"),
-        ("static struct tcp_congestion_ops", "static void tcp_veno_release(struct sock *sk)\n{\n"
-         "\tstruct veno *veno = inet_csk_ca(sk);\n\n\tif (veno->flow.next)\n\t\tlist_del(&veno->flow);\n}\n\n"
-         "static struct tcp_congestion_ops"),
-        ("\t.init\t\t= tcp_veno_init,\n", "\t.init\t\t= tcp_veno_init,\n\t.release\t= tcp_veno_release,\n"),
-    )),
-    Fault("an object is freed without a grace period", RACE, WESTWOOD, (
-        ("static void tcp_westwood_init(", "struct best {\n\tu32 rtt;\n};\n\nstatic struct best __rcu *best;\n"
-         "static DEFINE_SPINLOCK(best_lock);\n\nstatic void tcp_westwood_init("),
-        ("static void tcp_westwood_ack(", "static void tcp_westwood_release(struct sock *sk)\n{\n"
-         "\tstruct westwood *w = inet_csk_ca(sk);\n"
-         "\tstruct best *old, *new = kmalloc(sizeof(*new), GFP_ATOMIC);\n\n\tif (!new)\n\t\treturn;\n"
-         "\tnew->rtt = w->rtt_min;\n\tspin_lock_bh(&best_lock);\n"
-         "\told = rcu_replace_pointer(best, new, lockdep_is_held(&best_lock));\n\tspin_unlock_bh(&best_lock);\n"
-         "\tkfree(old);\n}\n\nstatic void tcp_westwood_ack("),
-        ("\tif (ack_flags & CA_ACK_SLOWPATH) {\n", "\tconst struct best *known;\n\n\trcu_read_lock();\n"
-         "\tknown = rcu_dereference(best);\n\tif (known && known->rtt < 2)\n"
-         "\t\t((struct westwood *)inet_csk_ca(sk))->first_ack = 0;\n"
-         "\trcu_read_unlock();\n\tif (ack_flags & CA_ACK_SLOWPATH) {\n"),
-        ("\t.init\t\t= tcp_westwood_init,\n", "\t.init\t\t= tcp_westwood_init,\n\t.release\t= tcp_westwood_release,\n"),
-        ("\ttcp_unregister_congestion_control(&tcp_westwood);\n",
-         "\ttcp_unregister_congestion_control(&tcp_westwood);\n\tkfree(rcu_dereference_protected(best, 1));\n"),
-    )),
-    Fault("a counter of all connections is a plain variable", RACE, VENO, (
-        ("static void tcp_veno_state(", "static unsigned long changes;\n\nstatic void tcp_veno_state("),
-        ("\tif (ca_state == TCP_CA_Open)\n", "\tchanges++;\n\tif (ca_state == TCP_CA_Open)\n"),
-    )),
-    Fault("a qdisc's timer is not cancelled", RACE, PIE, (
-        ("\tq->params.tupdate = 0;\n\tdel_timer_sync(&q->adapt_timer);\n", "\tq->params.tupdate = 0;\n"),
-    )),
-    Fault("a qdisc's timer may still run when it is freed", RACE, PIE, (
-        ("del_timer_sync(&q->adapt_timer)", "del_timer(&q->adapt_timer)"),
-    ), on_many=True),
-    Fault("a module's timer is not cancelled at unload", RACE, WESTWOOD, (
-        ("static int __init tcp_westwood_register(", "static struct timer_list aging;\n\n"
-         "static void age(struct timer_list *timer)\n{\n\tmod_timer(timer, jiffies + HZ / 20);\n}\n\n"
-         "static int __init tcp_westwood_register("),
-        ("\treturn tcp_register_congestion_control(", "\ttimer_setup(&aging, age, 0);\n"
-         "\tmod_timer(&aging, jiffies + HZ / 20);\n\treturn tcp_register_congestion_control("),
-    )),
-    Fault("a pointer is followed without rcu_read_lock()", RACE, CODEL, (
-        ("\tq->params.mtu = ", "\tif (!rcu_access_pointer(preset))\n"
-         "\t\trcu_assign_pointer(preset, kzalloc(sizeof(struct preset), GFP_KERNEL));\n\tq->params.mtu = "),
-        ("static int codel_init(", "struct preset {\n\tu32 limit;\n};\n\nstatic struct preset __rcu *preset;\n\n"
-         "static int codel_init("),
-        ("\tstruct nlattr *opts;\n\n", "\tconst struct preset *now = rcu_dereference(preset);\n"
-         "\tstruct nlattr *opts;\n\n\tif (now && now->limit > sch->limit)\n\t\treturn -1;\n\n"),
-        ("\tunregister_qdisc(&codel_qdisc_ops);\n",
-         "\tunregister_qdisc(&codel_qdisc_ops);\n\tkfree(rcu_dereference_protected(preset, 1));\n"),
-    )),
-    Fault("it sleeps under a spinlock", RACE, CODEL, (
-        ("\tsch_tree_lock(sch);\n\n\tif (tb[TCA_CODEL_TARGET]) {\n", "\tvoid *copy;\n\n\tsch_tree_lock(sch);\n"
-         "\tcopy = kmemdup(&q->params, sizeof(q->params), GFP_KERNEL);\n\tkfree(copy);\n\n"
-         "\tif (tb[TCA_CODEL_TARGET]) {\n"),
-    )),
-    Fault("a table is initialised by whoever comes first, without a lock", RACE, VENO, (
-        ("static void tcp_veno_init(", "static u32 *table;\nstatic bool table_ready;\n\nstatic void tcp_veno_init("),
-        ("\tveno->basertt = 0x7fffffff;\n\tveno->inc = 1;\n", "\tif (!table_ready) {\n"
-         "\t\ttable = kcalloc(64, sizeof(*table), GFP_ATOMIC);\n\t\ttable_ready = true;\n\t}\n"
-         "\tif (table && table[0])\n\t\tveno->cntrtt = 0;\n\tveno->basertt = 0x7fffffff;\n\tveno->inc = 1;\n"),
-        ("\ttcp_unregister_congestion_control(&tcp_veno);\n",
-         "\ttcp_unregister_congestion_control(&tcp_veno);\n\tkfree(table);\n"),
-    )),
-    Fault("a timer changes the queues without their lock", RACE, SFQ, (
-        ("\tspin_lock(root_lock);\n\tq->perturbation = nkey;\n", "\tq->perturbation = nkey;\n"),
-        ("\t\tsfq_rehash(sch);\n\tspin_unlock(root_lock);\n", "\t\tsfq_rehash(sch);\n"),
-        ("\troot_lock = qdisc_lock(qdisc_root_sleeping(sch));\n\tq->perturbation", "\tq->perturbation"),
-        ("\tspinlock_t *root_lock;\n\tsiphash_key_t nkey;\n", "\tsiphash_key_t nkey;\n"),
-    )),
-    Fault("parents are not told what a smaller limit drops", NUMBER, CODEL, (
-        ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n", ""),
-    )),
-    Fault("parents are not told what dequeue drops", NUMBER, CODEL, (
-        ("\t\tqdisc_tree_reduce_backlog(sch, q->stats.drop_count,\n\t\t\t\t\t  q->stats.drop_len);\n", ""),
-    )),
-    Fault("dropping from the fattest flow leaves the backlog", NUMBER, FQ_CODEL, (
-        ("\tsch->qstats.backlog -= len;\n\tsch->q.qlen -= i;\n", "\tsch->q.qlen -= i;\n"),
-    )),
-    Fault("early drops are not counted", NUMBER, PIE, (
-        ("\treturn qdisc_drop(skb, sch, to_free);\n", "\t__qdisc_drop(skb, to_free);\n\treturn NET_XMIT_DROP;\n"),
-    )),
-    Fault("the window never grows after a timeout", NUMBER, VENO, (
-        ("\tif (ca_state == TCP_CA_Open)\n\t\tveno_enable(sk);\n\telse\n\t\tveno_disable(sk);\n",
-         "\tif (ca_state == TCP_CA_Loss)\n\t\tveno_disable(sk);\n"),
-        ("\tif (!veno->doing_veno_now) {\n\t\ttcp_reno_cong_avoid(sk, ack, acked);\n\t\treturn;\n\t}\n",
-         "\tif (!veno->doing_veno_now)\n\t\treturn;\n"),
-        (" || event == CA_EVENT_TX_START)", ")"),
-    )),
-    Fault("ssthresh() underflows", NUMBER, VENO, (
-        ("return max(tcp_snd_cwnd(tp) * 4 / 5, 2U);", "return max(tcp_snd_cwnd(tp) - 3 - veno->diff, 2U);"),
-    )),
-    Fault("window times RTT overflows", NUMBER, VENO, (
-        ("target_cwnd = (u64)tcp_snd_cwnd(tp) * veno->basertt;", "target_cwnd = tcp_snd_cwnd(tp) * veno->basertt;"),
-    )),
-    Fault("undo_cwnd() returns the threshold", NUMBER, WESTWOOD, (
-        ("static struct tcp_congestion_ops", "static u32 tcp_westwood_undo(struct sock *sk)\n{\n"
-         "\treturn tcp_sk(sk)->snd_ssthresh;\n}\n\nstatic struct tcp_congestion_ops"),
-        ("\t.undo_cwnd      = tcp_reno_undo_cwnd,\n", "\t.undo_cwnd      = tcp_westwood_undo,\n"),
-    )),
-    Fault("peek does not count its packet again", NUMBER, CODEL, (
-        ("\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n\t\t\tsch->q.qlen++;\n",
-         "\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n"),
-    )),
-    Fault("dropping leaves qlen", NUMBER, SFQ, (
-        ("\tsfq_dec(q, x);\n\t\tsch->q.qlen--;\n", "\tsfq_dec(q, x);\n"),
-    )),
-)  # fmt: skip
-
-
-def planted(fault: Fault, source: str) -> str:
-    """Return the source with the fault. Raises Failure if it is another version's."""
-    for old, new in fault.edits:
-        if source.count(old) != 1:
-            raise Failure(f"{fault.file} of this kernel does not fit {fault.name!r}: {old.strip()!r} is not there once")
-        source = source.replace(old, new)
-    return source
-
-
-def sources() -> Path:
-    """Return a folder with the files that the faults change, from the kernel's source. Raises Failure."""
+def sources(wanted: Sequence[str]) -> Path:
+    """Return a folder with these files of the kernel's source. Raises Failure."""
     source = archive()
     if source is None:
         raise Failure("there is no kernel source: ./dcflab setup build installs it")
     if source.is_dir():
         return source
-    wanted = sorted({fault.file for fault in FAULTS})
 
     def unpack(folder: Path) -> list[str]:
         inside = [f"{source.name.split('.tar')[0]}/{name}" for name in wanted]
         command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=1", *inside]
         subprocess.run(command, check=True, preexec_fn=end_with_us)
-        return wanted
+        return list(wanted)
 
     return cache.obtain(f"faults-{cache.key(fingerprint(source), *wanted)}", unpack)
+
+
+def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_enough: bool) -> Sequence[Report]:
+    """Return the reports of load, workout and cycles, or of the build if it fails."""
+    report = build.build(found, [build.debug_target(debug.kernel)], scratch / "debug", style=False)
+    if not (built := report.data["modules"][build.DEBUG]):
+        return [report]
+    run = scratch / "run"
+    run.mkdir()
+    module = subject.examine(Path(built[found.modules[0]]), found.files)
+    return exercise.exercise(
+        debug, module, run, seed=SEED, cycles=CYCLES, one_is_enough=one_is_enough, wall_limit_s=WALL_LIMIT_S
+    )
 
 
 def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many: bool) -> dict[str, Any]:
@@ -193,15 +67,9 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many:
     file.write_text(planted(fault, (kernel / fault.file).read_text()))
     found = subject.find(file)
     began = cpu_s()
-    report = build.build(found, [build.debug_target(debug.kernel)], scratch / "debug", style=False)
-    if not (built := report.data["modules"][build.DEBUG]):
-        raise Failure(f"{fault.name}: {report.findings[0].text}")
-    run = scratch / "run"
-    run.mkdir()
-    module = subject.examine(Path(built[found.modules[0]]), found.files)
-    reports: Sequence[Report] = exercise.exercise(
-        debug, module, run, seed=SEED, cycles=CYCLES, one_is_enough=True, wall_limit_s=WALL_LIMIT_S
-    )
+    reports = exercised(found, debug, scratch, one_is_enough=True)
+    if reports[0].stage is Stage.BUILD:
+        raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
     if on_many and fault.on_many and not any(one.findings for one in reports):
         reports = [many_cpus(found, scratch)]
     first = next((finding for one in reports for finding in one.findings), None)
@@ -237,10 +105,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults whose name or file contains this")
     parser.add_argument("--smp", action="store_true", help="use the stage smp, too")
+    parser.add_argument("--unseen", action="store_true", help="plant the second set")
     given = parser.parse_args()
-    debug, kernel, results = exercise.debug_kernel(), sources(), []
+    faults = UNSEEN if given.unseen else FAULTS
+    kernel = sources(sorted({fault.file for fault in faults}))
+    debug, results = exercise.debug_kernel(), []
     with tempfile.TemporaryDirectory(prefix="dcflab-faults-") as folder:
-        for number, fault in enumerate(FAULTS):
+        for number, fault in enumerate(faults):
             if given.only not in f"{fault.file}: {fault.name}":
                 continue
             scratch = Path(folder) / str(number)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Realistic faults to plant in copies of the kernel's own modules, for `bench faults`.
+
+Half of each set are races, the others wrong numbers. Each is a few edits of one file (`Fault`) of the source of the
+lab's kernel. `FAULTS` were known while the checks were written; `UNSEEN` were written afterwards, and no check was made
+for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emulation.lane.errors import Failure
+
+RACE, NUMBER = "race", "wrong number"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted fault: a name, its kind, the file, and pairs of text: what is there once, and what takes its place.
+    `on_many` is a fault that needs two CPUs."""
+
+    name: str
+    kind: str
+    file: str
+    edits: tuple[tuple[str, str], ...]
+    on_many: bool = False
+
+
+VENO, WESTWOOD, ILLINOIS, HTCP, BBR, HIGHSPEED = (
+    f"net/ipv4/tcp_{name}.c" for name in ("veno", "westwood", "illinois", "htcp", "bbr", "highspeed")
+)
+CODEL, FQ_CODEL, PIE, SFQ, FQ, HHF, FQ_PIE, SKBPRIO, CAKE = (
+    f"net/sched/sch_{name}.c" for name in ("codel", "fq_codel", "pie", "sfq", "fq", "hhf", "fq_pie", "skbprio", "cake")
+)
+
+FAULTS = (
+    Fault("a list of connections has no lock", RACE, VENO, (
+        ("struct veno {\n", "static LIST_HEAD(flows);\n\nstruct veno {\n\tstruct list_head flow;\n"),
+        ("\tveno->inc = 1;\n\tveno_enable(sk);\n", "\tveno->inc = 1;\n\tveno_enable(sk);\n"
+         "\tif (!veno->flow.next)\n\t\tlist_add(&veno->flow, &flows);\n"),
+        ("static struct tcp_congestion_ops", "static void tcp_veno_release(struct sock *sk)\n{\n"
+         "\tstruct veno *veno = inet_csk_ca(sk);\n\n\tif (veno->flow.next)\n\t\tlist_del(&veno->flow);\n}\n\n"
+         "static struct tcp_congestion_ops"),
+        ("\t.init\t\t= tcp_veno_init,\n", "\t.init\t\t= tcp_veno_init,\n\t.release\t= tcp_veno_release,\n"),
+    )),
+    Fault("an object is freed without a grace period", RACE, WESTWOOD, (
+        ("static void tcp_westwood_init(", "struct best {\n\tu32 rtt;\n};\n\nstatic struct best __rcu *best;\n"
+         "static DEFINE_SPINLOCK(best_lock);\n\nstatic void tcp_westwood_init("),
+        ("static void tcp_westwood_ack(", "static void tcp_westwood_release(struct sock *sk)\n{\n"
+         "\tstruct westwood *w = inet_csk_ca(sk);\n"
+         "\tstruct best *old, *new = kmalloc(sizeof(*new), GFP_ATOMIC);\n\n\tif (!new)\n\t\treturn;\n"
+         "\tnew->rtt = w->rtt_min;\n\tspin_lock_bh(&best_lock);\n"
+         "\told = rcu_replace_pointer(best, new, lockdep_is_held(&best_lock));\n\tspin_unlock_bh(&best_lock);\n"
+         "\tkfree(old);\n}\n\nstatic void tcp_westwood_ack("),
+        ("\tif (ack_flags & CA_ACK_SLOWPATH) {\n", "\tconst struct best *known;\n\n\trcu_read_lock();\n"
+         "\tknown = rcu_dereference(best);\n\tif (known && known->rtt < 2)\n"
+         "\t\t((struct westwood *)inet_csk_ca(sk))->first_ack = 0;\n"
+         "\trcu_read_unlock();\n\tif (ack_flags & CA_ACK_SLOWPATH) {\n"),
+        ("\t.init\t\t= tcp_westwood_init,\n", "\t.init\t\t= tcp_westwood_init,\n\t.release\t= tcp_westwood_release,\n"),
+        ("\ttcp_unregister_congestion_control(&tcp_westwood);\n",
+         "\ttcp_unregister_congestion_control(&tcp_westwood);\n\tkfree(rcu_dereference_protected(best, 1));\n"),
+    )),
+    Fault("a counter of all connections is a plain variable", RACE, VENO, (
+        ("static void tcp_veno_state(", "static unsigned long changes;\n\nstatic void tcp_veno_state("),
+        ("\tif (ca_state == TCP_CA_Open)\n", "\tchanges++;\n\tif (ca_state == TCP_CA_Open)\n"),
+    )),
+    Fault("a qdisc's timer is not cancelled", RACE, PIE, (
+        ("\tq->params.tupdate = 0;\n\tdel_timer_sync(&q->adapt_timer);\n", "\tq->params.tupdate = 0;\n"),
+    )),
+    Fault("a qdisc's timer may still run when it is freed", RACE, PIE, (
+        ("del_timer_sync(&q->adapt_timer)", "del_timer(&q->adapt_timer)"),
+    ), on_many=True),
+    Fault("a module's timer is not cancelled at unload", RACE, WESTWOOD, (
+        ("static int __init tcp_westwood_register(", "static struct timer_list aging;\n\n"
+         "static void age(struct timer_list *timer)\n{\n\tmod_timer(timer, jiffies + HZ / 20);\n}\n\n"
+         "static int __init tcp_westwood_register("),
+        ("\treturn tcp_register_congestion_control(", "\ttimer_setup(&aging, age, 0);\n"
+         "\tmod_timer(&aging, jiffies + HZ / 20);\n\treturn tcp_register_congestion_control("),
+    )),
+    Fault("a pointer is followed without rcu_read_lock()", RACE, CODEL, (
+        ("\tq->params.mtu = ", "\tif (!rcu_access_pointer(preset))\n"
+         "\t\trcu_assign_pointer(preset, kzalloc(sizeof(struct preset), GFP_KERNEL));\n\tq->params.mtu = "),
+        ("static int codel_init(", "struct preset {\n\tu32 limit;\n};\n\nstatic struct preset __rcu *preset;\n\n"
+         "static int codel_init("),
+        ("\tstruct nlattr *opts;\n\n", "\tconst struct preset *now = rcu_dereference(preset);\n"
+         "\tstruct nlattr *opts;\n\n\tif (now && now->limit > sch->limit)\n\t\treturn -1;\n\n"),
+        ("\tunregister_qdisc(&codel_qdisc_ops);\n",
+         "\tunregister_qdisc(&codel_qdisc_ops);\n\tkfree(rcu_dereference_protected(preset, 1));\n"),
+    )),
+    Fault("it sleeps under a spinlock", RACE, CODEL, (
+        ("\tsch_tree_lock(sch);\n\n\tif (tb[TCA_CODEL_TARGET]) {\n", "\tvoid *copy;\n\n\tsch_tree_lock(sch);\n"
+         "\tcopy = kmemdup(&q->params, sizeof(q->params), GFP_KERNEL);\n\tkfree(copy);\n\n"
+         "\tif (tb[TCA_CODEL_TARGET]) {\n"),
+    )),
+    Fault("a table is initialised by whoever comes first, without a lock", RACE, VENO, (
+        ("static void tcp_veno_init(", "static u32 *table;\nstatic bool table_ready;\n\nstatic void tcp_veno_init("),
+        ("\tveno->basertt = 0x7fffffff;\n\tveno->inc = 1;\n", "\tif (!table_ready) {\n"
+         "\t\ttable = kcalloc(64, sizeof(*table), GFP_ATOMIC);\n\t\ttable_ready = true;\n\t}\n"
+         "\tif (table && table[0])\n\t\tveno->cntrtt = 0;\n\tveno->basertt = 0x7fffffff;\n\tveno->inc = 1;\n"),
+        ("\ttcp_unregister_congestion_control(&tcp_veno);\n",
+         "\ttcp_unregister_congestion_control(&tcp_veno);\n\tkfree(table);\n"),
+    )),
+    Fault("a timer changes the queues without their lock", RACE, SFQ, (
+        ("\tspin_lock(root_lock);\n\tq->perturbation = nkey;\n", "\tq->perturbation = nkey;\n"),
+        ("\t\tsfq_rehash(sch);\n\tspin_unlock(root_lock);\n", "\t\tsfq_rehash(sch);\n"),
+        ("\troot_lock = qdisc_lock(qdisc_root_sleeping(sch));\n\tq->perturbation", "\tq->perturbation"),
+        ("\tspinlock_t *root_lock;\n\tsiphash_key_t nkey;\n", "\tsiphash_key_t nkey;\n"),
+    )),
+    Fault("parents are not told what a smaller limit drops", NUMBER, CODEL, (
+        ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n", ""),
+    )),
+    Fault("parents are not told what dequeue drops", NUMBER, CODEL, (
+        ("\t\tqdisc_tree_reduce_backlog(sch, q->stats.drop_count,\n\t\t\t\t\t  q->stats.drop_len);\n", ""),
+    )),
+    Fault("dropping from the fattest flow leaves the backlog", NUMBER, FQ_CODEL, (
+        ("\tsch->qstats.backlog -= len;\n\tsch->q.qlen -= i;\n", "\tsch->q.qlen -= i;\n"),
+    )),
+    Fault("early drops are not counted", NUMBER, PIE, (
+        ("\treturn qdisc_drop(skb, sch, to_free);\n", "\t__qdisc_drop(skb, to_free);\n\treturn NET_XMIT_DROP;\n"),
+    )),
+    Fault("the window never grows after a timeout", NUMBER, VENO, (
+        ("\tif (ca_state == TCP_CA_Open)\n\t\tveno_enable(sk);\n\telse\n\t\tveno_disable(sk);\n",
+         "\tif (ca_state == TCP_CA_Loss)\n\t\tveno_disable(sk);\n"),
+        ("\tif (!veno->doing_veno_now) {\n\t\ttcp_reno_cong_avoid(sk, ack, acked);\n\t\treturn;\n\t}\n",
+         "\tif (!veno->doing_veno_now)\n\t\treturn;\n"),
+        (" || event == CA_EVENT_TX_START)", ")"),
+    )),
+    Fault("ssthresh() underflows", NUMBER, VENO, (
+        ("return max(tcp_snd_cwnd(tp) * 4 / 5, 2U);", "return max(tcp_snd_cwnd(tp) - 3 - veno->diff, 2U);"),
+    )),
+    Fault("window times RTT overflows", NUMBER, VENO, (
+        ("target_cwnd = (u64)tcp_snd_cwnd(tp) * veno->basertt;", "target_cwnd = tcp_snd_cwnd(tp) * veno->basertt;"),
+    )),
+    Fault("undo_cwnd() returns the threshold", NUMBER, WESTWOOD, (
+        ("static struct tcp_congestion_ops", "static u32 tcp_westwood_undo(struct sock *sk)\n{\n"
+         "\treturn tcp_sk(sk)->snd_ssthresh;\n}\n\nstatic struct tcp_congestion_ops"),
+        ("\t.undo_cwnd      = tcp_reno_undo_cwnd,\n", "\t.undo_cwnd      = tcp_westwood_undo,\n"),
+    )),
+    Fault("peek does not count its packet again", NUMBER, CODEL, (
+        ("\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n\t\t\tsch->q.qlen++;\n",
+         "\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n"),
+    )),
+    Fault("dropping leaves qlen", NUMBER, SFQ, (
+        ("\tsfq_dec(q, x);\n\t\tsch->q.qlen--;\n", "\tsfq_dec(q, x);\n"),
+    )),
+)  # fmt: skip
+
+UNSEEN = (
+    Fault("readers walk a list without the lock of its writers", RACE, ILLINOIS, (
+        ("/* TCP Illinois Parameters */\n", "static LIST_HEAD(slowest);\nstatic DEFINE_SPINLOCK(slowest_lock);\n\n"
+         "struct slow {\n\tstruct list_head node;\n\tu32 rtt;\n};\n\n/* TCP Illinois Parameters */\n"),
+        ("static void tcp_illinois_init(", "static void tcp_illinois_release(struct sock *sk)\n{\n"
+         "\tstruct illinois *ca = inet_csk_ca(sk);\n\tstruct slow *slow = kmalloc(sizeof(*slow), GFP_ATOMIC), *old;\n\n"
+         "\tif (!slow)\n\t\treturn;\n\tslow->rtt = ca->max_rtt;\n\tspin_lock_bh(&slowest_lock);\n"
+         "\told = list_first_entry_or_null(&slowest, struct slow, node);\n\tif (old)\n\t\tlist_del(&old->node);\n"
+         "\tlist_add(&slow->node, &slowest);\n\tspin_unlock_bh(&slowest_lock);\n\tkfree(old);\n}\n\n"
+         "static u32 slowest_rtt(void)\n{\n\tstruct slow *slow;\n\tu32 rtt = 0;\n\n"
+         "\tlist_for_each_entry(slow, &slowest, node)\n\t\trtt = max(rtt, slow->rtt);\n\treturn rtt;\n}\n\n"
+         "static void tcp_illinois_init("),
+        ("\tca->max_rtt = 0;\n", "\tca->max_rtt = slowest_rtt() / 2;\n"),
+        ("\t.init\t\t= tcp_illinois_init,\n", "\t.init\t\t= tcp_illinois_init,\n\t.release\t= tcp_illinois_release,\n"),
+        ("\ttcp_unregister_congestion_control(&tcp_illinois);\n",
+         "\tstruct slow *slow;\n\n\ttcp_unregister_congestion_control(&tcp_illinois);\n"
+         "\tslow = list_first_entry_or_null(&slowest, struct slow, node);\n\tkfree(slow);\n"),
+    )),
+    Fault("a task takes a softirq's lock without disabling softirqs", RACE, HTCP, (
+        ("static void htcp_init(", "static DEFINE_SPINLOCK(best_lock);\nstatic u32 best_rtt = ~0U;\n\n"
+         "static void htcp_release(struct sock *sk)\n{\n\tstruct htcp *ca = inet_csk_ca(sk);\n\n"
+         "\tspin_lock(&best_lock);\n\tbest_rtt = min(best_rtt, ca->minRTT ?: ~0U);\n\tspin_unlock(&best_lock);\n}\n\n"
+         "static void htcp_init("),
+        ("\tca->last_cong = jiffies;\n}\n\nstatic void htcp_state",
+         "\tca->last_cong = jiffies;\n\tspin_lock_bh(&best_lock);\n\tif (best_rtt == ~0U)\n\t\tca->modeswitch = 0;\n"
+         "\tspin_unlock_bh(&best_lock);\n}\n\nstatic void htcp_state"),
+        ("\t.init\t\t= htcp_init,\n", "\t.init\t\t= htcp_init,\n\t.release\t= htcp_release,\n"),
+    )),
+    Fault("a table is replaced without the queues' lock", RACE, FQ, (
+        ("\tsch_tree_lock(sch);\n\n\told_fq_root = ", "\told_fq_root = "),
+        ("\tWRITE_ONCE(q->fq_trees_log, log);\n\n\tsch_tree_unlock(sch);\n", "\tWRITE_ONCE(q->fq_trees_log, log);\n"),
+    )),
+    Fault("change drops packets without the queues' lock", RACE, HHF, (
+        ("\twhile (sch->q.qlen > sch->limit) {\n", "\tsch_tree_unlock(sch);\n\n\twhile (sch->q.qlen > sch->limit) {\n"),
+        ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n\n\tsch_tree_unlock(sch);\n",
+         "\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n"),
+    )),
+    Fault("all connections share a remembered result", RACE, BBR, (
+        ("\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n\trate *= mss;\n",
+         "\tstatic u64 last_rate, last_result;\n\tstatic int last_gain;\n"
+         "\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n"
+         "\tif (rate == last_rate && gain == last_gain)\n\t\treturn last_result;\n\tlast_rate = rate;\n"
+         "\tlast_gain = gain;\n\trate *= mss;\n"),
+        ("\treturn rate >> BW_SCALE;\n", "\tlast_result = rate >> BW_SCALE;\n\treturn last_result;\n"),
+    )),
+    Fault("the window passes its clamp", NUMBER, BBR, (
+        ("\ttcp_snd_cwnd_set(tp, min(cwnd, tp->snd_cwnd_clamp));\t/* apply global cap */\n",
+         "\ttcp_snd_cwnd_set(tp, cwnd);\n"),
+    )),
+    Fault("dequeue takes the wrong length off the backlog", NUMBER, FQ_PIE, (
+        ("\t\tpkt_len = qdisc_pkt_len(skb);\n\t\tsch->qstats.backlog -= pkt_len;\n",
+         "\t\tpkt_len = skb->len;\n\t\tsch->qstats.backlog -= pkt_len;\n"),
+    )),
+    Fault("dropping for a better packet leaves the backlog", NUMBER, SKBPRIO, (
+        ("\tqdisc_qstats_backlog_dec(sch, to_drop);\n", ""),
+    )),
+    Fault("parents are not told what a full queue drops", NUMBER, CAKE, (
+        ("\tqdisc_tree_reduce_backlog(sch, prev_qlen, prev_backlog);\n\treturn NET_XMIT_SUCCESS;\n",
+         "\treturn NET_XMIT_SUCCESS;\n"),
+    )),
+    Fault("an index leaves its table", NUMBER, HIGHSPEED, (
+        ("\t\t\t       ca->ai < HSTCP_AIMD_MAX - 1)\n", "\t\t\t       ca->ai < HSTCP_AIMD_MAX)\n"),
+    )),
+)  # fmt: skip
+
+
+def planted(fault: Fault, source: str) -> str:
+    """Return the source with the fault. Raises Failure if it is another version's."""
+    for old, new in fault.edits:
+        if source.count(old) != 1:
+            raise Failure(f"{fault.file} of this kernel does not fit {fault.name!r}: {old.strip()!r} is not there once")
+        source = source.replace(old, new)
+    return source

@@ -147,6 +147,18 @@ def test_faults_are_edits_of_a_kernels_source() -> None:
 
 
 @needs("check")
+def test_what_is_found_in_the_kernels_modules_is_said_with_what_is_true_of_it() -> None:
+    from benchmarks.intree import lines_run, verdict
+
+    race, count = {"name": "data race", "true": True}, {"name": "wrong count", "true": False}
+    coverage = {"sch_a.c": {"1": 0, "3": 7}, "sch_b.c": {"1": 1}}
+    found = {"findings": [race, race, count], "notes": ["a note"], "coverage": coverage}
+    assert (verdict(found), lines_run(found)) == ("data race (true), wrong count", "2 of 3")
+    assert verdict({"findings": [], "notes": ["it needs options"]}) == "it needs options"
+    assert (verdict({"findings": [], "notes": []}), lines_run({})) == ("clean", "-")
+
+
+@needs("check")
 def test_mutants_are_counted_by_kind() -> None:
     """With what was found, where, and why the others were not; what is no mutant counts in the time only."""
     from benchmarks.mutants import summary

@@ -12,9 +12,9 @@ from emulation.setup import Group
 BENCHMARKS = {
     "speed": "compare", "routing": "routing", "like-ns2": "like_ns2", "tcp-like": "tcp_like", "mobile": "mobile",
     "manet": "manet", "aodv": "aodv", "wlan": "wlan", "aggregates": "aggregates", "ht": "ht", "scale": "scale",
-    "mutants": "mutants", "faults": "faults",
+    "mutants": "mutants", "faults": "faults", "intree": "intree",
 }  # fmt: skip
-ALONE = ("mutants", "faults")  # these need no other simulator
+ALONE = ("mutants", "faults", "intree")  # these need no other simulator
 
 
 def callback(arguments: Sequence[str]) -> None:
@@ -34,6 +34,7 @@ def callback(arguments: Sequence[str]) -> None:
     ht        WLANs of 802.11n, ac and ax: throughput and time
     mutants   mistakes that `module check` finds; --count N, --minutes M, --seed S, --out FOLDER
     faults    mistakes in copies of the kernel's modules that `module check` finds; --smp, --only TEXT
+    intree    copies of the kernel's modules in `module check`, for false findings; --only TEXT
 
     --json prints the figures as JSON. --repeats N sets how often each is timed, or the number of seeds.
     """

@@ -16,7 +16,7 @@ from emulation.features.hostap.source import Source
 from emulation.play.session import check_programs, failures, new_folder, provide
 from emulation.setup.errors import say
 
-DEFAULTS = {"mode": "ac", "width": 80, "streams": 2}
+DEFAULTS = {"mode": "ac", "width": 80, "streams": 2, "guard": 0.4}
 
 
 @click.command(cls=Command, params=[jobs(), out()], examples=[
@@ -28,7 +28,7 @@ DEFAULTS = {"mode": "ac", "width": 80, "streams": 2}
 @click.option("--medium", type=click.Choice([str(each) for each in Medium]), default=str(Medium.AIR), show_default=True,
               help="what carries frames: our air, hwsim itself, or wmediumd")  # fmt: skip
 @click.option("--mode", type=click.Choice(["abg", "n", "ac", "ax"]),
-              help="mode of the radios on the air  [default: ac, 80 MHz, 2 streams]")  # fmt: skip
+              help="mode of the radios on the air  [default: ac, 80 MHz, 2 streams, short guard]")  # fmt: skip
 @click.option("--wmediumd", metavar="PATH", help="the program of --medium wmediumd")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="seed of random numbers")
 @click.option("--json", "as_json", is_flag=True, help="print the results as JSON")

@@ -19,6 +19,7 @@ SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wp
 OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
 ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
 AUTHMODE = "8021x"
+BEACONS = 5  # that announce another channel
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
 Wlan = dict[str, Any]
@@ -114,6 +115,28 @@ def let_roam(net: Any) -> None:
             with net.lab.halted() as loop:
                 lane.plan["wlan"] = after
                 net.lab.link_of(lane).restart(lane, loop)
+
+
+def switch_channel(intf: WIntf, channel: Any) -> None:
+    """Move an access point of a running network to another channel, where its stations follow and will look for it.
+    Raises Misuse."""
+    freq, before = freq_of(intf.name, intf.mode, channel), round(1000 * intf.freq)
+    if "ht" in intf.on_air.plan or (freq > 3000) != (before > 3000):
+        what = f"setChannel({channel}) of 802.11n or later, or to another band"
+        intf.before(what, "give addAccessPoint channel=")
+    said = intf.cmd("hostapd_cli", "-i", intf.name, "chan_switch", BEACONS, freq)
+    if "OK" not in said:
+        raise Misuse(f"{intf.name}: setChannel({channel}): hostapd: {said.strip()}")
+    intf.channel, intf.on_air.plan["wlan"]["freq"] = channel, freq
+    for each in intf.node.net.medium.radios():
+        known = each.on_air.plan.get("wlan", {})
+        for number, one in enumerate(known.get("networks", ())):
+            if one["ssid"] == intf.own_ssid and before in one["freqs"]:
+                one["freqs"] = list(dict.fromkeys((*one["freqs"], freq)))
+                if known["client"] == Client.WPA_SUPPLICANT:
+                    each.cmd("wpa_cli", "-i", each.name, "set_network", number, "scan_freq", *one["freqs"])
+        if (known.get("ssid"), known.get("freq"), known.get("client")) == (intf.own_ssid, before, Client.KERNEL):
+            known["freq"] = freq
 
 
 def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> None:

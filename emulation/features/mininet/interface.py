@@ -258,8 +258,9 @@ class WIntf(Intf):
         self.node.net.medium.changed(self)
 
     def setChannel(self, channel: Any) -> None:
-        """Set the channel; in a running network of a station among peers, which joins its cell there."""
-        if self.lane and self.role in ("adhoc", "mesh", "ocb"):
+        """Set the channel; in a running network of an access point, which announces it to its stations, and of a
+        station among peers, which joins its cell there."""
+        if self.lane and self.role in ("adhoc", "mesh", "ocb", "master"):
             node: Any = self.node
             node.change_channel(self, channel)
             return

@@ -20,7 +20,7 @@ from emulation.lane.errors import Misuse
 
 WIRED: dict[str, Callable[..., topo.Topo]] = {
     "minimal": topo.MinimalTopo, "single": topo.SingleSwitchTopo, "reversed": topo.SingleSwitchReversedTopo,
-    "linear": topo.LinearTopo, "tree": topo.TreeTopo,
+    "linear": topo.LinearTopo, "tree": topo.TreeTopo, "torus": topo.TorusTopo,
 }  # fmt: skip
 WIRELESS: dict[str, Callable[..., topo.Topo]] = {
     "minimal": topo.MinimalWirelessTopo, "single": topo.SingleAPTopo, "linear": topo.LinearWirelessTopo,

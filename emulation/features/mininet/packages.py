@@ -18,7 +18,8 @@ NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
 HERE = __name__.rpartition(".")[0]
 UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
-    "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening"
+    "ipAdd ipNum ipParse ipStr irange macColonHex makeNumeric=number natural naturalSeq netParse numCores pmonitor "
+    "quietRun splitArgs waitListening"
 }
 SWITCHES = "Switch OVSSwitch=Switch OVSKernelSwitch=Switch UserSwitch=Switch OVSBridge LinuxBridge"
 CONTROLLERS = "Controller DefaultController=Controller OVSController=Controller NullController RemoteController Ryu"
@@ -39,7 +40,7 @@ MODULES: dict[str, dict[str, str]] = {
     "mininet.nodelib": {"roles": "LinuxBridge NAT"},
     "mininet.term": {"util": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
     "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
-    "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
+    "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TorusTopo TreeTopo"},
     "mininet.util": UTIL,
     "mn_wifi": {},
     "mn_wifi.associationControl": {"association": "AssociationControl associationControl=AssociationControl"},

@@ -7,6 +7,7 @@ import re
 import select
 from typing import Any
 
+from emulation.features.mininet.access import MASTER, switch_channel
 from emulation.features.mininet.controllers import LEARNING
 from emulation.features.mininet.interface import WIntf, other_address
 from emulation.features.mininet.node import Host, Node
@@ -47,7 +48,10 @@ class Wireless(Node):
         self.wintf(intf).setChannel(channel)
 
     def change_channel(self, intf: WIntf, channel: Any) -> None:
-        """Move an interface among peers to another channel of the running network."""
+        """Move an access point, or an interface among peers, to another channel of the running network."""
+        if intf.role == MASTER:
+            switch_channel(intf, channel)
+            return
         become(intf, intf.role, {"ssid": intf.ssid, "mode": intf.mode, "channel": channel})
 
     def setMode(self, mode: str, intf: Any = None) -> None:

@@ -127,6 +127,22 @@ class TreeTopo(Topo):
         return root
 
 
+class TorusTopo(Topo):
+    """x by y switches in rows and columns that are rings, with n hosts each. It needs stp=True, or a controller."""
+
+    def build(self, x: int = 3, y: int = 3, n: int = 1, **_: Any) -> None:
+        there = {}
+        for i in range(x):
+            for j in range(y):
+                place = f"{i + 1}x{j + 1}"
+                switch = there[i, j] = self.addSwitch(f"s{place}", dpid=f"{i + 1:x}{j + 1:x}")
+                for each in range(1, n + 1):
+                    self.addLink(self.addHost(f"h{place}" if n == 1 else f"h{place}x{each}"), switch)
+        for (i, j), switch in there.items():
+            self.addLink(switch, there[i, (j + 1) % y])
+            self.addLink(switch, there[(i + 1) % x, j])
+
+
 class SingleAPTopo(Topo):
     """k stations around one access point."""
 

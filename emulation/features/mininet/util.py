@@ -4,12 +4,15 @@ lacks; cleanup, which a lane does not need; and checks for programs."""
 
 from __future__ import annotations
 
+import os
+import re
 import select
 import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from ipaddress import IPv4Address
 from subprocess import PIPE, STDOUT, Popen, run
 from typing import Any
 
@@ -104,12 +107,46 @@ dumpPorts = dumpNodeConnections
 
 def ipAdd(i: int, prefixLen: int = 8, ipBaseNum: int = 0x0A000000) -> str:
     """Return the i-th address of a network."""
-    number = ipBaseNum + i
-    return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+    return ipStr(ipBaseNum + i)
+
+
+def ipStr(ip: int) -> str:
+    """Return the address 10.0.0.1 of its number."""
+    return str(IPv4Address(ip))
+
+
+def ipNum(w: int, x: int, y: int, z: int) -> int:
+    return int.from_bytes((w, x, y, z), "big")
+
+
+def ipParse(ip: str) -> int:
+    """Return the number of an address; missing bytes are before the last one: 10.1 is 10.0.0.1."""
+    *first, last = (int(part) for part in ip.split("."))
+    return int.from_bytes((*first, *[0] * (3 - len(first)), last), "big")
+
+
+def netParse(ipstr: str) -> tuple[int, int]:
+    """Return the number and the length of a prefix, 10.0.0.0/8."""
+    ip, _, length = ipstr.partition("/")
+    return ipParse(ip), int(length or 0)
 
 
 def macColonHex(mac: int) -> str:
     return mac.to_bytes(6, "big").hex(":")
+
+
+def natural(text: Any) -> list[Any]:
+    """Return a key by which h2 comes before h10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", str(text))]
+
+
+def naturalSeq(t: Any) -> tuple[Any, ...]:
+    return tuple(natural(each) for each in t)
+
+
+def numCores() -> int:
+    """Return how many processors the lane has."""
+    return os.cpu_count() or 1
 
 
 def splitArgs(argstr: str) -> tuple[str, list[Any], dict[str, Any]]:

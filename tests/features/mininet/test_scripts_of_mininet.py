@@ -17,7 +17,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
-from emulation.features.mininet import packages
+from emulation.features.mininet import packages, topo, util
 from emulation.lane import errors
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
@@ -803,20 +803,36 @@ print(stas[0].cmd("for ip in 10.1.0.2 2001::2; do ping -c 1 $ip | grep -o ' 0%';
 stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "echo in a window" &')
 sleep(1)
 print(open('one-two.log').read())
+net['ap1'].setChannel(11, intf='ap1-wlan1')
+sleep(3)
+print([sta.cmd(f"iw dev {sta}-wlan1 link | grep -o 'freq: .*'").split() for sta in stas], net['ap1'].wintfs[0].freq)
 net.stop()
 """
 
 
 def test_radios_of_two_kinds_and_windows(stage):
-    """Association control looks at clients alone; a cell changes its channel; programs of windows write files."""
+    """Association control looks at clients alone; a cell and an access point change their channels; programs of windows
+    write files."""
     lines = stage.play(RADIOS)
-    assert [line for line in lines if line][-5:] == [
+    assert [line for line in lines if line][-6:] == [
         "['ap1-wlan1', 'ap1-wlan1'] 02:00:00:00:00:02 20 (10.0, 0.0, 0.0)",
         repr(" 0%\r\n"),
         "['0%', '0%', '(2462', 'MHz)']",
         "*** dcflab: xterm: a lane has no terminals; the output of 'echo in a window' is in one-two.log",
         "in a window",
+        "[['freq:', '2462'], ['freq:', '2462']] 2.462",
     ]
+
+
+def test_functions_of_mininets_util():
+    assert (util.ipStr(0x0A000001), util.ipNum(10, 0, 0, 1), util.ipParse("10.1")) == ("10.0.0.1", *[0x0A000001] * 2)
+    assert util.netParse("192.168.5.0/24") == (0xC0A80500, 24)
+    assert sorted(["h10", "h2"], key=util.natural) == ["h2", "h10"]
+
+
+def test_a_torus():
+    made = topo.TorusTopo(3, 3)
+    assert len(made.switches()) == len(made.hosts()) == 9 and len(made.links()) == 9 + 18
 
 
 def test_a_host_without_a_link_is_named(stage):

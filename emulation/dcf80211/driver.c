@@ -535,6 +535,7 @@ static void describe_radio(struct driver *d, const u8 *addr)
 	ieee80211_hw_set(hw, SIGNAL_DBM);
 	ieee80211_hw_set(hw, REPORTS_TX_ACK_STATUS);
 	ieee80211_hw_set(hw, SUPPORT_FAST_XMIT);
+	ieee80211_hw_set(hw, SUPPORTS_RC_TABLE); /* mpdu.c asks for rates itself */
 	ieee80211_hw_set(hw, HOST_BROADCAST_PS_BUFFERING);
 	ieee80211_hw_set(hw, MFP_CAPABLE);
 	if (driver_aggregates(d))

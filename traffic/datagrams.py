@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from operator import lt
+from operator import lt, sub
 
 from traffic.spread import spread
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MISSING = -1
+ALIKE = 8  # datagrams of one time, from which a loop over times costs less than one over datagrams
 
 
 class Datagrams:
@@ -65,8 +66,11 @@ class Datagrams:
                 if 0 <= number < len(self.sent_ns):
                     self.arrive(number, at_ns, over)
             return
-        # The usual case, and the same without a call for each: many are sent at one time and arrive at one time.
+        # The usual case, and the same without a call for each. Of a long aggregate, many are sent and arrive together.
         place = 0
+        if bisect_right(times_ns, times_ns[0]) < ALIKE:
+            self._arrive_apart(numbers, times_ns)
+            place = len(numbers)
         while place < len(numbers):
             number, at_ns = numbers[place], times_ns[place]
             after = bisect_right(self.sent_ns, self.sent_ns[number], number, last + 1)
@@ -76,15 +80,22 @@ class Datagrams:
         self.highest, self.last_ns = last, times_ns[-1]
         self.arrived, self.hops = self.arrived + len(numbers), self.hops + sum(hops)
 
+    def _arrive_apart(self, numbers: list[int], times_ns: list[int]) -> None:
+        """Record the delays of new ones in order."""
+        delays_ns = list(map(sub, times_ns, map(self.sent_ns.__getitem__, numbers)))
+        self._keep(numbers, array("q", delays_ns))
+        row_ns = delays_ns if self.before_ns is None else [self.before_ns, *delays_ns]
+        jitter_ns, jitters_ns = self.jitter_ns, self.jitters_ns
+        for change_ns in map(abs, map(sub, row_ns[1:], row_ns)):
+            jitter_ns += (change_ns - jitter_ns) / 16
+            jitters_ns += jitter_ns
+        self.before_ns, self.jitter_ns, self.jitters_ns = delays_ns[-1], jitter_ns, jitters_ns
+        self.since = [self.since[0] + len(numbers), self.since[1] + sum(delays_ns)]
+
     def _arrive_alike(self, numbers: list[int], at_ns: int) -> None:
-        """Record the delay of new ones that were sent at one time, in order, and arrive at one time."""
-        first, last, count = numbers[0], numbers[-1], len(numbers)
-        delay_ns = at_ns - self.sent_ns[first]
-        if last - first + 1 == count:
-            self.delay_ns[first : last + 1] = array("q", (delay_ns,)) * count
-        else:
-            for number in numbers:
-                self.delay_ns[number] = delay_ns
+        """The same for those that were sent at one time and arrive at one time."""
+        count, delay_ns = len(numbers), at_ns - self.sent_ns[numbers[0]]
+        self._keep(numbers, array("q", (delay_ns,)) * count)
         jitter_ns, jitters_ns = self.jitter_ns, self.jitters_ns
         if self.before_ns is not None:
             jitter_ns += (abs(delay_ns - self.before_ns) - jitter_ns) / 16
@@ -94,6 +105,14 @@ class Datagrams:
             jitters_ns += jitter_ns
         self.before_ns, self.jitter_ns, self.jitters_ns = delay_ns, jitter_ns, jitters_ns
         self.since = [self.since[0] + count, self.since[1] + delay_ns * count]
+
+    def _keep(self, numbers: list[int], delays_ns: array[int]) -> None:
+        first, last = numbers[0], numbers[-1]
+        if last - first + 1 == len(numbers):
+            self.delay_ns[first : last + 1] = delays_ns
+        else:
+            for number, delay_ns in zip(numbers, delays_ns, strict=True):
+                self.delay_ns[number] = delay_ns
 
     def waiting_s(self, now_ns: int) -> float | None:
         """Return how long data sent after the last arrival has been under way, s; None if nothing was sent."""

@@ -52,8 +52,8 @@ FITS_NO_FRAME = errno.EINVAL, errno.EMSGSIZE  # the kernel combines no datagrams
 TOGETHER_MOST, TOGETHER_BYTES = 64, 65_507  # UDP_MAX_SEGMENTS of Linux 6.1; the largest datagram
 
 READ_MOST = 1024
-READ_BUFFER = 1 << 24  # bytes; only a flow that grows 14-fold between two reads fills it
-SOONEST_NS, LATEST_NS = SECOND // 1000, SECOND // 4  # between two reads
+READ_BUFFER = 1 << 25  # bytes; only a flow that grows 28-fold between two reads fills it
+SOONEST_NS, LATEST_NS = SECOND // 1000, SECOND // 2  # between two reads
 
 libc = ctypes.CDLL(None, use_errno=True)
 

@@ -36,15 +36,16 @@ def test_those_out_of_order_and_those_that_come_twice() -> None:
 
 
 @given(
-    at_once=st.lists(st.tuples(st.integers(0, 12), st.integers(1, 5)), max_size=8),
+    at_once=st.lists(st.tuples(st.integers(0, 12), st.integers(1, 15)), max_size=8),
     odd=st.lists(st.integers(-1, 40), max_size=5),
+    alike=st.integers(1, 9),
 )
-def test_many_at_once_count_as_each_alone(at_once: list[tuple[int, int]], odd: list[int]) -> None:
-    """Also those that come out of order, twice, or that nobody sent."""
-    one, many = (of([number // 3 * 9 for number in range(20)], []) for _ in range(2))
-    batches = [list(range(first, first + count)) for first, count in at_once] + [odd]
+def test_many_at_once_count_as_each_alone(at_once: list[tuple[int, int]], odd: list[int], alike: int) -> None:
+    """Also those that come out of order, twice, or that nobody sent. `alike` of them arrive at one time."""
+    one, many = (of([number // 9 * 9 for number in range(20)], []) for _ in range(2))
+    batches = [list(range(first, min(first + count, 25))) for first, count in at_once] + [odd]
     for at, numbers in enumerate(batches):
-        times_ns = [(100 + 3 * at + place // 2) * MS for place in range(len(numbers))]
+        times_ns = [(100 + 9 * at + place // alike) * MS for place in range(len(numbers))]
         many.arrive_many(numbers, [1 + n % 3 for n in numbers], times_ns)
         for number, now_ns in zip(numbers, times_ns, strict=True):
             if 0 <= number < 20:

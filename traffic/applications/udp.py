@@ -14,7 +14,7 @@ what it has no room for. Nothing holds the datagrams of a wire back: there it se
 
 `batches=on` saves 10 to 25 % of a fast flow's CPU time. The sender gives the kernel up to 64 kB of datagrams as one
 (UDP_SEGMENT), as servers of HTTP/3 do: they are one packet in queueing disciplines and on wires, and a radio gets them
-one by one. The receiver reads after about 1024 datagrams, or 0.25 s, and the kernel notes when each of them arrives.
+one by one. The receiver reads after about 1024 datagrams, or 0.5 s, and the kernel notes when each of them arrives.
 Its buffer is large: it loses nothing of a long aggregate. By default only saturated sources have batches.
 """
 

@@ -24,6 +24,7 @@ PACKAGES = {
     **dict.fromkeys(("ovs-ofctl", "ovs-appctl", "ovs-dpctl"), "openvswitch-common"),
     "ovs-testcontroller": "openvswitch-testcontroller",
     **dict.fromkeys(("osken-manager", "ryu-manager"), "python3-os-ken"),
+    "nft": "nftables",
     "ip": "iproute2",
     "tc": "iproute2",
     "ss": "iproute2",

@@ -13,6 +13,7 @@ from emulation.features.mininet.interface import WIntf, other_address
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, numeric, refuse
 from emulation.features.mininet.retune import become
+from emulation.features.mininet.util import ipStr, netParse
 from emulation.lane import programs
 from emulation.lane.errors import Misuse
 from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, STP, plan_bridge
@@ -322,14 +323,29 @@ class OVSBridgeAP(AP):
 
 
 class NAT(Host):
-    """A host that answers for all addresses outside the network, where Mininet's leads to them."""
+    """A router that hides the addresses of a subnet. With one interface, where Mininet's leads outside, it is a host
+    that answers for all addresses there."""
 
     def config(self, **params: Any) -> dict[str, Any]:
+        if len(self.intfs) > 1:
+            self.hide_subnet(str(params.get("subnet", "10.0/8")), str(params.get("localIntf") or self.defaultIntf()))
+            return super().config(**params)
         note(
             f"{self.name}: it answers pings to all addresses outside, but nothing else: no other network can be reached"
         )
         if self.lane:
             self.must("ip", "route", "add", "local", "default", "dev", "lo", "table", "main")
         return super().config(**params)
+
+    def hide_subnet(self, subnet: str, inside: str) -> None:
+        """Give packets that leave the subnet its own address, as the rules of Mininet's NAT do. Raises Misuse."""
+        if not programs.path_of("nft"):
+            raise Misuse(f"{self.name}: {programs.missing_message('nft')}")
+        number, length = netParse(subnet)
+        subnet = f"{ipStr(number)}/{length}"
+        within = f"type filter hook forward priority 0; iifname {inside} ip daddr {subnet} drop;"
+        out = f"type nat hook postrouting priority 100; ip saddr {subnet} ip daddr != {subnet} masquerade;"
+        self.must("nft", f"table ip nat {{ chain within {{ {within} }}; chain out {{ {out} }}; }}")
+        self.must("sysctl", "-qw", "net.ipv4.ip_forward=1")
 
     configDefault = config

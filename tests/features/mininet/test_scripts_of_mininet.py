@@ -18,7 +18,7 @@ from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
 from emulation.features.mininet import packages, topo, util
-from emulation.lane import errors
+from emulation.lane import errors, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
 
@@ -838,6 +838,35 @@ def test_a_torus():
 def test_a_host_without_a_link_is_named(stage):
     with pytest.raises(LaneError, match="h1: a host has no link yet; add one"):
         stage.play("from mininet.net import Mininet\nnet = Mininet()\nnet.addHost('h1')\nnet.start()\n")
+
+
+NATTED = """
+from mininet.net import Mininet
+from mininet.nodelib import NAT
+net = Mininet(controller=None)
+h0, h1 = net.addHost('h0', ip='10.0.0.9/8'), net.addHost('h1', ip='192.168.1.100/24', defaultRoute='via 192.168.1.1')
+nat1 = net.addHost('nat1', cls=NAT, subnet='192.168.1.0/24', inetIntf='nat1-eth0', localIntf='nat1-eth1')
+net.addLink(nat1, h0, intfName1='nat1-eth0')
+net.addLink(nat1, h1, intfName1='nat1-eth1', params1={'ip': '192.168.1.1/24'})
+net.start()
+print('out', h1.cmd("ping -c1 10.0.0.9 | grep -o ' 0%'").strip(), 'in', h0.cmd('ping -c1 -W1 192.168.1.100').strip())
+net.stop()
+"""
+
+
+@pytest.mark.skipif(not programs.path_of("nft"), reason="nftables is not installed")
+def test_a_nat_between_two_networks(stage):
+    assert "out 0% in ping: connect: Network is unreachable" in stage.play(NATTED)
+
+
+def test_a_nat_without_nftables(monkeypatch):
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    packages.install()
+    monkeypatch.setattr(programs, "path_of", lambda program: None)
+    there = {}
+    exec(NATTED.partition("net.start()")[0], there)
+    with pytest.raises(Misuse, match="nat1: there is no nft on this machine: install the package nftables"):
+        there["nat1"].config()
 
 
 ISOLATED = """

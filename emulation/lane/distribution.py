@@ -27,7 +27,6 @@ import time
 from emulation.lane import syscalls
 from emulation.lane.interfaces.radio import IFINDEX, MAC
 from emulation.lane.netlink import Generic, NetlinkError
-from emulation.lane.ovs import ENVIRONMENT, VERSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ def drop(frame: bytes, nl80211: Generic, others: Sequence[int]) -> None:
 def repeat(names: Sequence[str], frame: bytes) -> None:
     """Let a switch take an update as if it had come in again."""
     from subprocess import DEVNULL, run
+
+    from emulation.lane.ovs import ENVIRONMENT, VERSIONS
 
     switch, port = names
     packet = f'in_port="{port}",packet={frame.hex()},actions=table'

@@ -34,6 +34,15 @@ PACKAGES = {
     "route": "net-tools",
     "arp": "net-tools",
     "nc": "netcat-openbsd",
+    "brctl": "bridge-utils",
+    "vconfig": "vlan",
+    "tracepath": "iputils-tracepath",
+    "dhclient": "isc-dhcp-client",
+    "dhcpd": "isc-dhcp-server",
+    "ab": "apache2-utils",
+    **dict.fromkeys(("dig", "host", "nslookup"), "bind9-dnsutils"),
+    **dict.fromkeys(("zebra", "ospfd", "bgpd"), "frr"),
+    **dict.fromkeys(("ITGSend", "ITGRecv"), "d-itg"),
 }  # Debian's packages, if their names differ from the program's
 # The message of a shell that did not find a command.
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"

@@ -243,6 +243,10 @@ class WIntf(Intf):
         """Associate with an access point's interface."""
         self.node.net.associate(self, ap_intf)
 
+    def disconnect(self, ap_intf: WIntf | None = None) -> None:
+        """Leave the access point."""
+        self.cmd("iw", "dev", self.name, "disconnect")
+
     def setTxPower(self, txpower: float) -> None:
         self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None
         self.node.net.medium.changed(self)

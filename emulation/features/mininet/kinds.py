@@ -20,14 +20,14 @@ OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "listenPort", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof",
              "ac_method", "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "autoSetPositions",
-             "set_socket_ip", "set_socket_port", *OF_ALL)  # fmt: skip
+             "set_socket_ip", "set_socket_port", "waitConnected", *OF_ALL)  # fmt: skip
 OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
     **dict.fromkeys(("config4addr", "configure4addr"), "addLink(ap1, ap2, cls=_4address) makes such a link"),
     **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
-    "waitConnected": "nothing has to be waited for", "inNamespace": OWN_SPACE,
+    "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
     "disable_tcp_checksum": "checksums are correct", "rec_rssi": "telemetry(data_type='rssi') writes them",
     "set_tc_params": "the air decides what arrives", "iot_module": "the lab has its own radios",

@@ -110,6 +110,8 @@ def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, pre
     net.start()
     if pre:
         CLI(net, iter(pre.splitlines()))
+    if test and test != "cli":
+        net.waitConnected()
     tests = ["pingall", "iperf"] if test == "all" else [test or "cli"]
     for each in tests:
         if each == "cli":

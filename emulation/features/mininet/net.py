@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import select
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
-from emulation.features.mininet.roles import NAT, OpenFlow, Switch
+from emulation.features.mininet.roles import NAT, SETTLED_S, Bridge, OpenFlow, Switch
 from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.mininet.topo import Topo
 from emulation.features.prompt.inside.traffic import play
@@ -38,6 +39,7 @@ from traffic.loop import Loop
 from traffic.ping import ping
 
 LISTEN = 6654  # the first port of switches
+TREE_S = 5.0  # between two looks at spanning trees, in lane time
 PING_S = 1.0  # how long to wait for an answer
 ADDS = {"host": "addHost", "switch": "addSwitch", "controller": "addController", "station": "addStation",
         "ap": "addAccessPoint"}  # fmt: skip
@@ -425,6 +427,8 @@ class Mininet:
             controller.start()
         for node in (*self.switches, *self.aps):
             node.start(self.controllers)
+        if self.params.get("waitConnected"):
+            self.waitConnected()
 
     def stop(self) -> None:
         """Remove the network; a second call has no effect."""
@@ -493,7 +497,16 @@ class Mininet:
     def configHosts(self) -> None:
         """No effect: `build` does this, and stations look for access points from the start."""
 
-    configureControlNetwork = waitConnected = autoAssociation = auto_association = configHosts
+    configureControlNetwork = autoAssociation = auto_association = configHosts
+
+    def waitConnected(self, timeout: float | None = None, delay: float = TREE_S) -> bool:
+        """Wait until the switches forward: those with a spanning tree do when its ports have learned."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while any(isinstance(node, Bridge) and node.is_learning_ports() for node in (*self.switches, *self.aps)):
+            if deadline and time.monotonic() > deadline:
+                return False
+            select.select([], [], [], delay)
+        return True
 
     def seed(self, seed: int) -> None:
         """Set the seed of motion models."""
@@ -526,6 +539,8 @@ class Mininet:
             raise Misuse(f"configLinkStatus: there is no link between {src} and {dst}; net.links lists all links")
         for made in found:
             made.switch(status == "up")
+        if self.has_openflow:
+            select.select([], [], [], SETTLED_S)
 
     # Traffic from the lab's own applications: it needs no program, and the run has each iperf as a flow
 

@@ -164,7 +164,16 @@ class Bridge(Node):
         refuse(f"{self.name}.dpctl", "it is the kernel's bridge, without OpenFlow: write cls=OVSSwitch")
 
     def connected(self) -> bool:
-        return True
+        return not self.is_learning_ports()
+
+    def is_learning_ports(self) -> bool:
+        """Return whether a port listens or learns, before the spanning tree lets it forward or blocks it."""
+        if not (self.lane and self.params.get("stp")):
+            return False
+        if self.apart:
+            return not {"1", "2"}.isdisjoint(self.pexec("sh", "-c", "cat /sys/class/net/*/brport/state")[0].split())
+        said = self.pexec("ovs-appctl", "stp/show", self.name)[0]
+        return "listening" in said or "learning" in said
 
 
 class LinuxBridge(Bridge):

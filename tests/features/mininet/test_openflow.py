@@ -52,8 +52,7 @@ for a, b in ((s1, s2), (s2, s3), (s3, s1), (h1, s1), (h2, s2)):
     net.addLink(a, b)
 net.addController('c0')
 net.start()
-from time import sleep
-sleep(60)
+net.waitConnected()
 print('lost', net.ping([h1, h2]))
 net.stop()
 """

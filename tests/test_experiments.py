@@ -204,6 +204,9 @@ def test_each_claim_of_the_papers_is_tested_or_says_why_not() -> None:
     assert tested <= claims.keys()
     assert {number for number, said in claims.items() if not said.untested} == tested
     for number, said in claims.items():
+        of = [study for study in STUDIES for claim in study.claims if number in claim.numbers]
+        there = {name for study in of for name in (*study.cases, *study.variants)}
+        assert {name for cause in said.causes for name in (*cause.cases, *cause.variants)} <= there, number
         assert said.about and bool(said.tried) >= bool(said.finding), number
         if said.finding:
             file, _, place = said.finding.partition("#")

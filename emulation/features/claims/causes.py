@@ -47,7 +47,7 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
         alike: dict[str, list[str]] = {}
         for name, of in (*cause.variants.items(), *cause.cases.items()):
             alike.setdefault(_typed(of), []).append(name)
-        typed += [f"{', '.join(names)} with {options}" for options, names in alike.items()]
+        typed += [f"{_names_said(names)} with {options}" for options, names in alike.items()]
         said = f"{cause.text} ({', '.join(typed)})"
         named = [Change(said, [(_under(study, cause), claim) for study, claim in units])]
     pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
@@ -148,6 +148,12 @@ def _typed(options: Mapping[str, object]) -> str:
     said = (f"--{name.replace('_', '-')} {_value_said(value)}" if value is not None
             else f"no --{name.replace('_', '-')}" for name, value in options.items())  # fmt: skip
     return f"`{' '.join(said)}`"
+
+
+def _names_said(names: list[str]) -> str:
+    """Format names of cases or variants: several with one beginning as a pattern."""
+    start = names[0][: min(_alike(names[0], name) for name in names)]
+    return f"{start}*" if len(names) > 1 and start else ", ".join(names)
 
 
 def _value_said(value: object) -> object:

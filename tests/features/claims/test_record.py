@@ -186,6 +186,7 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     )
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[longer])})
     [of_both] = causes.changes(found, "C4", Column.TODAY)
+    assert of_both.text == "a longer queue (none, , other with `--queue 9`)"
     both = of_both.units[0][0]
     assert (both.variants["none"]["queue"], both.cases) == (9, {"": {"queue": 9}}), "the study has no other case"
     assert thinned.variants == {**STUDY.variants, "none": {**STUDY.variants["none"], "ackthin": "daa"}}

@@ -363,7 +363,7 @@ def test_what_the_papers_own_runs_cannot_show(column: Column, noisy: bool, runs:
         assert page.standing_of(found, "C1").columns[column.value].verdict == "open", "the paper carries twice as much"
 
 
-def test_the_plan_is_the_order_of_play(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plan_is_the_order_of_play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Claims without a verdict, the cheapest first, with the CPU time until they are decided."""
     same = replace(STUDY.claims[0], name="C4")
     found = claims(replace(STUDY, claims=[STUDY.claims[0]], options={**STUDY.options, "seconds": 500}))
@@ -376,6 +376,11 @@ def test_the_plan_is_the_order_of_play(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     first = schedule.first(())
     assert first and first[0].name == "cheap"
+    bench = Bench.__new__(Bench)
+    bench.schedule = schedule
+    bench.plan()
+    said = capsys.readouterr().out
+    assert 0 < said.index("C4 ") < said.index("C1 ")
     for seed in range(1, 7):
         found.add(found.studies[1], run("none", seed, 1020 + 40 * (-1) ** seed), "now")
         found.add(found.studies[1], run("full", seed, 1000), "now")

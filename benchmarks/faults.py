@@ -60,7 +60,7 @@ def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_eno
     )
 
 
-def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many: bool) -> dict[str, Any]:
+def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many: str | None) -> dict[str, Any]:
     """Return what was found first, and where."""
     file = scratch / "sources" / Path(fault.file).name
     file.parent.mkdir()
@@ -71,18 +71,18 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many:
     if reports[0].stage is Stage.BUILD:
         raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
     if on_many and fault.on_many and not any(one.findings for one in reports):
-        reports = [many_cpus(found, scratch)]
+        reports = [many_cpus(found, scratch, on_many)]
     first = next((finding for one in reports for finding in one.findings), None)
     said = {"found": str(first.name), "stage": str(first.stage), "text": first.text} if first else {"found": ""}
     return {"fault": fault.name, "kind": fault.kind, "file": fault.file, **said, "cpu_s": round(cpu_s() - began, 1)}
 
 
-def many_cpus(found: subject.Subject, scratch: Path) -> Report:
+def many_cpus(found: subject.Subject, scratch: Path, kernel: str) -> Report:
     """Put a module through the stage smp. Raises Failure if that is not possible here."""
     release, lacking = smp.release_for(build.stock_targets(), None)
-    if not release:
+    if kernel == smp.STOCK and not release:
         raise Failure(lacking)
-    place = smp.place_of(release)
+    place = smp.debug_place() if kernel == smp.DEBUG else smp.place_of(release)
     report = build.build(found, [smp.target(place)], scratch / "smp", style=False)
     module = subject.examine(Path(report.data["modules"][build.SMP][found.modules[0]]), found.files)
     return smp.check(place, module, scratch / "smp-run", seed=SEED)
@@ -104,7 +104,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./dcflab bench faults", description=(__doc__ or "").partition("\n\n")[2])
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults whose name or file contains this")
-    parser.add_argument("--smp", action="store_true", help="use the stage smp, too")
+    parser.add_argument("--smp", choices=smp.KERNELS, nargs="?", const=smp.STOCK, metavar="KERNEL",
+                        help="use the stage smp, too, in the kernel stock or debug")  # fmt: skip
     parser.add_argument("--unseen", action="store_true", help="plant the second set")
     given = parser.parse_args()
     faults = UNSEEN if given.unseen else FAULTS

@@ -166,13 +166,19 @@ def build(folder: Path, image: Path) -> Iterable[str]:
     (folder / LINUX).chmod(0o755)
     (folder / RELEASE).parent.mkdir(parents=True)
     (folder / RELEASE).write_text(f"{release}\n")
+    (folder / ROOT).write_bytes(root(release, unpack_modules(release, folder)))
+    return [LINUX, ROOT, RELEASE]
+
+
+def root(release: str, modules: Iterable[tuple[bytes, str]]) -> bytes:
+    """Return the archive that a kernel unpacks as its root: Python, and files below the folder of its modules."""
     root = Archive()
     for top, target in into_usr().items():
         root.link(top, target)
     for path in ("dev", "proc", "sys", "tmp", "run", "etc"):
         root.folder(path)
     root.device("/dev/console", CONSOLE)
-    for module, path in unpack_modules(release, folder):
+    for module, path in modules:
         root.file(f"/lib/modules/{release}/{path}", module)
     for name in FIRMWARE:
         if (file := Path("/lib/firmware") / name).is_file():
@@ -181,8 +187,7 @@ def build(folder: Path, image: Path) -> Iterable[str]:
         programs.add(root, program)
     for file, data in library():
         root.file(str(file), data)
-    (folder / ROOT).write_bytes(root.whole())
-    return [LINUX, ROOT, RELEASE]
+    return root.whole()
 
 
 def unpacked(image: Path) -> bytes:

@@ -313,7 +313,7 @@ class Bench:
             *before, module = in_order(self.built[build.SMP], name)
             try:
                 with self.working(
-                    f"putting load on it on {smp.CPUS} CPUs of {release}", tries * smp.CONNECTIONS
+                    f"putting load on it on {smp.CPUS} CPUs of {release}", tries * smp.connections_in(self.many)
                 ) as working:
                     report = smp.check(
                         self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],

@@ -125,6 +125,11 @@ def smp_target(headers: Path, stagger: Path) -> Target:
     return Target(SMP, headers, flags=("-g", *ACCESSES), sparse=False, symbols=(stagger.parent / SYMVERS).read_text())
 
 
+def kcsan_target(headers: Path) -> Target:
+    """Return the target of the debug kernel with several CPUs. Its own flags for modules have KCSAN's calls."""
+    return Target(SMP, headers, ("ARCH=x86_64",), ("-g",), sparse=False)
+
+
 def stock_targets() -> list[Target]:
     """Return the stock kernels whose headers are installed, oldest first."""
     folders = {Path(path).resolve() for pattern in HEADERS for path in glob.glob(pattern)}

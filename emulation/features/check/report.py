@@ -84,7 +84,7 @@ NEEDED = {
     Stage.LOAD: ("--module", "--kernel-source"),
     Stage.WORKOUT: ("--module", "--kernel-source", "--rounds", "--corpus"),
     Stage.CYCLES: ("--module", "--kernel-source", "--rounds", "--corpus", "--cycles"),
-    Stage.SMP: ("--module", "--kernels", "--smp-tries"),
+    Stage.SMP: ("--module", "--kernels", "--smp", "--smp-tries"),
     Stage.COMPARE: ("--module", "--kernel-source", "--hops", "--against"),
 }
 

@@ -1,35 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stage smp: a distribution's unmodified kernel with several CPUs, in QEMU and in real time, under `inside.smp`.
+"""The stage smp: a kernel with several CPUs, in QEMU and in real time, under `inside.smp`.
 
 QEMU runs each CPU in a thread, so what two CPUs do at once follows from this machine, and not from the seed. A try
 may miss a race, and the next one finds it: a finding says in how many tries it came. The kernel checks its memory
-(`slub_debug`), and ends at its first oops. Our module `stagger` makes races more frequent, and names data races.
+(`slub_debug`), and ends at its first oops. In a distribution's unmodified kernel, our module `stagger` makes races more
+frequent, and names data races. In the debug kernel (`emulation.setup.smp`), KCSAN does both, and lockdep checks locks.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from emulation import files, lanes
-from emulation.features.check import Finding, Name, Report, Stage, splats
+from emulation.features.check import Finding, Name, Report, Stage, kcsan, splats
 from emulation.features.check import inside as inner
-from emulation.features.check.build import Target, smp_target
+from emulation.features.check.build import Target, kcsan_target, smp_target
 from emulation.features.check.exercise import beside, built_against, console_of, shown
 from emulation.features.check.lines import FRAME, Lines, explained
 from emulation.features.check.subject import Module
 from emulation.lanes import Clock, LaneError, Listener, Reason
 from emulation.lanes.vm import Vm
-from emulation.setup import Group, PreparedStock, modules, packages, stock
+from emulation.setup import Group, PreparedStock, modules, packages, smp, stock
 
-CPUS, CONNECTIONS = 4, 1500
+CPUS, CONNECTIONS, LARGEST = 4, 1500, 64 << 10  # bytes of one write
+SLOWER = 10  # connections are fewer by this factor in the debug kernel, where a packet takes longer
+SHORT = 4 << 10  # bytes of one write there
 WALL_LIMIT_S = 900.0  # a hang of its processes or CPUs ends it earlier
 PROGRAM = Path(inner.__file__).parent / "smp.py"
 STAGGER = Path(__file__).parent / "stagger"
@@ -42,14 +46,18 @@ KERNEL_ARGUMENTS = (
 # It checks objects as they are allocated and freed: those of all caches, if the module has one of its own, or else
 # memory and packets. All take twice as long.
 OBJECTS, OWN_CACHE = "slub_debug=FZPU,kmalloc-*,skbuff_*", (b"kmem_cache_create", "slub_debug=FZPU")
+# Only the module is watched, so KCSAN can watch more of its accesses than in a whole kernel, and longer.
+WATCHING = "kcsan.skip_watch=8", "kcsan.udelay_task=1500", "kcsan.udelay_interrupt=1000"
 BOOTS = 4  # attempts of one try, if the emulator fails
 # QEMU's CPUs may run code that another one has just replaced: a breakpoint that the kernel no longer knows.
 STALE = re.compile(r"Oops: int3: ")
 REPORT_S = 3.0  # in which a CPU writes a report
-LAST_LINE = re.compile(r"^---\[ end trace|^FIX ")
+LAST_LINE = re.compile(r"^---\[ end trace|^FIX |^=+$")
 OURS, RACE, NOTE = "dcflab: ", "dcflab: race: ", "dcflab: note: "
 SEEN = "without a lock that both hold: "
 UNSTABLE = "tries differ, as CPUs run at once"
+PLACE = re.compile(r"[\w./-]+\.[ch]:\d+")
+STOCK, DEBUG = KERNELS = "stock", "debug"
 
 
 @dataclass(frozen=True)
@@ -80,20 +88,38 @@ def place_of(release: str) -> PreparedStock:
     return PreparedStock(kernel, kernel.modules | modules.obtain(STAGGER, kernel))
 
 
+def debug_place() -> PreparedStock:
+    """Return the debug kernel, built if it is missing. Raises SetupError if that fails."""
+    kernel = smp.obtain()
+    return PreparedStock(kernel, kernel.modules)
+
+
+def debugs(place: PreparedStock) -> bool:
+    return isinstance(place.kernel, smp.Debug)
+
+
+def connections_in(place: PreparedStock) -> int:
+    """Return how many connections a try has."""
+    return CONNECTIONS // SLOWER if debugs(place) else CONNECTIONS
+
+
 def target(place: PreparedStock) -> Target:
     """Return the kernel to build for: the module waits at some of its accesses to memory."""
+    if debugs(place):
+        return kcsan_target(place.kernel.headers)
     return smp_target(place.kernel.headers, place.modules[STAGGER.name])
 
 
 def check(
     place: PreparedStock, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
-    tries: int = 1, connections: int = CONNECTIONS, progress: Callable[[float], None] = lambda done: None,
+    tries: int = 1, connections: int | None = None, progress: Callable[[float], None] = lambda done: None,
 ) -> Report:  # fmt: skip
     """Put a module under load, `tries` times, each in a folder of its own in `folder`; progress is in connections.
 
     Raises LaneError if the lane failed for another reason than the module, OSError if the folder is unusable.
     """
     began, done = time.monotonic(), []
+    connections = connections or connections_in(place)
     for number in range(tries):
         mine = folder / str(number + 1)
         mine.mkdir(parents=True)
@@ -113,7 +139,7 @@ def attempt(
 ) -> Try:  # fmt: skip
     """Put a module under load once. `folder` gets job.json, subject.ko, console.log and workout.json."""
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "connections": connections}  # fmt: skip
+           "connections": connections, "largest": SHORT if debugs(place) else LARGEST}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
     kernel = place.kernel.linux
     lane: Any = lanes.ready(Vm(stock=place.kernel.release, clock=Clock.REAL, cpus=CPUS), kernel)[0]
@@ -131,7 +157,7 @@ def attempt(
             lane.run(
                 kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
                 wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
-                kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module)),
+                kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module), *(WATCHING if debugs(place) else ())),
             )  # fmt: skip
         except LaneError as caught:
             error = caught
@@ -154,9 +180,12 @@ def checks_for(module: Module) -> str:
 
 def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error: LaneError | None = None) -> Try:
     """Read what the load and the kernel left. Raises the error if the module cannot have caused it."""
-    console, path = calm(console_of(folder)), folder / "workout.json"
+    races, console = kcsan.take(calm(console_of(folder)), module.name)
+    path = folder / "workout.json"
     seen: Mapping[str, Any] = files.read_json(path) if path.exists() else {}
-    found = [one for one in splats.find(console) if one.stage is Stage.SMP]
+    lines = Lines(module.name, module.path, kernel)
+    found = list(once(race.finding(lines) for race in races if race.lost(lines)))
+    found += [one for one in splats.find(console) if one.stage is Stage.SMP]
     found += [Finding(Stage.SMP, Name(one["name"]), one["text"]) for one in seen.get("findings", ())]
     if error and emulator_failed(console, error):
         raise error
@@ -166,18 +195,27 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
         hangs = error.reason is Reason.WALL_LIMIT
         text = f"no end after {WALL_LIMIT_S:g} s{splats.last_lines(console)}" if hangs else error.detail
         found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
-    lines = Lines(module.name, module.path, kernel)
-    reads = (line.partition(NOTE)[2] for line in console if NOTE in line and FRAME.search(line))
-    notes = (*seen.get("notes", ()), *(f"{SEEN}{places(text, lines)}" for text in reads))
+    reads = [line.partition(NOTE)[2] for line in console if NOTE in line and FRAME.search(line)]
+    said = [places(text, lines) for text in reads] + [race.said(lines) for race in races if not race.lost(lines)]
+    notes = (*seen.get("notes", ()), *dict.fromkeys(f"{SEEN}{text}" for text in said))
     return Try(
         tuple(explained(with_both(one, lines), lines) for one in found),
         seen.get("connections", connections), loads(console) - 1, notes,
     )  # fmt: skip
 
 
+def once(races: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield each race once: of these places, whatever the load was doing."""
+    known = set()
+    for race in races:
+        if (key := race.text.partition(" (during ")[0]) not in known:
+            known.add(key)
+            yield race
+
+
 def with_both(finding: Finding, lines: Lines) -> Finding:
-    """Add the places of both accesses to a data race."""
-    if finding.name is not Name.DATA_RACE:
+    """Add the places of both accesses to a data race that `stagger` saw."""
+    if finding.name is not Name.DATA_RACE or RACE not in finding.console[0]:
         return finding
     return replace(finding, text=places(finding.console[0].partition(RACE)[2], lines))
 
@@ -220,10 +258,17 @@ def end_of_report(lines: Sequence[splats.Line], start: int, began: float) -> int
 
 def counted(tries: Sequence[Try]) -> Iterator[Finding]:
     """Yield each finding once, and say in how many tries it came."""
-    keys = [{(one.name, one.where or one.text) for one in each.findings} for each in tries]
-    often = Counter(key for of_try in keys for key in of_try)
+    keys = [{key(one) for one in each.findings} for each in tries]
+    often = Counter(itertools.chain(*keys))
     for number, each in enumerate(tries):
         for one in each.findings:
-            key = one.name, one.where or one.text
-            if not any(key in earlier for earlier in keys[:number]):
-                yield replace(one, text=f"{one.text} (in {often.pop(key, 1)} of {len(tries)} tries; {UNSTABLE})")
+            if not any(key(one) in earlier for earlier in keys[:number]):
+                count = often.pop(key(one), 1)
+                yield replace(one, text=f"{one.text} (in {count} of {len(tries)} tries; {UNSTABLE})")
+
+
+def key(finding: Finding) -> tuple[Name, str]:
+    """Return what distinguishes a finding from others: of a data race, its two places."""
+    race = finding.name is Name.DATA_RACE
+    both = " ".join(sorted(PLACE.findall(finding.text))) if race else ""
+    return finding.name, both or finding.where or finding.text

@@ -50,6 +50,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),
     (r"BUG: KASAN:", Name.OUT_OF_BOUNDS),
+    (r"^BUG: KCSAN:", Name.DATA_RACE),
     (r"UBSAN: division-overflow", Name.DIVISION_BY_ZERO),
     (r"UBSAN: (array-index-out-of-bounds|object-size-mismatch)", Name.OUT_OF_BOUNDS),
     (r"UBSAN:", Name.UNDEFINED_BEHAVIOUR),

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 ISLANDS, CALLERS = 4, 2  # namespaces; processes in each
 OPEN = 16  # connections of a process at once
 SWITCHED, SENDERS, RECEIVERS = 0.15, 2, 4  # how often one changes its congestion control; how many send and receive
-LARGEST = 64 << 10  # bytes of one write
 MTU, LOST = 1500, 0.02
 FAST = 20_000_000  # bytes/s of a bucket above the qdisc
 BETWEEN, REPORT_EVERY = 12, 25  # connections between two actions, and between two reports of progress
@@ -66,8 +65,10 @@ class Island(Node):
 class Caller:
     """One process: clients and servers of an island. It counts each connection in the eventfd `counted`."""
 
-    def __init__(self, random: Random, controls: Sequence[str], signs: mmap.mmap, counted: int) -> None:
-        self.random, self.controls, self.signs, self.counted = random, controls, signs, counted
+    def __init__(
+        self, random: Random, controls: Sequence[str], largest: int, signs: mmap.mmap, counted: int
+    ) -> None:  # fmt: skip
+        self.random, self.controls, self.largest, self.signs, self.counted = random, controls, largest, signs, counted
         self.clients: list[socket.socket] = []
         self.servers: list[socket.socket] = []
         self.using = -1
@@ -102,7 +103,7 @@ class Caller:
                 self.servers.append(server)
         for sender in (client, *random.choices(self.clients, k=SENDERS)):
             with contextlib.suppress(OSError):
-                sender.send(memoryview(NOWHERE)[: random.randrange(1, LARGEST)])
+                sender.send(memoryview(NOWHERE)[: random.randrange(1, self.largest)])
         for receiver in random.choices(self.servers, k=RECEIVERS) if self.servers else ():
             with contextlib.suppress(OSError):
                 receiver.recv_into(NOWHERE, 0, socket.MSG_TRUNC)
@@ -160,8 +161,8 @@ class Load:
                 status = 1
                 try:
                     with self.nodes[number % ISLANDS]:
-                        random = Random(f"{self.job.settings['seed']} {number}")
-                        Caller(random, self.module.controls or ["reno"], self.signs, self.counted).run()
+                        random, largest = Random(f"{self.job.settings['seed']} {number}"), self.job.settings["largest"]
+                        Caller(random, self.module.controls or ["reno"], largest, self.signs, self.counted).run()
                     status = 0
                 finally:
                     os._exit(status)

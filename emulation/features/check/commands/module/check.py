@@ -73,6 +73,8 @@ class Hops(click.ParamType[list[int], str]):
               help="build only for these stock kernels, with installed headers; none: for no stock kernel")  # fmt: skip
 @click.option("--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
               help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's")  # fmt: skip
+@click.option("--smp", "smp_kernel", type=click.Choice(smp.KERNELS), default=smp.STOCK, show_default=True,
+              help="kernel of the stage smp: the latest stock one, or ours with KCSAN and lockdep")  # fmt: skip
 @click.option("--smp-tries", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
               help="tries of the stage smp, which finds a race in some of them only")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(0, 10_000), default=ROUNDS, show_default=True, metavar="N",
@@ -90,9 +92,9 @@ class Hops(click.ParamType[list[int], str]):
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kunit: Path | None,
-    kernels: str | None, kernel_source: Path | None, smp_tries: int, rounds: int, corpus_file: Path | None,
-    strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool, out: Path | None,
-    junit: Path | None, lane: Lane,
+    kernels: str | None, kernel_source: Path | None, smp_kernel: str, smp_tries: int, rounds: int,
+    corpus_file: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
+    out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Check a kernel module: build it, put it to work under load, and compare it with another.
 
@@ -123,7 +125,7 @@ def check(
     search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
     lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
-    many = many_cpus(lane, stock, stages)
+    many = many_cpus(lane, stock, stages, smp_kernel)
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
     options = lane_settings()
@@ -154,10 +156,14 @@ def place_of(lane: Lane) -> Place:
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
 
 
-def many_cpus(lane: Lane, stock: Sequence[build.Target], stages: frozenset[Stage]) -> PreparedStock | str:
-    """Return the kernel that gets several CPUs, or why there is none."""
+def many_cpus(
+    lane: Lane, stock: Sequence[build.Target], stages: frozenset[Stage], kind: str
+) -> PreparedStock | str:  # fmt: skip
+    """Return the kernel that gets several CPUs, or why there is none. Raises Failure if it cannot be built."""
     if Stage.SMP not in stages:
         return ""
+    if kind == smp.DEBUG:
+        return smp.debug_place()
     release, lacking = smp.release_for(stock, lanes.stock(lane))
     return smp.place_of(release) if release else lacking
 

@@ -219,10 +219,11 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
     seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
     reports = []
-    for stage in (stage for stage in STAGES if stage in seconds):
+    reached = {*seconds, *(one.stage for one in found)}  # one that ended early may have gone further than was heard
+    for stage in (stage for stage in STAGES if stage in reached):
         mine = tuple(one for one in found if one.stage is stage)
         more = (tuple(notes), seen) if stage is Stage.WORKOUT else ((), {})
-        reports.append(Report(stage, mine, more[0], seconds[stage], more[1]))
+        reports.append(Report(stage, mine, more[0], seconds.get(stage, 0.0), more[1]))
     return reports
 
 

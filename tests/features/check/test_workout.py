@@ -16,6 +16,7 @@ from analysis.traces.capture import read
 from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment, subject
 from emulation.features.check.corpus import Search
 from emulation.features.check.exercise import debug_kernel, exercise
+from emulation.features.check.exercise import read as read_folder
 from emulation.features.check.subject import Module, examine, find
 from emulation.play import processes
 from emulation.setup import Prepared
@@ -172,6 +173,14 @@ def test_a_finding_names_its_file_and_line(seen, folder, statement):
     found = seen[folder].findings()[0]
     assert found.place.endswith(f"{source.name}:{number}")
     assert any(line.endswith(f"({found.place})") for line in found.console)
+
+
+@pytest.mark.parametrize("folder", ["forgotten_unlock"])
+def test_what_is_found_in_a_stage_that_was_not_heard_of_is_kept(debug, seen, folder):
+    """A busy host can hear of no stage but the first before it ends a workout that has found something."""
+    heard = {Stage.LOAD: 1.0}
+    load, workout = read_folder(debug, seen[folder].folder, seen[folder].module, 1, heard)
+    assert not load.findings and list(workout.findings) == seen[folder].findings()
 
 
 def test_a_beginning_that_cannot_fail_is_caught(seen):

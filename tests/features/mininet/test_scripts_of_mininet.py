@@ -334,7 +334,8 @@ print("signal", sta1.cmd("cat /proc/net/wireless").split("sta1-wlan01: ")[1])
 for said in ({"delay": "15ms", "bw": 0.1}, {"delay": "15ms"}, {}):
     wire.intf1.config(**said)
     h1.cmd("ping -c 1 10.0.1.1")
-    print("rtt", h1.cmd("ping -c 1 10.0.1.1").split("time=")[1].split(".")[0])
+    rate = h1.cmd("tc class show dev h1-eth0 | grep -o ' rate [^ ]*'").rstrip()
+    print("rtt", h1.cmd("ping -c 1 10.0.1.1").split("time=")[1].split(".")[0] + rate)
 print("IPv6", sta1.cmd("ip -6 addr add 2001::1/64 dev sta1-wlan0; ip -6 -br addr show sta1-wlan0").split()[2])
 net.stop()
 """
@@ -350,7 +351,7 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert after(lines, "powers") == ["9", "3 14"]
     assert after(lines, "no")[0].startswith("3.0 Error for wireless request")
     assert re.match(r"0000 +70\. +-\d\d\.", after(lines, "signal")[0])
-    assert after(lines, "rtt") == ["23", "15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
+    assert after(lines, "rtt") == ["15 rate 100Kbit", "15", "0"] and after(lines, "IPv6") == ["2001::1/64"]
 
 
 OLDER = """

@@ -32,7 +32,7 @@ def topology():
     net.mobility(sta1, "start", time=1, position="10,0,0")
     net.mobility(sta1, "stop", time=11, position="210,0,0")
     net.stopMobility(time=12)
-    pings = h2.popen("ping -i 0.2 -W 1 -c 70", sta1.IP())
+    pings = h2.popen(f"ping -i 0.2 -W 1 -c 70 {sta1.IP()}")
     sleep(6)
     print("moved", [round(x) for x in sta1.position], sta2.position)
     sleep(10)

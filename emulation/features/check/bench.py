@@ -133,7 +133,8 @@ class Bench:
         others = [target for target in wish.stock if target.name not in {one.name for one in needed}]
         targets = [*needed, *others] if wanted else [replace(target, sparse=False) for target in needed]
         shown = [target.name for target in targets if target.name not in build.HIDDEN]
-        names = ", ".join(shown or [target.folder.parent.name for target in targets])
+        hidden = [self.many.kernel.release] if isinstance(self.many, PreparedStock) else []
+        names = ", ".join(shown or hidden or [target.folder.parent.name for target in targets])
         with self.working(f"building against {names}"):
             report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict, wish.optional)
         (self.folder / "build").mkdir()

@@ -46,8 +46,9 @@ KERNEL_ARGUMENTS = (
 # It checks objects as they are allocated and freed: those of all caches, if the module has one of its own, or else
 # memory and packets. All take twice as long.
 OBJECTS, OWN_CACHE = "slub_debug=FZPU,kmalloc-*,skbuff_*", (b"kmem_cache_create", "slub_debug=FZPU")
-# Only the module is watched, so KCSAN can watch more of its accesses than in a whole kernel, and longer.
-WATCHING = "kcsan.skip_watch=8", "kcsan.udelay_task=1500", "kcsan.udelay_interrupt=1000"
+# Only the module is watched, so KCSAN can watch more of its accesses than in a whole kernel, and longer: one in this
+# many. A qdisc accesses more, and waits with its lock held.
+WATCHING, SKIPPED, SKIPPED_OF_QDISC = ("kcsan.udelay_task=1500", "kcsan.udelay_interrupt=1000"), 8, 64
 BOOTS = 4  # attempts of one try, if the emulator fails
 # QEMU's CPUs may run code that another one has just replaced: a breakpoint that the kernel no longer knows.
 STALE = re.compile(r"Oops: int3: ")
@@ -157,7 +158,7 @@ def attempt(
             lane.run(
                 kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
                 wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
-                kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module), *(WATCHING if debugs(place) else ())),
+                kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module), *watching(place, module)),
             )  # fmt: skip
         except LaneError as caught:
             error = caught
@@ -170,6 +171,11 @@ def emulator_failed(console: Sequence[str], error: LaneError | None) -> bool:
     """Return whether the kernel crashed and the module cannot have caused it."""
     crashed = error is not None and error.reason is Reason.CRASHED
     return crashed and (not loads(console) or any(STALE.search(line) for line in console))
+
+
+def watching(place: PreparedStock, module: Module) -> tuple[str, ...]:
+    """Return the kernel's arguments that say how often and how long KCSAN watches."""
+    return (*WATCHING, f"kcsan.skip_watch={SKIPPED_OF_QDISC if module.qdisc else SKIPPED}") if debugs(place) else ()
 
 
 def checks_for(module: Module) -> str:

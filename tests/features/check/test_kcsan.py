@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from emulation.features.check.lines import FRAME, Lines
 from emulation.features.check.subject import Kind, Module
 from emulation.setup import PreparedStock, kernel, packages, uml
 from emulation.setup import smp as setup
+from emulation.setup.stock import Installed
 
 RECORDED = Path(__file__).parent / "kcsan.log"
 UNKNOWN = """\
@@ -110,8 +112,13 @@ def test_modules_are_built_against_what_is_kept_of_the_build(tmp_path):
     (built / "modules.builtin").write_text("kernel/net/sched/sch_tbf.ko\nkernel/fs/9p/9p.ko\n")
     debug = setup.Debug("6.12.1-smp-debug", ready, built)
     assert debug.modules == {"sch_tbf": ready / "linux"}
-    assert smp.target(PreparedStock(debug, debug.modules)) == build.kcsan_target(built)
+    place = PreparedStock(debug, debug.modules)
+    assert smp.target(place) == build.kcsan_target(built)
     assert debug.make == ("-C", str(built))
+    control = Module("tcp_veno", tmp_path / "tcp_veno.ko", Kind.CONGESTION)
+    assert smp.watching(place, control)[-1] == "kcsan.skip_watch=8"
+    assert smp.watching(place, replace(control, kind=Kind.QDISC, qdisc="sfq"))[-1] == "kcsan.skip_watch=64"
+    assert not smp.watching(PreparedStock(Installed("6.12.1"), {}), control)
 
 
 def test_without_a_kernel_source_it_is_not_built(monkeypatch):

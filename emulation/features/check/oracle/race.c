@@ -343,6 +343,8 @@ static void tell(const struct object *object, unsigned long address, const struc
 	} else {
 		sprint_symbol_no_offset(what, address);
 		what[strcspn(what, ". ")] = 0;	/* without the compiler's number, and the module */
+		if (!strcmp(what, "__already_done") || !strcmp(what, "__warned"))
+			return;		/* of WARN_ON_ONCE(), pr_info_once() and the like, which may happen twice */
 	}
 	outcome = pointer ? "; it is a pointer" : one->updates && other->updates ? "; updates may be lost" : "";
 	if (one->pc == other->pc)

@@ -32,6 +32,7 @@ static void roster_init(struct sock *sk)
 {
 	struct roster *roster = inet_csk_ca(sk);
 
+	pr_info_once("opened\n");
 	atomic_inc(&opened);
 	this_cpu_inc(opened_here);
 	opened_broken++; /* Planted: on another CPU another connection is opened. */

@@ -39,9 +39,10 @@ VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
+ALIKE, PRIORITIES = 10, 16  # datagrams in a row of one priority; tc has as many
 SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
-PERIOD_S = 1.2
+PERIOD_S = 2.2  # more than two seconds
 PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told to
 TIMES = 3  # that each option is set while memory is short
 ENOUGH = 4  # values of an option that should not all look alike
@@ -178,7 +179,7 @@ class Queues:
 
     def set_words(self, node: Node) -> None:
         """If the options are a structure, set each of its words to a small value while there is a backlog, as the
-        child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so this time passes."""
+        child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so two of them pass."""
         kind = self.kind or ""
         shown = new_options(node, kind)
         for at in range(0, len(shown) - WORD.size + 1, WORD.size) if not is_nested(shown) else ():
@@ -228,12 +229,14 @@ class Queues:
                     self.accepts(node, [(number, value)])
 
     def flood(self, node: Node, count: int = FLOOD) -> None:
-        """Send datagrams at once."""
-        others = [other for other in self.playground.nodes if other is not node]
-        ip = self.playground.random.choice(others).IP()
+        """Send datagrams at once: of several priorities, and to several nodes, so of several flows."""
+        random, ips = self.playground.random, [other.IP() for other in self.playground.nodes if other is not node]
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             try:
-                for _ in range(count):
+                for number in range(count):
+                    if number % ALIKE == 0:
+                        udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, random.randrange(PRIORITIES))
+                        ip = random.choice(ips)
                     udp.sendto(bytes(10), (ip, CLOSED_PORT))
             except OSError as error:  # no buffers, no route
                 self.job.say(f"flood at {node.name}: {reason(error)}")

@@ -64,6 +64,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 USUAL = {name: values[0] for name, values in CHOICES.items()} | {"parameters": {}, "options": "", "changed": False}
 FOR_CONTROLS = ("delay_ms", "jitter", "lost", "marked", "queue", "outage_s", "clamp")  # and not for qdiscs
 FOR_QUEUES = ("place",)
+NO_MEMORY = "/proc/sys/net/ipv4/tcp_no_metrics_save"  # of earlier connections
 SYSCTLS = tuple(name for name in CHOICES if name.startswith("tcp_"))
 MOST_CHANGED = 6  # settings at once
 FRESH = 0.3  # of the rounds begin with the usual settings
@@ -104,6 +105,7 @@ class Reach:
         self.node: Any = Loopback(playground.nodes[-1])
         self.controls = [name for name in playground.controls if name != "reno"]
         self.kept: list[Settings] = []
+        self.deck: list[tuple[str, Any]] = []  # settings to try
         self.round = self.received = self.word = 0
         self.changeable = True  # whether the qdisc's options can change
 
@@ -140,9 +142,7 @@ class Reach:
         random = self.random
         fresh = not self.kept or random.random() < FRESH
         settings = dict(USUAL if fresh else random.choice(self.kept))
-        names = [name for name in CHOICES if name not in (FOR_CONTROLS if self.queues.kind else FOR_QUEUES)]
-        for name in random.sample(names, random.randint(1, MOST_CHANGED)):
-            settings[name] = random.choice([value for value in CHOICES[name] if value != settings[name]])
+        settings |= dict(self.draw() for _ in range(random.randint(1, MOST_CHANGED)))
         if fresh or random.random() < PROBABILITY:
             settings["parameters"] = self.some(self.parameters.accepted)
         if self.queues.kind and (fresh or random.random() < PROBABILITY):
@@ -150,6 +150,14 @@ class Reach:
             settings["options"] = self.options(before).hex()
             settings["changed"] = self.changeable and random.random() < PROBABILITY
         return settings
+
+    def draw(self) -> tuple[str, Any]:
+        """Return a setting and its value. All values come before any comes again, so that few rounds have all."""
+        if not self.deck:
+            others = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
+            self.deck = [(name, value) for name in CHOICES if name not in others for value in CHOICES[name]]
+            self.random.shuffle(self.deck)
+        return self.deck.pop()
 
     def some(self, accepted: dict[Any, list[Any]]) -> dict[Any, Any]:
         """Return accepted values of one, of some or of no parameters or options."""
@@ -214,8 +222,22 @@ class Reach:
         add_local_route(self.node, self.address(), {name: value for name, value in metrics.items() if value})
         if self.queues.kind:
             return self.put_queue(settings)
+        if settings["clamp"]:
+            self.let_remember()
         self.set_path(settings, settings["lost"])
         return True
+
+    def let_remember(self) -> None:
+        """Open and close a connection: TCP takes a route's window from what it remembers of earlier connections."""
+        queues.put(self.node, "pfifo")
+        there = self.address(), PORT + 1
+        with self.node:
+            tested_module.write(NO_MEMORY, "0")
+            with socket.create_server(there) as listener, socket.create_connection(there), listener.accept()[0]:
+                pass
+        self.playground.run(CLOSING_S)
+        with self.node:
+            tested_module.write(NO_MEMORY, "1")
 
     def address(self) -> str:
         """Return a new address each time, of which TCP has remembered nothing."""

@@ -15,6 +15,7 @@
 #define FASTEST_SHIFT 17	/* hybla: 2^16 a segment, times less than 2 */
 #define FASTEST_RTT_US 25000	/* and one doubling for each of these */
 
+#define LEAST_CLAMP 2U		/* many set the window to at least this */
 #define MANY_CALLS 1000		/* of cong_avoid */
 #define SOME_UNDOS 3
 
@@ -66,16 +67,16 @@ static const char *changed_field(const struct before *one, const struct before *
 static void check_socket(struct control *control, const void *function, struct sock *sk, const struct before *past)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 window = tcp_snd_cwnd(tp), before = past->window;
+	u32 window = tcp_snd_cwnd(tp), before = past->window, clamp = max(tp->snd_cwnd_clamp, LEAST_CLAMP);
 	struct before now = look(sk);
 	const char *field = changed_field(past, &now);
 
 	if ((s32)window <= 0 && (s32)before > 0)
 		tell(control, RULE_WINDOW, function, sk, "left a congestion window of %d, before %u; 1 is the least",
 		     window, before);
-	else if (window > tp->snd_cwnd_clamp && before <= tp->snd_cwnd_clamp)
+	else if (window > clamp && before <= clamp)
 		tell(control, RULE_CLAMP, function, sk, "left a congestion window of %u, above its clamp of %u",
-		     window, tp->snd_cwnd_clamp);
+		     window, clamp);
 	if (field)
 		tell(control, RULE_FIELD, function, sk, "changed %s of the socket, which is TCP's own", field);
 	if (!tp->reordering)

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
-from benchmarks.planted import FAULTS, NUMBER, RACE, UNSEEN, Fault, planted
+from benchmarks.planted import FAULTS, KNOWN, NUMBER, RACE, UNSEEN, Fault, planted
 from emulation.features.check import Report, Stage, build, exercise, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
@@ -67,12 +67,14 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many:
     file.write_text(planted(fault, (kernel / fault.file).read_text()))
     found = subject.find(file)
     began = cpu_s()
-    reports = exercised(found, debug, scratch, one_is_enough=True)
+    known = KNOWN.get(file.stem, ())
+    reports = exercised(found, debug, scratch, one_is_enough=not known)
     if reports[0].stage is Stage.BUILD:
         raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
     if on_many and fault.on_many and not any(one.findings for one in reports):
         reports = [many_cpus(found, scratch, on_many)]
-    first = next((finding for one in reports for finding in one.findings), None)
+    findings = [finding for one in reports for finding in one.findings]
+    first = next((one for one in findings if not any(text in one.text for text in known)), None)
     said = {"found": str(first.name), "stage": str(first.stage), "text": first.text} if first else {"found": ""}
     return {"fault": fault.name, "kind": fault.kind, "file": fault.file, **said, "cpu_s": round(cpu_s() - began, 1)}
 

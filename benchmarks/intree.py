@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """False findings of `module check`: it checks copies of the kernel's own congestion controls and qdiscs.
 
-Each module of the lab's kernel goes through load, workout and cycles in the debug kernel, with one seed. `KNOWN` are
+Each module of the lab's kernel goes through load, workout and cycles in the debug kernel, with one seed. `KNOWN` has
 findings that are true, by reading. Any other one is either a fault of the kernel that nobody knows, or false; the exit
 status is 1 then.
 """
@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks import show_table, table
 from benchmarks.faults import exercised, sources
 from benchmarks.mutants import cpu_s
+from benchmarks.planted import KNOWN
 from emulation.features.check import Stage, exercise, subject
 from emulation.lanes import LaneError
 from emulation.setup import Prepared
@@ -35,9 +36,6 @@ QDISCS = (
 FILES = (*(f"net/ipv4/tcp_{name}.c" for name in CONTROLS), *(f"net/sched/sch_{name}.c" for name in QDISCS))
 HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
 MOST_SHOWN = 60  # lines of the kernel's log
-KNOWN = {  # true findings: by module, a part of each text
-    "sch_cake": ("cake_change [sch_cake] writes byte",),  # rate_bps, without the queues' lock
-}
 
 
 def check(file: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:

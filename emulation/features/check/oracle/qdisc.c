@@ -141,14 +141,14 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	check(queue, queue->own.enqueue, sch, &before, 1);
 	check_parents(queue, queue->own.enqueue, sch, &before, result == NET_XMIT_SUCCESS);
 	check_backlog(queue, queue->own.enqueue, sch, &before, length);
-	if ((int)(sch->q.qlen - before.qlen) <= 0)
+	if (raw || (int)(sch->q.qlen - before.qlen) <= 0)
 		return result;
 	if (run.sch != sch || run.priority != priority)
 		run.count = 0;
 	run.sch = sch;
 	run.priority = priority;
 	run.count++;
-	if (!raw && sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
+	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
 		tell(queue, RULE_LIMIT, queue->own.enqueue, sch, "queued a packet beyond the limit: qlen is %u, limit %u",
 		     sch->q.qlen, sch->limit);
 	return result;

@@ -4,6 +4,23 @@
 All paths are below /TOKEN/, which is new for each session and known only to those who have the address. A browser also
 sends requests of other sites. So the Host must be ours, and the Origin too if there is one. The page may load nothing
 from elsewhere. Any other request gets an empty 403.
+
+    GET events                  server-sent events in JSON: first `network`, then `state` and `frames`
+    POST do                     {"do": "move", "node": "sta3", "position": [500, 0]}: 200 {} when done, or
+                                422 {"error": "…"}. `verbs` has all
+    GET script                  the script so far
+
+`step` has `to`: `slot`, `frame`, `exchange`, `collision` (at most 10 s), or `ns` with `ns`.
+
+`state` has the time (`t_ns` since the start), `routes`, `links` (pairs in range), `counters`, and `rates` in the last
+second. `airtime` is seconds of transmission a second, in all and by node. `search` is `on` while it steps to a
+collision, and `in vain` if there was none. Each node has `position`, `rts`, `rate`, `tx_power_dbm`, `range_m`,
+`sense_m`, `queue`, `nav_ns` (its end; 0: over), `backoff` (slots left; null: none) and `cw`. `doing` is `idle`,
+`defer`, `backoff`, `sifs`, `send`, `wait_cts`, `wait_ack`, `receive` or `off`, until `until_ns` (0: open). Each flow
+has `kbps` in the last second, `cwnd`, `srtt_ms` and `bytes`.
+
+`frames` are [start_ns, took_ns, kind, from, to, outcome, culprit, length]. At a pace of at most 0.05 they are all
+frames, also when they start, with a null outcome.
 """
 
 from __future__ import annotations

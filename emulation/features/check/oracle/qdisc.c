@@ -27,6 +27,8 @@ struct before {
 	u32 calls, reduced;
 };
 
+#define BESIDE 8	/* packets that fq may hold beside its limit, on its fast path */
+
 static struct queue queues[MOST_WATCHED];
 static u32 reduced;	/* packets that were taken off parents' counts */
 static u32 calls;	/* of enqueue and dequeue; calls can nest if a packet is sent again */
@@ -148,7 +150,7 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	run.sch = sch;
 	run.priority = priority;
 	run.count++;
-	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit && priority != TC_PRIO_CONTROL)
+	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit + BESIDE && priority != TC_PRIO_CONTROL)
 		tell(queue, RULE_LIMIT, queue->own.enqueue, sch, "queued a packet beyond the limit: qlen is %u, limit %u",
 		     sch->q.qlen, sch->limit);
 	return result;

@@ -126,7 +126,8 @@ def built_alone(debug: Prepared, name: str) -> Module:
 @pytest.fixture(scope="session")
 def seen(request: pytest.FixtureRequest, debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
     """The workouts of all, side by side, and of one of them twice; or of those only that the selected tests name."""
-    tests = [item for item in request.session.items if "seen" in getattr(item, "fixturenames", ())]
+    here = [item for item in request.session.items if item.path == Path(__file__)]
+    tests = [item for item in here if "seen" in getattr(item, "fixturenames", ())]
     named = [PLANTED.keys() & {*item.callspec.params.values()} if hasattr(item, "callspec") else () for item in tests]
     built = {name: built_alone(debug, name) for [name] in named} if all(named) else built_all(debug)
     folders = [tmp_path_factory.mktemp(name) for name in built]

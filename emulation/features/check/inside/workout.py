@@ -167,9 +167,12 @@ class Workout:
         """Load a second copy. The names that it registers are taken, so its init function must undo what it did, and
         refuse. A copy that is loaded nevertheless stays: its exit function would remove entries that are not on the
         kernel's lists."""
-        copy = self.module.copy(self.job.folder)
+        copy, registered = self.module.copy(self.job.folder), tested_module.registrations()
         self.job.results["second copy"] = loaded = self.job.attempt(f"load {copy.name}", copy.load)
         if not loaded:
+            return
+        if registered != tested_module.registrations():  # under a name of its own, as sch_teql
+            self.job.attempt(f"unload {copy.name}", copy.unload)
             return
         text = "its init function does not check whether registering failed: the name may be taken"
         if self.job.settings["qdisc"]:

@@ -27,8 +27,6 @@ struct before {
 	u32 calls, reduced;
 };
 
-#define BESIDE 8	/* packets that fq may hold beside its limit, on its fast path */
-
 static struct queue queues[MOST_WATCHED];
 static u32 reduced;	/* packets that were taken off parents' counts */
 static u32 calls;	/* of enqueue and dequeue; calls can nest if a packet is sent again */
@@ -126,6 +124,12 @@ static void forget(const struct Qdisc *sch)
 		run.sch = NULL;
 }
 
+/* The packets that it may hold beside its limit: the kernel's fq takes up to eight on its fast path. */
+static u32 beside_limit(const struct Qdisc *sch)
+{
+	return strcmp(sch->ops->id, "fq") ? 0 : 8;
+}
+
 static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct queue *queue = queue_of(sch);
@@ -150,7 +154,8 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	run.sch = sch;
 	run.priority = priority;
 	run.count++;
-	if (sch->limit && min(sch->q.qlen, run.count) > sch->limit + BESIDE && priority != TC_PRIO_CONTROL)
+	if (sch->limit && min(sch->q.qlen, run.count) > (u64)sch->limit + beside_limit(sch) &&
+	    priority != TC_PRIO_CONTROL)
 		tell(queue, RULE_LIMIT, queue->own.enqueue, sch, "queued a packet beyond the limit: qlen is %u, limit %u",
 		     sch->q.qlen, sch->limit);
 	return result;

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from affected import Reach, by_changes_since, changed_since, is_test
+from rooms import needs
 
 from emulation.lanes import CHECKOUT
 
@@ -50,7 +51,8 @@ def touched(*changed: str) -> set[str]:
         ("analysis/pages/timeline/draw.js", {"analysis/test_timeline.py", "test_view.py"}, {"core/test_ties.py"}),
         ("emulation/lane/routing/olsr.py", {"lane/test_routings.py", "lane/test_golden.py"}, {"core/test_ties.py"}),
         ("emulation/lane/guest.py", {"lane/test_golden.py", "modules/test_packets_sca.py"}, {"core/test_ties.py"}),
-        ("emulation/features/check/inside/queues.py", {"features/check/test_workout.py"}, {"manet/test_dsr.py"}),
+        pytest.param("emulation/features/check/inside/queues.py", {"features/check/test_workout.py"},
+                     {"manet/test_dsr.py"}, marks=needs("check")),
         ("emulation/kernel/uml.config", {"lane/test_golden.py", "test_kernel_recipe.py"},
          {"analysis/test_statistics.py"}),
         ("experiments/rto.py", {"test_experiments.py"}, {"lane/test_golden.py", "core/test_ties.py"}),

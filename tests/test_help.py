@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from rooms import needs
 
 import dcflab
 from emulation.cli.groups import SECTIONS, RunCommands
@@ -36,7 +37,7 @@ def refused(*arguments: str) -> tuple[str, str | None]:
     ("arguments", "meant"),
     [
         ("doctr", "doctor"),
-        ("module chek", "check"),
+        pytest.param("module chek", "check", marks=needs("check")),
         ("run strng", "string"),
         ("shell strng", "string"),
         ("bench sped", "speed"),
@@ -55,7 +56,7 @@ def refused(*arguments: str) -> tuple[str, str | None]:
         ("run string --lane virtul", "virtual"),
         ("run string --vary rat=2,11", "rate"),
         ("run rts-cts --variant ful", "full"),
-        ("module check . --only workut", "workout"),
+        pytest.param("module check . --only workut", "workout", marks=needs("check")),
     ],
 )
 def test_what_was_meant_is_reported(arguments: str, meant: str) -> None:

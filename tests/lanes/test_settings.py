@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from rooms import needs
 
 from emulation.lane import syscalls
 from emulation.lane.errors import Misuse
@@ -49,6 +50,7 @@ def test_an_older_kernel_has_no_radios_of_80211n(tmp_path: Path) -> None:
             lab.check(made)
 
 
+@needs("check")
 def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:
     ours = ["script", str(CHECKOUT / "emulation/features/check/inside/workout.py"), "word"]
     assert not boot.shares_host(["plan"]) and not boot.shares_host(ours)

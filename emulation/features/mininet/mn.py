@@ -18,11 +18,11 @@ from emulation.features.mininet.util import buildTopo, custom, splitArgs
 from emulation.features.mininet.wifi import Mininet_wifi
 from emulation.lane.errors import Misuse
 
-WIRED: dict[str, Callable[..., topo.Topo]] = {
+WIRED: dict[str, type[topo.Topo]] = {
     "minimal": topo.MinimalTopo, "single": topo.SingleSwitchTopo, "reversed": topo.SingleSwitchReversedTopo,
     "linear": topo.LinearTopo, "tree": topo.TreeTopo, "torus": topo.TorusTopo,
 }  # fmt: skip
-WIRELESS: dict[str, Callable[..., topo.Topo]] = {
+WIRELESS: dict[str, type[topo.Topo]] = {
     "minimal": topo.MinimalWirelessTopo, "single": topo.SingleAPTopo, "linear": topo.LinearWirelessTopo,
 }  # fmt: skip
 # The classes that options name. `user`, a switch that is a program, forwards as Open vSwitch does.
@@ -68,14 +68,15 @@ def _made(cls: type[Controller], args: Sequence[Any], params: Mapping[str, Any])
 def topology(kind: str, wifi: bool = False, own: Mapping[str, Callable[..., topo.Topo]] | None = None) -> topo.Topo:
     """Return the topology that `linear,3` names, of Mininet's or one's own. Raises Misuse."""
     known = WIRELESS if wifi else WIRED
-    topos = {**known, **(own or {})}
+    topos: dict[str, Callable[..., topo.Topo]] = {**known, **(own or {})}
     name, args, params = splitArgs(kind)
     if name not in topos:
         raise Misuse(f"--topo: there is no topo {name!r}; there are: {', '.join(topos)}")
     if topos[name] is known.get(name):
         sizes = [*args, *params.values()]
-        if len(args) > 2 or not all(isinstance(each, int) and each > 0 for each in sizes):
-            raise Misuse(f"--topo {kind}: its sizes are at most two whole numbers above 0")
+        most = known[name].build.__code__.co_argcount - 1
+        if len(args) > most or not all(isinstance(each, int) and each > 0 for each in sizes):
+            raise Misuse(f"--topo {kind}: its sizes are whole numbers above 0, {most} at most")
     return buildTopo(topos, kind)  # type: ignore[no-any-return]
 
 

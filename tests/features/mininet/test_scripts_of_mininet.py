@@ -216,7 +216,9 @@ def test_mn_in_a_line(tmp_path):
     [("--switch ivs", "--switch: there is no switch 'ivs'; there are: default, ovs, ovsk, ovsbr, lxbr, user"),
      ("--ap ovsk", "--ap: it needs --wifi"), ("--host cfs,5", "write its settings as NAME=VALUE"),
      ("--wifi --topo tree,2", "there is no topo 'tree'; there are: minimal, single, linear"),
-     ("--topo linear,x", "at most two whole numbers above 0"), ("--topo single,0", "at most two whole numbers above 0"),
+     ("--topo linear,x", "whole numbers above 0, 2 at most"), ("--topo single,0", "whole numbers above 0, 1 at most"),
+     ("--topo single,3,4", "whole numbers above 0, 1 at most"),
+     ("--topo torus,3,3,1,1", "whole numbers above 0, 3 at most"),
      ("-x", "--xterms: a lane has no windows"), ("--cluster a,b", "a lane is one machine")],
 )  # fmt: skip
 def test_what_the_line_has_not_is_refused_by_name(words: str, said: str) -> None:

@@ -34,12 +34,19 @@ u32 ampdu_psdu_len(const struct ampdu *a, const struct dcf_mode *mode)
 	return a->n == 1 && mode->format < DCF_VHT ? a->len - AMPDU_DELIMITER : a->len;
 }
 
+/* Is a PPDU shorter by so much that no rounding of its duration matters? Most are. This takes no division. */
+static bool is_far_below(const struct dcf_mode *mode, u32 len, u32 most_ns)
+{
+	u64 rounding_ns = mode->preamble_ns + 2 * mode->symbol_ns + 20 * US, bits = 64 + 8ULL * len;
+
+	return most_ns > rounding_ns && bits * mode->symbol_ns <= (most_ns - rounding_ns) * mode->bits;
+}
+
 bool ampdu_fits(const struct ampdu *a, const struct dcf_mode *mode, const struct dcf_limits *limits, u32 most_ns)
 {
-	u32 ns;
+	u32 most = limits->ppdu_ns < most_ns ? limits->ppdu_ns : most_ns;
 
 	if (a->n > limits->mpdus || a->n > AMPDU_MPDUS || a->len > limits->bytes)
 		return false;
-	ns = mode_txtime_ns(mode, ampdu_psdu_len(a, mode), false);
-	return ns <= limits->ppdu_ns && ns <= most_ns;
+	return is_far_below(mode, a->len, most) || mode_txtime_ns(mode, ampdu_psdu_len(a, mode), false) <= most;
 }

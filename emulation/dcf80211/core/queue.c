@@ -81,7 +81,7 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	struct dcf_frame *after;
 	enum dcf_reason why;
 	struct access *a;
-	bool first;
+	bool acceptable, first;
 
 	frame->next = NULL;
 	frame->queued_ns = dcf->now;
@@ -96,9 +96,10 @@ void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 	frame->request = dcf_is_request(frame->bytes, frame->len);
 	frame->planned = false;
 	a = &s->access[frame->category];
-	first = queue_acceptable(dcf, frame) && goes_first(a, frame);
-	if (!queue_acceptable(dcf, frame) || (a->queued > s->queue_limit && !first)) {
-		why = queue_acceptable(dcf, frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
+	acceptable = queue_acceptable(dcf, frame);
+	first = acceptable && goes_first(a, frame);
+	if (!acceptable || (a->queued > s->queue_limit && !first)) {
+		why = acceptable ? DCF_QUEUE_FULL : DCF_REFUSED;
 		trace_end(dcf, s, frame, why);
 		dcf->ops->done(dcf->edge, s->index, frame, why);
 		return;

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from operator import lt, sub
 
-from traffic.spread import spread
+from traffic.spread import spread_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ class Datagrams:
         """Return the statistics. What has not arrived yet counts as lost. The jitter is the mean over all arrivals but
         the first."""
         sent, between = len(self.sent_ns), self.arrived - 1
+        counts = Counter(self.delay_ns)  # far fewer than datagrams, where these arrive together
+        counts.pop(MISSING, None)
         return {
             "sent": sent,
             "arrived": self.arrived,
@@ -145,6 +148,6 @@ class Datagrams:
             "duplicates": self.duplicates,
             "reordered": self.reordered,
             "hops_mean": self.hops / self.arrived if self.arrived else None,
-            "delay_ms": spread([delay_ns / 1e6 for delay_ns in self.delay_ns if delay_ns != MISSING]),
+            "delay_ms": spread_of({delay_ns / 1e6: count for delay_ns, count in counts.items()}),
             "jitter_ms": self.jitters_ns / between / 1e6 if between > 0 else None,
         }

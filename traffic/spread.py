@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
+from itertools import accumulate, chain, repeat
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 PERCENTILES = (50, 95, 99)
 
@@ -13,8 +17,15 @@ PERCENTILES = (50, 95, 99)
 def spread(values: Iterable[float]) -> dict[str, float] | None:
     """Return `mean`, `p50`, `p95`, `p99` and `max`; None without values. A percentile is the least value that this
     share does not exceed (nearest rank)."""
-    ordered = sorted(values)
-    if not ordered:
+    return spread_of(Counter(values))
+
+
+def spread_of(counts: Mapping[float, int]) -> dict[str, float] | None:
+    """Return the same of values that have been counted."""
+    if not counts:
         return None
-    found = {f"p{percent}": ordered[-(-len(ordered) * percent // 100) - 1] for percent in PERCENTILES}
-    return {"mean": sum(ordered) / len(ordered), **found, "max": ordered[-1]}
+    ordered = sorted(counts)
+    ranks = list(accumulate(counts[value] for value in ordered))
+    mean = sum(chain.from_iterable(repeat(value, counts[value]) for value in ordered)) / ranks[-1]
+    found = {f"p{percent}": ordered[bisect_left(ranks, -(-ranks[-1] * percent // 100))] for percent in PERCENTILES}
+    return {"mean": mean, **found, "max": ordered[-1]}

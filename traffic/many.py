@@ -4,8 +4,9 @@
 In User-Mode Linux a system call costs more than all other work for a datagram. After that, Python's work counts: so
 each datagram begins with its number, and no loop of Python goes through them.
 
-Two things save more. The kernel takes many datagrams as one and cuts them apart below IP (UDP_SEGMENT). And a
-`LateReader` reads after about READ_MOST datagrams, not at each arrival; the kernel notes when each of them arrives.
+Two things save more. The kernel takes many datagrams as one and cuts them apart below IP (UDP_SEGMENT); those that
+arrive together, it may pass as one (UDP_GRO). And a `LateReader` reads after about READ_MOST datagrams, not at each
+arrival; the kernel notes when each of them arrives.
 """
 
 from __future__ import annotations
@@ -41,17 +42,20 @@ UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 ADDRESS = struct.Struct("=H2s4s8x")
 CONTROL, CONTROL_AT = 24, 16  # bytes of one message with an int, and where that is
 STAMP, STAMP_AT = 32, 16  # the same of a struct timespec, which comes first
+# After it comes the length of each of many datagrams, if there are many, and then the int.
+CONTROLS, LEVEL_AT, INT_AT = STAMP + 2 * CONTROL, STAMP + 8, STAMP + CONTROL_AT
 SO_TIMESTAMPNS, SO_RCVBUFFORCE, SO_ATTACH_FILTER = 35, 33, 26  # <asm-generic/socket.h>
 INSTRUCTION = struct.Struct("=HBBI")  # struct sock_filter
 PROGRAM = struct.Struct("=H6xQ")  # struct sock_fprog: how many instructions, and where
 TAKE_ALL = bytearray(INSTRUCTION.pack(6, 0, 0, 0xFFFF_FFFF))  # BPF_RET | BPF_K
 SECOND = 1_000_000_000  # ns
 
-SOL_UDP, UDP_SEGMENT = 17, 103  # <linux/udp.h>
+SOL_UDP, UDP_SEGMENT, UDP_GRO = 17, 103, 104  # <linux/udp.h>
 FITS_NO_FRAME = errno.EINVAL, errno.EMSGSIZE  # the kernel combines no datagrams that it has to fragment; 6.1, 6.12
 TOGETHER_MOST, TOGETHER_BYTES = 64, 65_507  # UDP_MAX_SEGMENTS of Linux 6.1; the largest datagram
 
 READ_MOST = 1024
+MESSAGES = 128  # by one call, each with one datagram or many
 READ_BUFFER = 1 << 25  # bytes; only a flow that grows 28-fold between two reads fills it
 SOONEST_NS, LATEST_NS = SECOND // 1000, SECOND // 2  # between two reads
 
@@ -159,54 +163,98 @@ class Sender:
 
 
 class Receiver:
-    """Receives up to `most` datagrams at a time: the number, an int of control data, and the time of arrival of each.
-    With `stamped` the socket must have SO_TIMESTAMPNS; otherwise they arrive when they are read."""
+    """Receives up to MOST datagrams at a time: the number, an int of control data, and the time of each, which is that
+    of the call."""
 
-    def __init__(self, most: int = MOST, stamped: bool = False) -> None:
-        control, at = (STAMP + CONTROL, STAMP + CONTROL_AT) if stamped else (CONTROL, CONTROL_AT)
-        self.most, self.calls = most, _Calls(most, control=control)
+    def __init__(self) -> None:
+        self.calls = _Calls(MOST, control=CONTROL)
         self.numbers = memoryview(self.calls.numbers).cast("Q")
         self.lengths = memoryview(self.calls.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
-        self.data = memoryview(self.calls.control).cast("i")[at // 4 :: control // 4]
-        stamps = memoryview(self.calls.control).cast("q")
-        self.stamps = [stamps[(STAMP_AT + 8 * n) // 8 :: control // 8] for n in range(2)] if stamped else []
+        self.data = memoryview(self.calls.control).cast("i")[CONTROL_AT // 4 :: CONTROL // 4]
 
     def receive(self, of: socket.socket) -> Arrivals:
         """Return the numbers of those that are there, NO_NUMBER of one without, the ints, and the times in ns of
         CLOCK_MONOTONIC. Raises OSError."""
         self.calls.heads[:] = self.calls.fresh
-        try:
-            count = _checked(libc.recvmmsg(of.fileno(), self.calls.at, self.most, socket.MSG_DONTWAIT, None))
-        except BlockingIOError:
-            count = 0
+        count = _received(of, self.calls.at, MOST)
         numbers, lengths = self.numbers[:count].tolist(), self.lengths[:count].tolist()
         if lengths.count(NUMBER) < count:
             numbers = [n if length == NUMBER else NO_NUMBER for n, length in zip(numbers, lengths, strict=True)]
-        return numbers, self.data[:count].tolist(), self._times(count)
+        return numbers, self.data[:count].tolist(), [time.monotonic_ns()] * count
+
+
+class _Messages:
+    """The arguments of a call for MESSAGES messages, each with one datagram of any size, or many of `size` bytes."""
+
+    def __init__(self, size: int) -> None:
+        each = together(size)
+        room = -(-each * size // NUMBER) * NUMBER
+        self.size, self.data, self.control = size, bytearray(MESSAGES * room), bytearray(MESSAGES * CONTROLS)
+        data, control = _at(self.data), _at(self.control)
+        self.parts = bytearray(b"".join(PART.pack(data + i * room, room) for i in range(MESSAGES)))
+        parts = _at(self.parts)
+        self.fresh = b"".join(
+            HEAD.pack(0, 0, parts + i * PART.size, 1, control + i * CONTROLS, CONTROLS, 0, 0) for i in range(MESSAGES)
+        )
+        self.heads = bytearray(self.fresh)
+        self.at = ctypes.c_void_p(_at(self.heads))
+        unit = gcd(size, NUMBER)
+        self.units, self.stride, self.room = memoryview(self.data).cast(UNITS[unit]), size // unit, room // unit
+        self.found, self.each = memoryview(bytearray(max(each, MESSAGES) * NUMBER)).cast(UNITS[unit]), NUMBER // unit
+        self.numbers = self.found.cast("B").cast("Q")
+        self.lengths = memoryview(self.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
+        words, longs = memoryview(self.control).cast("i"), memoryview(self.control).cast("q")
+        self.ints = [words[at // 4 :: CONTROLS // 4] for at in (LEVEL_AT, INT_AT, INT_AT + CONTROL)]
+        self.stamps = [longs[(STAMP_AT + 8 * n) // 8 :: CONTROLS // 8] for n in range(2)]
+
+    def receive(self, of: socket.socket) -> tuple[Arrivals, bool]:
+        """Receive as `Receiver` does, with the times at which they arrived; also return whether there may be more."""
+        self.heads[:] = self.fresh
+        count = _received(of, self.at, MESSAGES)
+        levels, first, second = (each[:count].tolist() for each in self.ints)
+        lengths, times_ns = self.lengths[:count].tolist(), self._times(count)
+        if lengths.count(self.size) == count:
+            return (self._numbers(0, count, self.room), first, times_ns), count == MESSAGES
+        found: Arrivals = [], [], []
+        for place, length in enumerate(lengths):
+            datagrams, data = 1, first[place]
+            if levels[place] == SOL_UDP:
+                datagrams, data = -(-length // first[place]), second[place]
+            has_numbers = length == datagrams * self.size or (datagrams == 1 and length >= NUMBER)
+            start = place * self.room
+            found[0].extend(self._numbers(start, datagrams, self.stride) if has_numbers else [NO_NUMBER] * datagrams)
+            found[1].extend([data] * datagrams)
+            found[2].extend([times_ns[place]] * datagrams)
+        return found, count == MESSAGES
+
+    def _numbers(self, start: int, count: int, stride: int) -> list[int]:
+        """Return the numbers at `count` places of the data. A stride is in units, as `start` is."""
+        for unit in range(self.each):
+            at = start + unit
+            self.found[unit : count * self.each : self.each] = self.units[at : at + count * stride : stride][:count]
+        return self.numbers[:count].tolist()
 
     def _times(self, count: int) -> list[int]:
-        now_ns = time.monotonic_ns()
-        if not self.stamps or not count:
-            return [now_ns] * count
-        ahead_ns = time.time_ns() - now_ns
+        """Return the times of arrival in ns of CLOCK_MONOTONIC."""
+        ahead_ns = time.time_ns() - time.monotonic_ns()
         seconds, ns = (each[:count].tolist() for each in self.stamps)
-        if seconds.count(seconds[0]) == count:
-            return list(map((seconds[0] * SECOND - ahead_ns).__add__, ns))
         return [second * SECOND + part - ahead_ns for second, part in zip(seconds, ns, strict=True)]
 
 
 @functools.cache
-def _late_receiver() -> Receiver:
-    """Return the receiver of all that read late: what it returns is not in its memory."""
-    return Receiver(READ_MOST, True)
+def _messages(size: int) -> _Messages:
+    """Return those of all that read late: what is returned is not in their memory."""
+    return _Messages(size)
 
 
 class LateReader:
-    """Reads a socket's datagrams late, and passes them to `arrive`."""
+    """Reads a socket's datagrams late, most of them of `size` bytes, and passes them to `arrive`. They have an int of
+    control data each."""
 
-    def __init__(self, loop: Loop, of: socket.socket, arrive: Callable[[Arrivals], None]) -> None:
+    def __init__(self, loop: Loop, of: socket.socket, size: int, arrive: Callable[[Arrivals], None]) -> None:
         self.loop, self.of, self.arrive = loop, of, arrive
-        self.receiver, self.interval_ns = _late_receiver(), SOONEST_NS
+        self.messages, self.interval_ns = _messages(size), SOONEST_NS
+        of.setsockopt(SOL_UDP, UDP_GRO, 1)
         of.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         of.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, READ_BUFFER)
         # With a filter, the kernel verifies checksums at arrival, not at the read, when the cache has lost the data.
@@ -238,11 +286,18 @@ class LateReader:
         """Read all that is there now; return how many datagrams that were."""
         count, more = 0, True
         while more:
-            found = self.receiver.receive(self.of)
-            more = len(found[0]) == READ_MOST
+            found, more = self.messages.receive(self.of)
             count += len(found[0])
             self.arrive(found)
         return count
+
+
+def _received(of: socket.socket, at: ctypes.c_void_p, most: int) -> int:
+    """Receive up to `most` messages that are there; return how many. Raises OSError."""
+    try:
+        return _checked(libc.recvmmsg(of.fileno(), at, most, socket.MSG_DONTWAIT, None))
+    except BlockingIOError:
+        return 0
 
 
 def _checked(result: int) -> int:

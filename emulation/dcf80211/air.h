@@ -39,6 +39,7 @@ struct driver;
 struct ieee80211_hw;
 struct modes;
 struct net;
+struct net_device;
 struct overhearing;
 struct tracepoint;
 
@@ -98,6 +99,7 @@ struct air {
 	u32 points;
 
 	struct modes *modes; /* radios are the driver's; NULL: they are hwsim's */
+	struct net_device *napi_dev; /* of the radios' NAPI, for GRO only */
 	struct virtio_device vdev;
 	struct completion released; /* the last reference to vdev is gone */
 	u8 status;

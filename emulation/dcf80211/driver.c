@@ -594,6 +594,7 @@ void driver_unload(void)
 
 static void driver_free(struct driver *d)
 {
+	together_end(d);
 	caps_free(d);
 	ieee80211_free_hw(d->hw);
 }
@@ -626,6 +627,7 @@ int driver_create(struct air *air, u16 station, const char *name, const struct d
 		.hw = hw, .air = air, .station = station, .traits = *traits, .net = net, .portid = portid,
 	};
 	mpdu_init(d);
+	together_begin(d);
 	hrtimer_setup(&d->wake, driver_wake, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&d->rest, driver_rest, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&d->beacon, driver_beacon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
@@ -672,13 +674,16 @@ void driver_release(struct air *air, const struct net *net, u32 portid)
 
 int driver_open(struct air *air)
 {
+	int err;
+
 	air->modes = modes_create();
 	if (!air->modes)
 		return -ENOMEM;
-	if (!modes_set(air->modes, air->dcf))
-		return -EINVAL;
-	air->running = true;
-	return 0;
+	err = modes_set(air->modes, air->dcf) ? together_open(air) : -EINVAL;
+	if (err)
+		modes_destroy(air->modes);
+	air->running = !err;
+	return err;
 }
 
 void driver_close(struct air *air)
@@ -693,5 +698,6 @@ void driver_close(struct air *air)
 	spin_lock_irqsave(&air->lock, flags);
 	dcf_flush(air->dcf);
 	spin_unlock_irqrestore(&air->lock, flags);
+	together_close(air);
 	modes_destroy(air->modes);
 }

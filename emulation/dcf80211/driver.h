@@ -2,7 +2,8 @@
 /*
  * Radios of HT and later: a mac80211 driver over the core. driver.c registers
  * radios and their interfaces, caps.c has their capabilities, mpdu.c carries
- * frames from mac80211's queues to the core and back, modes.c names modes.
+ * frames from mac80211's queues to the core and back, together.c combines
+ * datagrams, modes.c names modes.
  *
  * mac80211 keeps the queues. A radio takes from them only what fits the next few
  * aggregates of each category, so fq_codel, airtime fairness and AQL decide what
@@ -16,6 +17,7 @@
 #define DCF80211_DRIVER_H
 
 #include <linux/interrupt.h>
+#include <linux/netdevice.h>
 #include <net/mac80211.h>
 
 #include "air.h"
@@ -70,7 +72,9 @@ struct driver {
 	u32 held; /* frames that the core has, or that wait for it */
 	wait_queue_head_t emptied;
 	u16 freq; /* that mac80211 has tuned it to */
-	u64 last_ppdu; /* the core's number of the last frame received */
+	u64 last_ppdu; /* the core's number of the last PPDU received, */
+	struct ieee80211_rx_status status; /* and what is known of it */
+	struct napi_struct napi;
 
 	struct hrtimer wake; /* after the host's delay */
 	struct hrtimer rest; /* of a radio that mac80211 does not use */
@@ -106,6 +110,14 @@ u16 mpdu_mode(const struct driver *d, struct ieee80211_sta *sta);
 /* Send a frame that is in no queue. @later: at mpdu_release(). */
 void mpdu_send(struct driver *d, struct ieee80211_sta *sta, struct sk_buff *skb, bool later);
 void mpdu_release(struct driver *d);
+/* together.c */
+int together_open(struct air *air);
+void together_close(struct air *air);
+void together_begin(struct driver *d);
+void together_end(struct driver *d);
+/* Pass received packets on to the stack; mac80211 has made a list of them. */
+void together_pass(struct driver *d, struct list_head *list);
+
 /* With air->lock held. */
 void peer_put(struct peer *peer);
 void session_put(struct session *session);

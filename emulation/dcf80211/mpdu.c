@@ -84,23 +84,26 @@ static void prepared_take(struct prepared *p, u16 mpdus)
 
 /* Called by the core. */
 
-/* Airtime of the part of a PPDU that carries an MPDU; the first one includes the preamble. */
-static u32 reception_ns(struct driver *d, const struct dcf_frame *f, const struct dcf_mode *mode)
+/* The next MPDU is the first of its PPDU: note what mac80211 gets to know of all of them. */
+static void begin_ppdu(struct driver *d, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
-	u32 ns = mode_at_ns(mode, 8ULL * (AMPDU_DELIMITER + f->len + FCS));
-
-	if (d->last_ppdu != f->last_tx)
-		ns += mode_preamble_ns(mode, false);
 	d->last_ppdu = f->last_tx;
-	return ns;
+	d->status = (struct ieee80211_rx_status){
+		.freq = f->freq,
+		.band = f->freq < 4000 ? NL80211_BAND_2GHZ : NL80211_BAND_5GHZ,
+		.signal = clamp(DIV_ROUND_CLOSEST(power_mdbm, 1000), -128, 127),
+		.mactime = div_u64(air_now(), 1000) + d->tsf_offset_us,
+		.flag = RX_FLAG_MACTIME_END,
+	};
+	modes_to_reception(d->air->modes, mode, &d->status);
 }
 
 static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power_mdbm)
 {
 	const unsigned int odd = ieee80211_hdrlen(*(const __le16 *)f->bytes) % 4;
+	const struct dcf_mode *numbers;
 	struct air *air = edge;
 	struct driver *d = air->radio[to].driver;
-	struct ieee80211_rx_status *status;
 	struct sk_buff *skb;
 
 	if (!d)
@@ -112,15 +115,14 @@ static void mpdu_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode
 	}
 	skb_reserve(skb, odd); /* mac80211 would move each frame whose payload is not aligned */
 	skb_put_data(skb, f->bytes, f->len);
-	status = IEEE80211_SKB_RXCB(skb);
-	memset(status, 0, sizeof(*status));
-	status->freq = f->freq;
-	status->band = f->freq < 4000 ? NL80211_BAND_2GHZ : NL80211_BAND_5GHZ;
-	status->signal = clamp(DIV_ROUND_CLOSEST(power_mdbm, 1000), -128, 127);
-	status->mactime = div_u64(air_now(), 1000) + d->tsf_offset_us;
-	status->flag = RX_FLAG_MACTIME_END;
-	modes_to_reception(air->modes, mode, status);
-	skb->mark = reception_ns(d, f, modes_at(air->modes, mode)); /* for the tasklet */
+	/* The airtime of the part of the PPDU that carries it, for the tasklet. The first one has the preamble. */
+	numbers = modes_at(air->modes, mode);
+	skb->mark = mode_at_ns(numbers, 8ULL * (AMPDU_DELIMITER + f->len + FCS));
+	if (d->last_ppdu != f->last_tx) {
+		skb->mark += mode_preamble_ns(numbers, false);
+		begin_ppdu(d, f, mode, power_mdbm);
+	}
+	*IEEE80211_SKB_RXCB(skb) = d->status;
 	__skb_queue_tail(&d->received, skb);
 	tasklet_schedule(&d->work);
 }
@@ -328,7 +330,7 @@ static void find_origin(const struct driver *d, struct origin *o, const struct i
 }
 
 /* IP gets all frames of this time together. */
-static void pass_received(const struct driver *d, struct sk_buff_head *received)
+static void pass_received(struct driver *d, struct sk_buff_head *received)
 {
 	struct origin origin = { 0 };
 	struct sk_buff *skb;
@@ -341,7 +343,7 @@ static void pass_received(const struct driver *d, struct sk_buff_head *received)
 		ieee80211_rx_list(d->hw, origin.sta, skb, &list);
 	}
 	register_received(d, &origin);
-	netif_receive_skb_list(&list);
+	together_pass(d, &list);
 }
 
 static void reports_free(struct air *air, struct reports *reports)

@@ -91,7 +91,7 @@ class Net:
         self.nodes: dict[str, Node] = {}
         self.links: dict[str, Link] = {}
         self.settings: list[dict[str, object]] = []
-        self.started, self.runs = False, 0  # number of runs since it started
+        self.started, self.runs, self.combines = False, 0, False  # number of runs since it started
         self.air: Air | None = None
         self.routing: Routing | None = None
         self.motion, self.presence = Motion(self), Presence(self)
@@ -163,7 +163,7 @@ class Net:
         """Make nodes, interfaces and links; return when all have met. Raises OSError if it fails, after cleaning up."""
         plan = self.build()
         self.settings.clear()
-        self.runs, self.motion, self.presence = 0, Motion(self), Presence(self)
+        self.runs, self.combines, self.motion, self.presence = 0, False, Motion(self), Presence(self)
         settle()
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
@@ -246,6 +246,8 @@ class Net:
             Measurement(self, loop) as measurement,
         ):
             traffic.prepare()
+            batches = [application.batches for application in traffic.applications]
+            self.combine(bool(batches) and all(batches))
             measurement.start()
             self.motion.start(plan["motion"], loop, measurement.started_ns)
             self.presence.start(plan["presence"], loop, measurement.started_ns)
@@ -258,6 +260,13 @@ class Net:
             results = traffic.finish()
             traffic.samples.write(self.folder)
         return measurement.result(results)
+
+    def combine(self, on: bool) -> None:
+        """Have all interfaces combine datagrams that arrive together, or not. Raises OSError."""
+        if on != self.combines:
+            for interface in self.interfaces():
+                interface.combine(on)
+        self.combines = on
 
     def stop(self) -> None:
         """Remove the network. It is safe to call this at any time, and more than once."""

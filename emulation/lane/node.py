@@ -268,6 +268,10 @@ class Interface:
     def switch(self, on: bool) -> None:
         self.node.route.set_link(self.index, up=on)
 
+    def combine(self, on: bool) -> None:
+        """Pass on as one packet what arrives of a flow of datagrams at one time, if this kind can; or do not. Raises
+        OSError."""
+
     def configure(self) -> None:
         """Set the address and the qdisc of the interface, which is up. Raises NetlinkError."""
         if self.plan["ip"]:

@@ -333,6 +333,34 @@ def test_aql_knows_the_fixed_mcs(bench) -> None:  # type: ignore[no-untyped-def]
     assert sum(each["ACKED"] for each in ends) * PAYLOAD * 8 / 0.3e6 > 250
 
 
+TOGETHER = """
+import json
+from emulation.net import Net
+for batches, more in (("on", False), ("off", False), ("on", True)):
+    with Net(mode="n", mcs=7, streams=2, trace=False) as net:
+        ap, station, host = net.addAccessPoint("ap1"), net.addStation("sta1", position=(20, 0, 0)), net.addHost("h1")
+        net.addLink(ap, station, cls="infrastructure")
+        net.addLink(host, ap, cls="wired")
+        net.addFlow(station, host, kind="udp", arrivals="saturated", batches=batches, datagram_bytes=1460)
+        if more:
+            net.addFlow(station, host, kind="voice")
+        net.start()
+        ran = net.run(0.3)
+        names, values = [l.split() for l in host.cmd("cat /proc/net/snmp").splitlines() if l.startswith("Udp:")]
+        flow = ran["applications"][0]["datagrams"]
+        print(json.dumps([flow["arrived"], flow["reordered"], int(values[names.index("InDatagrams")])]))
+"""
+
+
+def test_datagrams_in_batches_pass_an_access_point_together(bench) -> None:  # type: ignore[no-untyped-def]
+    """Its radio combines them, and the wire carries them so, if all flows have batches."""
+    in_one = []
+    for arrived, reordered, packets in map(json.loads, bench.script(TOGETHER)):
+        assert arrived > 0.3 * 100e6 / 8 / PAYLOAD and reordered == 0
+        in_one.append(arrived / packets)
+    assert in_one[0] > 5 and max(in_one[1:]) <= 1
+
+
 AWAY = """
 import json
 from emulation.net import Net

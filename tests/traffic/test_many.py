@@ -69,7 +69,7 @@ def test_a_late_reader_knows_when_each_has_arrived(ends: tuple[socket.socket, so
     arrived: list[tuple[int, int, int]] = []
     moments_ns = []
     with Loop() as loop:
-        reader = many.LateReader(loop, other, lambda found: arrived.extend(zip(*found, strict=True)))
+        reader = many.LateReader(loop, other, 8, lambda found: arrived.extend(zip(*found, strict=True)))
         noted = False
         while not noted:  # the kernel notes arrivals from some time after it is asked to
             one.sendto(bytes(8), other.getsockname())
@@ -87,6 +87,21 @@ def test_a_late_reader_knows_when_each_has_arrived(ends: tuple[socket.socket, so
     ]
     least_ns, most_ns = max(before for before, _ in ahead_ns), min(after for _, after in ahead_ns)
     assert least_ns <= most_ns and abs(least_ns - (time.time_ns() - time.monotonic_ns())) < many.SECOND
+
+
+def test_a_late_reader_takes_apart_what_the_kernel_passes_as_one(ends: tuple[socket.socket, socket.socket]) -> None:
+    """There may be single ones between. In one of another size, nobody looks for numbers."""
+    one, other = ends
+    found: list[tuple[int, int, int]] = []
+    with Loop() as loop:
+        reader = many.LateReader(loop, other, 1000, lambda more: found.extend(zip(*more, strict=True)))
+        many.Sender(other.getsockname(), 100, 1000, in_one=True).send(one, 5, 100)
+        for alone in ((7).to_bytes(8, "little"), b"short"):
+            one.sendto(alone, other.getsockname())
+        many.Sender(other.getsockname(), 3, 500, in_one=True).send(one, 0, 3)
+        assert reader.read() == 105
+    assert [number for number, *_ in found] == [*range(5, 105), 7, *[many.NO_NUMBER] * 4]
+    assert {ttl for _, ttl, _ in found} == {7} and [at for *_, at in found] == sorted(at for *_, at in found)
 
 
 def test_what_the_kernel_says_is_raised(ends: tuple[socket.socket, socket.socket]) -> None:

@@ -44,6 +44,7 @@ class Application:
     settings: ClassVar[dict[str, Any]] = {}  # further keys of its plan, with defaults (`traffic.settings`)
     heeds: tuple[str, ...] | None = None  # the settings of flows that affect it; None: all
     started_ns = 0  # before `start` is called
+    batches = False  # whether datagrams that arrive together may pass as one packet; known when it is prepared
 
     def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str) -> None:
         self.plan, self.source, self.destination, self.loop, self.folder = plan, source, destination, loop, folder

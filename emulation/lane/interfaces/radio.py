@@ -57,6 +57,11 @@ LEGACY = "ofdm"  # the format of a radio of the air's own without MCS
 CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
 OWNER_BIT = 0x40000000  # added to a netlink port number
 
+# <linux/ethtool.h>: struct ifreq with a pointer, struct ethtool_sfeatures of two words. The feature is ethtool's
+# rx-udp-gro-forwarding (NETIF_F_GRO_UDP_FWD_BIT) of Linux 6.12.
+SIOCETHTOOL, SET_FEATURES, COMBINING = 0x8946, 0x3B, 59
+REQUEST, FEATURES = struct.Struct("=16sQ16x"), struct.Struct("=II" + 2 * "II")
+
 
 class Interface(node.Interface):
     """A radio's interface."""
@@ -170,6 +175,19 @@ class Interface(node.Interface):
         answer = self.nl80211.command("nl80211", GET_WIPHY, [(WIPHY, self.wiphy)])
         value = number(answer[0].get(RTS_THRESHOLD, b"\xff" * 4))
         return None if value == RTS_OFF else value
+
+    def combine(self, on: bool) -> None:
+        if "ht" not in self.plan:
+            return
+        import ctypes
+        import fcntl
+        import socket
+
+        word = 1 << COMBINING % 32
+        wanted = ctypes.create_string_buffer(FEATURES.pack(SET_FEATURES, 2, 0, 0, word, word * on))
+        request = REQUEST.pack(self.name.encode(), ctypes.addressof(wanted))
+        with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, SIOCETHTOOL, request)
 
     def show_tx_power(self, dbm: float) -> None:
         """Have the kernel show this power, which the air has by itself: whole dBm from 0 to the channel's maximum."""

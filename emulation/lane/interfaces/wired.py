@@ -14,6 +14,8 @@ from emulation.lane import node
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import Route, hardware_address
 
+GSO_MOST = 65_535  # GSO_MAX_SEGS of <linux/netdevice.h>
+
 
 class Interface(node.Interface):
     """An end of a wire."""
@@ -34,6 +36,10 @@ class Interface(node.Interface):
         address = hardware_address(self.plan["address"])
         # No GSO: otherwise TCP would send 64 kB as one packet, which counts as one in every queue on the path.
         self.node.route.set_link(self.index, name=self.name, address=address, gso_max_segs=1)
+
+    def combine(self, on: bool) -> None:
+        if not self.plan["qdisc"]:
+            self.node.route.set_link(self.index, gso_max_segs=GSO_MOST if on else 1)
 
     def close(self) -> None:
         if self.index and not self.node.apart:  # no namespace ends with its node

@@ -3,13 +3,14 @@
 
 Half of them are races, the others wrong numbers (`benchmarks.planted`). A module goes through load, workout and cycles
 in the debug kernel, with one seed, up to the first phase with a finding. `--smp` puts those that were not found, and
-need two CPUs, through the stage smp. `--unseen` plants a second set, for which no check was made.
+need two CPUs, through the stage smp. `--unseen` plants others, for which no check was made (`benchmarks.unseen`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from typing import Any
 
 from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
-from benchmarks.planted import FAULTS, KNOWN, NUMBER, RACE, UNSEEN, Fault, planted
+from benchmarks.planted import FAULTS, KNOWN, NUMBER, RACE, Fault, planted
+from benchmarks.unseen import FIRST, SECOND
 from emulation.features.check import Report, Stage, build, exercise, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
@@ -28,6 +30,8 @@ from emulation.setup.kernel import archive
 from emulation.setup.tools import end_with_us, fingerprint
 
 CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
+HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
+SETS = {"1": FIRST, "2": SECOND, "all": FIRST + SECOND}
 
 
 def sources(wanted: Sequence[str]) -> Path:
@@ -47,6 +51,15 @@ def sources(wanted: Sequence[str]) -> Path:
     return cache.obtain(f"faults-{cache.key(fingerprint(source), *wanted)}", unpack)
 
 
+def copied(file: str, kernel: Path, folder: Path) -> Path:
+    """Copy a file of the kernel's source with the headers that lie beside it. Return the copy."""
+    folder.mkdir(parents=True)
+    beside = (name for name in HEADERS if Path(name).parent == Path(file).parent)
+    for name in (file, *beside):
+        shutil.copy(kernel / name, folder)
+    return folder / Path(file).name
+
+
 def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_enough: bool) -> Sequence[Report]:
     """Return the reports of load, workout and cycles, or of the build if it fails."""
     report = build.build(found, [build.debug_target(debug.kernel)], scratch / "debug", style=False)
@@ -62,9 +75,8 @@ def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_eno
 
 def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many: str | None) -> dict[str, Any]:
     """Return what was found first, and where."""
-    file = scratch / "sources" / Path(fault.file).name
-    file.parent.mkdir()
-    file.write_text(planted(fault, (kernel / fault.file).read_text()))
+    file = copied(fault.file, kernel, scratch / "sources")
+    file.write_text(planted(fault, file.read_text()))
     found = subject.find(file)
     began = cpu_s()
     known = KNOWN.get(file.stem, ())
@@ -108,10 +120,11 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults whose name or file contains this")
     parser.add_argument("--smp", choices=smp.KERNELS, nargs="?", const=smp.STOCK, metavar="KERNEL",
                         help="use the stage smp, too, in the kernel stock or debug")  # fmt: skip
-    parser.add_argument("--unseen", action="store_true", help="plant the second set")
+    parser.add_argument("--unseen", choices=SETS, nargs="?", const="all", metavar="SET",
+                        help="plant the faults for which no check was made: set 1, 2 or all")  # fmt: skip
     given = parser.parse_args()
-    faults = UNSEEN if given.unseen else FAULTS
-    kernel = sources(sorted({fault.file for fault in faults}))
+    faults = SETS[given.unseen] if given.unseen else FAULTS
+    kernel = sources(sorted({fault.file for fault in faults} | set(HEADERS)))
     debug, results = exercise.debug_kernel(), []
     with tempfile.TemporaryDirectory(prefix="dcflab-faults-") as folder:
         for number, fault in enumerate(faults):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
-from benchmarks.faults import exercised, sources
+from benchmarks.faults import HEADERS, copied, exercised, sources
 from benchmarks.mutants import cpu_s
 from benchmarks.planted import KNOWN
 from emulation.features.check import Stage, exercise, subject
@@ -34,20 +34,15 @@ QDISCS = (
     "tbf", "teql",
 )  # fmt: skip
 FILES = (*(f"net/ipv4/tcp_{name}.c" for name in CONTROLS), *(f"net/sched/sch_{name}.c" for name in QDISCS))
-HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
 MOST_SHOWN = 60  # lines of the kernel's log
 
 
-def check(file: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:
+def check(name: str, kernel: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:
     """Return what was found in a module, and how much of it ran."""
-    copy = scratch / "sources" / file.name
-    copy.parent.mkdir(parents=True)
-    for one in (file, *(file.parent / Path(name).name for name in HEADERS)):
-        if one.is_file():
-            (copy.parent / one.name).write_bytes(one.read_bytes())
+    file = copied(name, kernel, scratch / "sources")
     began = cpu_s()
     try:
-        reports = exercised(subject.find(copy), debug, scratch, one_is_enough=False)
+        reports = exercised(subject.find(file), debug, scratch, one_is_enough=False)
     except LaneError as error:
         return {"module": file.stem, "notes": [str(error)], "findings": []}
     known = KNOWN.get(file.stem, ())
@@ -90,7 +85,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="dcflab-intree-") as folder:
         for file in FILES:
             if given.only in Path(file).stem:
-                results.append(check(kernel / file, debug, Path(folder) / Path(file).stem))
+                results.append(check(file, kernel, debug, Path(folder) / Path(file).stem))
                 print(f"{results[-1]['module']}: {verdict(results[-1])}", file=sys.stderr, flush=True)
                 for finding in results[-1]["findings"]:
                     print(f"  {finding['text']}", file=sys.stderr, flush=True)

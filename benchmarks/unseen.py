@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults for which no check was made, for `bench faults --unseen`: two sets, in modules that `FAULTS` does not use.
+
+Each set was written before anyone knew how `module check` does on it. At the first try, 6 of the first ten were found.
+"""
+
+from __future__ import annotations
+
+from benchmarks.planted import NUMBER, RACE, Fault
+
+ILLINOIS, HTCP, BBR, HIGHSPEED, BIC, CDG, NV, LP, VEGAS, HYBLA, SCALABLE, DCTCP, CUBIC, YEAH = (
+    f"net/ipv4/tcp_{name}.c" for name in (
+        "illinois", "htcp", "bbr", "highspeed", "bic", "cdg", "nv", "lp", "vegas", "hybla", "scalable", "dctcp",
+        "cubic", "yeah",
+    )
+)  # fmt: skip
+FQ, HHF, FQ_PIE, SKBPRIO, CAKE, SFB, TBF, DRR, ETS, RED, CHOKE, PRIO, NETEM = (
+    f"net/sched/sch_{name}.c" for name in (
+        "fq", "hhf", "fq_pie", "skbprio", "cake", "sfb", "tbf", "drr", "ets", "red", "choke", "prio", "netem",
+    )
+)  # fmt: skip
+
+FIRST = (
+    Fault("readers walk a list without the lock of its writers", RACE, ILLINOIS, (
+        ("/* TCP Illinois Parameters */\n", "static LIST_HEAD(slowest);\nstatic DEFINE_SPINLOCK(slowest_lock);\n\n"
+         "struct slow {\n\tstruct list_head node;\n\tu32 rtt;\n};\n\n/* TCP Illinois Parameters */\n"),
+        ("static void tcp_illinois_init(", "static void tcp_illinois_release(struct sock *sk)\n{\n"
+         "\tstruct illinois *ca = inet_csk_ca(sk);\n\tstruct slow *slow = kmalloc(sizeof(*slow), GFP_ATOMIC), *old;\n\n"
+         "\tif (!slow)\n\t\treturn;\n\tslow->rtt = ca->max_rtt;\n\tspin_lock_bh(&slowest_lock);\n"
+         "\told = list_first_entry_or_null(&slowest, struct slow, node);\n\tif (old)\n\t\tlist_del(&old->node);\n"
+         "\tlist_add(&slow->node, &slowest);\n\tspin_unlock_bh(&slowest_lock);\n\tkfree(old);\n}\n\n"
+         "static u32 slowest_rtt(void)\n{\n\tstruct slow *slow;\n\tu32 rtt = 0;\n\n"
+         "\tlist_for_each_entry(slow, &slowest, node)\n\t\trtt = max(rtt, slow->rtt);\n\treturn rtt;\n}\n\n"
+         "static void tcp_illinois_init("),
+        ("\tca->max_rtt = 0;\n", "\tca->max_rtt = slowest_rtt() / 2;\n"),
+        ("\t.init\t\t= tcp_illinois_init,\n", "\t.init\t\t= tcp_illinois_init,\n\t.release\t= tcp_illinois_release,\n"),
+        ("\ttcp_unregister_congestion_control(&tcp_illinois);\n",
+         "\tstruct slow *slow;\n\n\ttcp_unregister_congestion_control(&tcp_illinois);\n"
+         "\tslow = list_first_entry_or_null(&slowest, struct slow, node);\n\tkfree(slow);\n"),
+    )),
+    Fault("a task takes a softirq's lock without disabling softirqs", RACE, HTCP, (
+        ("static void htcp_init(", "static DEFINE_SPINLOCK(best_lock);\nstatic u32 best_rtt = ~0U;\n\n"
+         "static void htcp_release(struct sock *sk)\n{\n\tstruct htcp *ca = inet_csk_ca(sk);\n\n"
+         "\tspin_lock(&best_lock);\n\tbest_rtt = min(best_rtt, ca->minRTT ?: ~0U);\n\tspin_unlock(&best_lock);\n}\n\n"
+         "static void htcp_init("),
+        ("\tca->last_cong = jiffies;\n}\n\nstatic void htcp_state",
+         "\tca->last_cong = jiffies;\n\tspin_lock_bh(&best_lock);\n\tif (best_rtt == ~0U)\n\t\tca->modeswitch = 0;\n"
+         "\tspin_unlock_bh(&best_lock);\n}\n\nstatic void htcp_state"),
+        ("\t.init\t\t= htcp_init,\n", "\t.init\t\t= htcp_init,\n\t.release\t= htcp_release,\n"),
+    )),
+    Fault("a table is replaced without the queues' lock", RACE, FQ, (
+        ("\tsch_tree_lock(sch);\n\n\told_fq_root = ", "\told_fq_root = "),
+        ("\tWRITE_ONCE(q->fq_trees_log, log);\n\n\tsch_tree_unlock(sch);\n", "\tWRITE_ONCE(q->fq_trees_log, log);\n"),
+    )),
+    Fault("change drops packets without the queues' lock", RACE, HHF, (
+        ("\twhile (sch->q.qlen > sch->limit) {\n", "\tsch_tree_unlock(sch);\n\n\twhile (sch->q.qlen > sch->limit) {\n"),
+        ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n\n\tsch_tree_unlock(sch);\n",
+         "\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n"),
+    )),
+    Fault("all connections share a remembered result", RACE, BBR, (
+        ("\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n\trate *= mss;\n",
+         "\tstatic u64 last_rate, last_result;\n\tstatic int last_gain;\n"
+         "\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n"
+         "\tif (rate == last_rate && gain == last_gain)\n\t\treturn last_result;\n\tlast_rate = rate;\n"
+         "\tlast_gain = gain;\n\trate *= mss;\n"),
+        ("\treturn rate >> BW_SCALE;\n", "\tlast_result = rate >> BW_SCALE;\n\treturn last_result;\n"),
+    )),
+    Fault("the window passes its clamp", NUMBER, BBR, (
+        ("\ttcp_snd_cwnd_set(tp, min(cwnd, tp->snd_cwnd_clamp));\t/* apply global cap */\n",
+         "\ttcp_snd_cwnd_set(tp, cwnd);\n"),
+    )),
+    Fault("dequeue takes the wrong length off the backlog", NUMBER, FQ_PIE, (
+        ("\t\tpkt_len = qdisc_pkt_len(skb);\n\t\tsch->qstats.backlog -= pkt_len;\n",
+         "\t\tpkt_len = skb->len;\n\t\tsch->qstats.backlog -= pkt_len;\n"),
+    )),
+    Fault("dropping for a better packet leaves the backlog", NUMBER, SKBPRIO, (
+        ("\tqdisc_qstats_backlog_dec(sch, to_drop);\n", ""),
+    )),
+    Fault("parents are not told what a full queue drops", NUMBER, CAKE, (
+        ("\tqdisc_tree_reduce_backlog(sch, prev_qlen, prev_backlog);\n\treturn NET_XMIT_SUCCESS;\n",
+         "\treturn NET_XMIT_SUCCESS;\n"),
+    )),
+    Fault("an index leaves its table", NUMBER, HIGHSPEED, (
+        ("\t\t\t       ca->ai < HSTCP_AIMD_MAX - 1)\n", "\t\t\t       ca->ai < HSTCP_AIMD_MAX)\n"),
+    )),
+)  # fmt: skip
+
+SECOND = (
+    Fault("a counter per CPU is changed by tasks and softirqs", RACE, BIC, (
+        ("static inline void bictcp_reset(", "struct bic_stats {\n\tu64 flows;\n};\n\n"
+         "static DEFINE_PER_CPU(struct bic_stats, bic_stats);\n\nstatic inline void bictcp_reset("),
+        ("\tstruct bictcp *ca = inet_csk_ca(sk);\n\n\tbictcp_reset(ca);\n\n", "\tstruct bictcp *ca = inet_csk_ca(sk);\n"
+         "\tstruct bic_stats *stats = raw_cpu_ptr(&bic_stats);\n\n\tstats->flows++;\n\tbictcp_reset(ca);\n\n"),
+    )),
+    Fault("a restart after idle time forgets an allocation", RACE, CDG, (
+        ("\t\tca->gradients = gradients;\n", ""),
+    )),
+    Fault("work that queues itself again is not waited for", RACE, NV, (
+        ("static void tcpnv_init(", "static u32 least_rtt = U32_MAX;\nstatic struct delayed_work aging;\n\n"
+         "static void age(struct work_struct *work)\n{\n\tWRITE_ONCE(least_rtt, U32_MAX);\n"
+         "\tschedule_delayed_work(&aging, HZ / 10);\n}\n\nstatic void tcpnv_init("),
+        ("\tBUILD_BUG_ON(sizeof(struct tcpnv) > ICSK_CA_PRIV_SIZE);\n",
+         "\tBUILD_BUG_ON(sizeof(struct tcpnv) > ICSK_CA_PRIV_SIZE);\n\tINIT_DELAYED_WORK(&aging, age);\n"
+         "\tschedule_delayed_work(&aging, HZ / 10);\n"),
+        ("\ttcp_unregister_congestion_control(&tcpnv);\n",
+         "\tcancel_delayed_work(&aging);\n\ttcp_unregister_congestion_control(&tcpnv);\n"),
+    ), on_many=True),
+    Fault("a reference to a socket is not given back", RACE, LP, (
+        ("static void tcp_lp_init(", "static DEFINE_SPINLOCK(watched_lock);\nstatic struct sock *watched;\n\n"
+         "static void tcp_lp_release(struct sock *sk)\n{\n\tspin_lock_bh(&watched_lock);\n\tif (watched == sk)\n"
+         "\t\twatched = NULL;\n\tspin_unlock_bh(&watched_lock);\n}\n\nstatic void tcp_lp_init("),
+        ("\tlp->inference = 0;\n", "\tlp->inference = 0;\n\tspin_lock_bh(&watched_lock);\n\tif (!watched) {\n"
+         "\t\tsock_hold(sk);\n\t\twatched = sk;\n\t}\n\tspin_unlock_bh(&watched_lock);\n"),
+        ("\t.init = tcp_lp_init,\n", "\t.init = tcp_lp_init,\n\t.release = tcp_lp_release,\n"),
+    )),
+    Fault("a packet is read after a child has it", RACE, SFB, (
+        ("\tmemcpy(&cb, sfb_skb_cb(skb), sizeof(cb));\n", ""),
+        ("\tstruct sfb_skb_cb cb;\n", ""),
+        ("increment_qlen(&cb, q);", "increment_qlen(sfb_skb_cb(skb), q);"),
+    )),
+    Fault("a shaper's watchdog outlives its qdisc", RACE, TBF, (
+        ("\tq->ptokens = q->mtu;\n\tqdisc_watchdog_cancel(&q->watchdog);\n", "\tq->ptokens = q->mtu;\n"),
+        ("\tqdisc_watchdog_cancel(&q->watchdog);\n\ttbf_offload_destroy(sch);\n", "\ttbf_offload_destroy(sch);\n"),
+    )),
+    Fault("a deleted class stays in the list of active ones", RACE, DRR, (
+        ("static void drr_qlen_notify(struct Qdisc *csh, unsigned long arg)\n{\n"
+         "\tstruct drr_class *cl = (struct drr_class *)arg;\n\n\tlist_del_init(&cl->alist);\n}",
+         "static void drr_qlen_notify(struct Qdisc *csh, unsigned long arg)\n{\n}"),
+    )),
+    Fault("bands are changed without the queues' lock", RACE, ETS, (
+        ("\tsch_tree_lock(sch);\n\n\tfor (i = nbands; i < oldbands; i++) {\n",
+         "\tfor (i = nbands; i < oldbands; i++) {\n"),
+        ("\tsch_tree_unlock(sch);\n\n\tets_offload_change(sch);\n\tfor (i = q->nbands;",
+         "\tets_offload_change(sch);\n\tfor (i = q->nbands;"),
+    )),
+    Fault("two locks are taken in both orders", RACE, VEGAS, (
+        ("/* Do RTT sampling needed for Vegas.\n", "static DEFINE_SPINLOCK(count_lock);\n"
+         "static DEFINE_SPINLOCK(best_lock);\nstatic u32 flows, best_rtt = 0x7fffffff;\n\n"
+         "static void vegas_start(struct sock *sk)\n{\n\ttcp_vegas_init(sk);\n\tspin_lock_bh(&count_lock);\n"
+         "\tflows++;\n\tspin_lock(&best_lock);\n\tif (flows == 1)\n\t\tbest_rtt = 0x7fffffff;\n"
+         "\tspin_unlock(&best_lock);\n\tspin_unlock_bh(&count_lock);\n}\n\n"
+         "static void vegas_release(struct sock *sk)\n{\n\tstruct vegas *vegas = inet_csk_ca(sk);\n\n"
+         "\tspin_lock_bh(&best_lock);\n\tbest_rtt = min(best_rtt, vegas->baseRTT);\n\tspin_lock(&count_lock);\n"
+         "\tflows--;\n\tspin_unlock(&count_lock);\n\tspin_unlock_bh(&best_lock);\n}\n\n"
+         "/* Do RTT sampling needed for Vegas.\n"),
+        ("\t.init\t\t= tcp_vegas_init,\n", "\t.init\t\t= vegas_start,\n\t.release\t= vegas_release,\n"),
+    )),
+    Fault("a module goes before its RCU callbacks have run", RACE, HYBLA, (
+        ("static void hybla_init(", "struct past {\n\tstruct rcu_head rcu;\n\tu32 rtt_us;\n};\n\n"
+         "static struct past __rcu *past;\nstatic DEFINE_SPINLOCK(past_lock);\n\n"
+         "static void forget(struct rcu_head *rcu)\n{\n\tkfree(container_of(rcu, struct past, rcu));\n}\n\n"
+         "static void hybla_release(struct sock *sk)\n{\n\tstruct hybla *ca = inet_csk_ca(sk);\n"
+         "\tstruct past *old, *new = kmalloc(sizeof(*new), GFP_ATOMIC);\n\n\tif (!new)\n\t\treturn;\n"
+         "\tnew->rtt_us = ca->minrtt_us;\n\tspin_lock_bh(&past_lock);\n"
+         "\told = rcu_replace_pointer(past, new, lockdep_is_held(&past_lock));\n\tspin_unlock_bh(&past_lock);\n"
+         "\tif (old)\n\t\tcall_rcu(&old->rcu, forget);\n}\n\nstatic void hybla_init("),
+        ("\tca->minrtt_us = tp->srtt_us;\n\ttcp_snd_cwnd_set(tp, ca->rho);\n",
+         "\tca->minrtt_us = tp->srtt_us;\n\trcu_read_lock();\n\tif (!ca->minrtt_us && rcu_access_pointer(past))\n"
+         "\t\tca->minrtt_us = rcu_dereference(past)->rtt_us;\n\trcu_read_unlock();\n"
+         "\ttcp_snd_cwnd_set(tp, ca->rho);\n"),
+        ("\t.init\t\t= hybla_init,\n", "\t.init\t\t= hybla_init,\n\t.release\t= hybla_release,\n"),
+        ("\ttcp_unregister_congestion_control(&tcp_hybla);\n",
+         "\ttcp_unregister_congestion_control(&tcp_hybla);\n\tkfree(rcu_dereference_protected(past, 1));\n"),
+    )),
+    Fault("a window that the application does not fill grows", NUMBER, SCALABLE, (
+        ("\tif (!tcp_is_cwnd_limited(sk))\n\t\treturn;\n\n", ""),
+    )),
+    Fault("undo forgets what the window grew since", NUMBER, DCTCP, (
+        ("\tstruct tcp_sock *tp = tcp_sk(sk);\n\n\treturn max(tcp_snd_cwnd(tp), ca->loss_cwnd);\n",
+         "\n\treturn ca->loss_cwnd;\n"),
+    )),
+    Fault("a change of the flags is ignored", NUMBER, RED, (
+        ("\tq->flags = flags;\n", "\tif (q->qdisc == &noop_qdisc)\n\t\tq->flags = flags;\n"),
+    )),
+    Fault("a smaller table gets a packet too many", NUMBER, CHOKE, (
+        ("\t\t\t\tif (tail < mask) {\n", "\t\t\t\tif (tail <= mask) {\n"),
+    )),
+    Fault("packets of a removed band are still counted", NUMBER, PRIO, (
+        ("\tfor (i = q->bands; i < oldbands; i++)\n\t\tqdisc_purge_queue(q->queues[i]);\n\n", ""),
+    )),
+    Fault("lost packets are not counted", NUMBER, NETEM, (
+        ("\tif (count == 0) {\n\t\tqdisc_qstats_drop(sch);\n", "\tif (count == 0) {\n"),
+    )),
+    Fault("peek never shows a packet", NUMBER, TBF, (
+        ("\t.peek\t\t=\tqdisc_peek_dequeued,\n", "\t.peek\t\t=\tqdisc_peek_head,\n"),
+    )),
+    Fault("idle time counts as growth", NUMBER, CUBIC, (
+        ("\t\t\tca->epoch_start += delta;\n", ""),
+    )),
+    Fault("the estimate of the queue overflows", NUMBER, YEAH, (
+        ("\t\t\tbw = tcp_snd_cwnd(tp);\n\t\t\tbw *= rtt - yeah->vegas.baseRTT;\n",
+         "\t\t\tbw = tcp_snd_cwnd(tp) * (rtt - yeah->vegas.baseRTT);\n"),
+    )),
+    Fault("a divisor may be 0", NUMBER, BIC, (
+        ("\tif (ca->cnt == 0)\t\t\t/* cannot be zero */\n\t\tca->cnt = 1;\n", ""),
+    )),
+)  # fmt: skip

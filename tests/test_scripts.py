@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from emulation.lane.errors import Misuse
+from emulation.lane.mistakes import sentence
 from emulation.lanes import CHECKOUT
 from emulation.net import Mesh, Net
 
@@ -86,6 +87,22 @@ def test_what_is_refused_later_leaves_all_as_it_was():
     with pytest.raises(Misuse, match=r"a and b hear each other over 12\.0 km"):
         b.position = (12_000, 0, 0)
     assert b.position == (400.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("print 'x'", "mine.py, line 1: Missing parentheses in call to 'print'. Did you mean print(...)?: it is of Py"),
+        ("import thread", "import thread: it is of Python 2, and scripts run with Python 3"),
+        ("import no_such_thing", "there is no Python module no_such_thing: install it with pip, or put it beside"),
+        ("1 +", "mine.py, line 1: invalid syntax"),
+        ("1 / 0", ""),
+    ],
+)
+def test_what_python_cannot_run_is_said_in_a_sentence(line, says):
+    with pytest.raises(Exception) as caught:
+        exec(compile(line, "/there/mine.py", "exec"), {})
+    assert sentence(caught.value)[: len(says)] == says and bool(says) == bool(sentence(caught.value))
 
 
 def test_the_seed_is_that_of_the_lane_unless_the_script_has_its_own(monkeypatch):

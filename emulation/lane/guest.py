@@ -270,12 +270,13 @@ def status_of(run: Callable[[], int]) -> int:
         import traceback
 
         from emulation.lane.errors import Misuse
+        from emulation.lane.mistakes import sentence
 
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename != __file__ and "runpy" not in frame.filename]
-        if isinstance(error, Misuse):
+        if said := str(error) if isinstance(error, Misuse) else sentence(error):
             places = [f"{os.path.basename(f.filename)}, line {f.lineno}: " for f in own if f.filename == sys.argv[0]]
-            report(error=places[-1] + str(error) if places else str(error), misuse=True)
+            report(error=places[-1] + said if places else said, misuse=True)
             return 2
         print(*traceback.format_list(own), *traceback.format_exception_only(error), sep="", file=sys.stderr)
         message = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"

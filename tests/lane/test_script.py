@@ -115,6 +115,9 @@ def test_a_mistake_is_reported_with_its_place_and_leaves_nothing(stage):
     )
     assert stage.lines == []
     assert not stage.folder.exists()
+    found = stage.play("import json\nimport no_such_thing\n")
+    assert isinstance(found.error, Misuse) and stage.lines == []
+    assert str(found.error).startswith("mine.py, line 2: there is no Python module no_such_thing: install it")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ MININET = {"examples": "copy the example beside the script; those of clusters ne
 MN_WIFI = {
     "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not supported", "wwan": "WWAN is not supported",
     "energy": "batteries are not modelled", "bmv2": NO_P4, "examples": "copy the example beside the script",
-    "plot": "use net.plotGraph()", "module": "the lab has its own radios",
+    "module": "the lab has its own radios",
     "devices": "use txpower and antennaGain, as the device's power is not known",
     "frequency": "the mode decides which channels exist", "data": "the lab's air has its own error tables",
 }  # fmt: skip

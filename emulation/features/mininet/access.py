@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulation.features.mininet.interface import WIntf
-from emulation.features.mininet.modes import freq_of
+from emulation.features.mininet.modes import freq_of, width_of
 from emulation.features.mininet.refusals import note
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
@@ -20,6 +20,7 @@ OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
 ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
 AUTHMODE = "8021x"
 BEACONS = 5  # that announce another channel
+AMENDMENTS = {"ofdm": (), "ht": ("ht",), "vht": ("ht", "vht"), "he": ("ht", "vht", "he")}  # of hostapd, by format
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
 Wlan = dict[str, Any]
@@ -121,10 +122,16 @@ def switch_channel(intf: WIntf, channel: Any) -> None:
     """Move an access point of a running network to another channel, where its stations follow and will look for it.
     Raises Misuse."""
     freq, before = freq_of(intf.name, intf.mode, channel), round(1000 * intf.freq)
-    if "ht" in intf.on_air.plan or (freq > 3000) != (before > 3000):
-        what = f"setChannel({channel}) of 802.11n or later, or to another band"
-        intf.before(what, "give addAccessPoint channel=")
-    said = intf.cmd("hostapd_cli", "-i", intf.name, "chan_switch", BEACONS, freq)
+    if (freq > 3000) != (before > 3000):
+        intf.before(f"setChannel({channel}) to another band", "give addAccessPoint channel=")
+    width, wide = width_of(intf.name, intf.mode, channel, intf.params), list[str]()
+    if ht := intf.on_air.plan.get("ht"):
+        middle = centre(freq, width)
+        wide = [f"bandwidth={width}", f"center_freq1={middle}", *AMENDMENTS[ht["format"]]]
+        if width > 20:
+            wide.append(f"sec_channel_offset={1 if centre(freq, 40) > freq else -1}")
+        ht["centre_mhz"] = middle
+    said = intf.cmd("hostapd_cli", "-i", intf.name, "chan_switch", BEACONS, freq, *wide)
     if "OK" not in said:
         raise Misuse(f"{intf.name}: setChannel({channel}): hostapd: {said.strip()}")
     intf.channel, intf.on_air.plan["wlan"]["freq"] = channel, freq

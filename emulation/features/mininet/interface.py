@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.modes import check_freq, freq_of, mode_of, usual_channel, width_of
-from emulation.features.mininet.refusals import missing, numeric, refuse
+from emulation.features.mininet.refusals import missing, note, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from emulation.features.mininet.link import Link
     from emulation.features.mininet.node import Node
 
+GROUP = 1  # in the first byte of a hardware address
 NOWHERE = ("0", "0.0.0.0")  # addresses of an interface without one
 
 
@@ -31,14 +33,14 @@ def range_of(call: str, range: Any) -> float | None:
 
 
 def mac_of(call: str, mac: str | None) -> str | None:
-    """Return a hardware address in its usual form. Raises Misuse."""
+    """Return a hardware address in its usual form. One that no interface can have is left out, as by Mininet."""
     said = ":".join(part.zfill(2) for part in str(mac or "").lower().split(":"))
-    try:
-        if mac:
-            hardware_address(said)
-    except NetlinkError:
-        raise Misuse(f"{call}: {mac!r} is not a hardware address like 00:00:00:00:00:01") from None
-    return said if mac else None
+    with contextlib.suppress(NetlinkError):
+        if mac and any(found := hardware_address(said)) and not found[0] & GROUP:
+            return said
+    if mac:
+        note(f"{call}: {mac!r} is no address of an interface, like 00:00:00:00:00:01: it keeps its own")
+    return None
 
 
 def other_address(address: str, number: int) -> str:
@@ -109,16 +111,26 @@ class Intf:
         self.node.setIP6(ipstr, prefixLen, self)
 
     def setMAC(self, macstr: str) -> None:
-        self.mac = mac_of(self.name, macstr)
+        if not (mac := mac_of(self.name, macstr)):
+            return
+        self.mac = mac
         if self.lane:
             if self.lane.on_air:
                 refuse(f"{self.name}.setMAC while the network runs", "give addStation or addAccessPoint mac=")
-            self.lane.node.route.set_link(self.lane.index, address=hardware_address(macstr))
-            self.lane.plan["address"] = macstr
+            self.lane.node.route.set_link(self.lane.index, address=hardware_address(mac))
+            self.lane.plan["address"] = mac
 
-    def config(self, **said: Any) -> None:
-        """Change the rate, delay and losses of what this end of a link sends. Keywords are those of `addLink`; what is
-        left out is off. Raises Misuse."""
+    def config(self, mac: str | None = None, ip: str | None = None, up: bool = True, **said: Any) -> None:
+        """Set addresses; and change the rate, delay and losses of what this end of a link sends. These keywords are
+        those of `addLink`; of them, what is left out is off. Raises Misuse."""
+        if mac:
+            self.setMAC(mac)
+        if ip:
+            self.setIP(ip)
+        if self.lane and not up:
+            self.lane.switch(on=False)
+        if (mac or ip or not up) and not said:
+            return
         if not self.link or self.link.role not in ("wired", "infrastructure"):
             refuse(f"{self.name}.config", "it sets up an end of a wire, or of the link of a station")
         self.link.change(self, said)

@@ -211,8 +211,10 @@ class Mobility:
         name = said.get("model") or "RandomDirection"
         name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
         if name not in (*MODELS, *OF_GROUPS):
-            there = ", ".join((*MODELS, *OF_GROUPS))
-            raise Misuse(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
+            why = f"setMobilityModel: there is no model {name!r} here; there are: {', '.join((*MODELS, *OF_GROUPS))}"
+            if self.movers():
+                raise Misuse(why)
+            return note(f"{why}. All nodes have positions of their own, so none moves")
         check("setMobilityModel", said, (*MODEL, *OF_GROUPS.get(name, ())), MODEL_NOTED)
         self.model = {**said, "model": name}
         if said.get("stopTime"):

@@ -196,8 +196,11 @@ class Mininet:
             if connect is True and not (bridges := [*self.switches, *self.aps]):
                 raise Misuse(f"addNAT: {name}: there is no switch and no access point yet; add one first")
             self.addLink(nat, bridges[0] if connect is True else connect)
+        via = f"via {nat.params['ip'].partition('/')[0]}"
         for node in there:
-            node.params.setdefault("defaultRoute", f"via {nat.params['ip'].partition('/')[0]}")
+            if node.lane:
+                node.cmd("ip route replace default", via)
+            node.params.setdefault("defaultRoute", via)
         return nat
 
     @classmethod
@@ -407,6 +410,9 @@ class Mininet:
         guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():
             node.config(**node.params)
+        for node in self.values():
+            for command in node.deferred:
+                node.cmd(command)
         if self.params.get("autoStaticArp"):
             self.staticArp()
 

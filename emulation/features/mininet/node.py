@@ -30,6 +30,7 @@ OLD_TXPOWER = re.compile(r"\biwconfig (\S+) txpower (\d+)")  # dBm
 ADDS_IP6 = re.compile(
     r"\bip (-6 )?a\w* (add|replace|change) [0-9a-f]*:|\bip -6 r\w* add |\bifconfig \S+ (inet6? )?add "
 )
+BEFORE = "commands about interfaces before net.build() run at its end, which makes these, and return nothing"
 FREE = "computing takes no time in a lane"
 
 
@@ -88,6 +89,7 @@ class Node:
         self.coord: list[Any] = []  # positions between `mobility`'s start and stop
         self.noted_position: Position | None = None
         self.noted_ip6: list[tuple[str, int, Any]] = []
+        self.deferred: list[str] = []  # commands about interfaces, before these are made
         if params.get("position") is not None:
             self.noted_position = place(name, params["position"])
 
@@ -226,12 +228,17 @@ class Node:
                 ) from None
         return seen
 
+    def names_in(self, words: str) -> str | None:
+        """Return the interface that these words name, before the network is built."""
+        there = () if self.lane or self.net.built else self.net.interfaces()
+        return next((name for name in there if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words)), None)
+
     def running(self, what: str) -> lane.Node:
         """Return the node in the lane; before the network is built, one without interfaces. Raises Misuse if `what`
         needs them."""
         if self.lane:
             return self.lane
-        if named := next((name for name in self.net.interfaces() if name in what), None):
+        if named := self.names_in(what):
             raise Misuse(f"{self.name}.{what}: {named} does not exist yet; call it after net.build()")
         if not self.early:
             self.early = lane.Node(self.name)
@@ -254,14 +261,23 @@ class Node:
             raise Misuse(f"{self.name}: {self.lastCmd!r} is still running; call waitOutput() first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         command = " ".join(map(str, words))
+        if self.names_in(command):
+            note(BEFORE)
+            self.deferred.append(command)
+            self.lastCmd = ""
+            return
         there = self.running(f"cmd({command!r})")
         if self.shell and self.shell.process.poll() is not None:  # after the command `exit`
             self.terminate()
         self.shell = self.shell or Shell(there)
-        if ADDS_IP6.search(command):
-            self.enable_ip6()
+        self.before(command)
         self.lastCmd, self.waiting = command, True
         self.shell.begin(command)
+
+    def before(self, command: str) -> None:
+        """Do what a command needs of the lab before it starts."""
+        if ADDS_IP6.search(command):
+            self.enable_ip6()
 
     def monitor(self, timeoutms: float | None = None, **_: Any) -> str:
         """Return the command's new output."""

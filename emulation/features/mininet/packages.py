@@ -60,6 +60,7 @@ MODULES: dict[str, dict[str, str]] = {
         "node": "Host Node",
         "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station Node_wifi=Station",
     },
+    "mn_wifi.plot": {"util": "Plot2D=plot Plot3D=plot PlotGraph=plot"},
     "mn_wifi.propagationModels": {},
     "mn_wifi.replaying": {"replaying": " ".join(f"{each} {each[0].lower()}{each[1:]}={each}" for each in REPLAYING)},
     "mn_wifi.sumo": {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import select
+import time
 from typing import Any
 
 from emulation.features.mininet.access import MASTER, switch_channel
@@ -16,8 +17,11 @@ from emulation.features.mininet.retune import become
 from emulation.features.mininet.util import ipStr, netParse
 from emulation.lane import programs
 from emulation.lane.errors import Misuse
+from emulation.lane.links.infrastructure import Client
 from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, STP, plan_bridge
 
+ROAM = re.compile(r"\bwpa_cli\b[^;|&]*? -i ?(\S+)[^;|&]*? roam ([0-9a-fA-F:]{17})")
+SCAN_S, LOOK_S = 3.0, 0.1  # in lane time
 CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
 UNCONTROLLED = (
     "{} has no controller, and forwards by its flows alone: add a controller, flows, or failMode='standalone'"
@@ -69,6 +73,19 @@ class Wireless(Node):
     show = hide
 
 
+def look_for(intf: WIntf, address: str) -> None:
+    """Let wpa_supplicant see an access point: a station scans only the channels of those that it was to join."""
+    aps = {str(each.MAC()): each for each in intf.node.net.medium.radios() if each.role == MASTER}
+    if not (ap := aps.get(address.lower())) or intf.on_air.plan["wlan"].get("client") != Client.WPA_SUPPLICANT:
+        return
+    intf.on_air.node.cmd(f"wpa_cli -i {intf} scan TYPE=ONLY freq={round(1000 * ap.freq)}")
+    deadline = time.monotonic() + SCAN_S
+    while address.lower() not in intf.on_air.node.cmd(f"wpa_cli -i {intf} scan_results"):
+        if time.monotonic() > deadline:
+            return
+        select.select([], [], [], LOOK_S)
+
+
 class Station(Wireless):
     """A station."""
 
@@ -87,6 +104,12 @@ class Station(Wireless):
             self.must("iw", "dev", str(radio), "interface", "add", name, "type", "managed")
             self.must("ip", "link", "set", name, "address", address, "up")
             self.params["wlan"].append(name)
+
+    def before(self, command: str) -> None:
+        super().before(command)
+        for name, address in ROAM.findall(command):
+            if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                look_for(intf, address)
 
     def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
         """Connect to this access point."""

@@ -9,6 +9,7 @@ from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.controllers import Controller
 from emulation.features.mininet.interface import Virtual, WIntf
+from emulation.features.mininet.link import Link
 from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.modes import freq_of
@@ -157,6 +158,13 @@ class Mininet_wifi(Mininet):
         self.node_of(node).plot(position)
 
     plotHost = plotNode
+
+    def get_mn_wifi_nodes(self) -> list[Node]:
+        """Return the nodes with radios."""
+        return [*self.stations, *self.cars, *self.aps]
+
+    def get_links(self) -> list[Link]:
+        return self.links
 
     # Motion
 

@@ -108,16 +108,7 @@ class Link(infrastructure.Link):
 
     def networks(self, interface: Interface) -> str:
         settings = self.settings_of(interface)
-        blocks = []
-        for one in settings["networks"]:
-            if one["security"] == EAP:
-                access = EAP_CLIENT.format(one["identity"], one["password"])
-            else:
-                access = SECURITY_LINES[Security(one["security"])][1].format(one["passphrase"])
-            if one["security"] == Security.WPA2 and one.get("protection"):
-                access += f"ieee80211w={one['protection']}\n"
-            blocks.append(infrastructure.network({**settings, **one}, access, one["freqs"]))
-        return f"ctrl_interface={CONTROL}\n" + "".join(blocks)
+        return f"ctrl_interface={CONTROL}\n" + "".join(block(settings, one) for one in settings["networks"])
 
     def associate(self, interface: Interface, ap: Interface) -> None:
         """Associate a station with this access point. Raises NetlinkError or OSError if it fails."""
@@ -158,10 +149,20 @@ class Link(infrastructure.Link):
 
     def select(self, interface: Interface, ap: Interface) -> None:
         """Select this access point in wpa_supplicant, which then connects by itself. Raises OSError."""
-        ap_settings, networks = self.settings_of(ap), interface.plan["wlan"]["networks"]
-        number = next(i for i, one in enumerate(networks) if one["ssid"] == ap_settings["ssid"])
-        for command in (f"bssid {number} {ap.MAC()}", f"select_network {number}"):
-            interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {command}")
+        theirs, networks = self.settings_of(ap), interface.plan["wlan"]["networks"]
+        number = next((i for i, one in enumerate(networks) if one["ssid"] == theirs["ssid"]), len(networks))
+        commands = list[list[str]]()
+        if number == len(networks):  # a script sends it to one that it was not to join
+            names = ("ssid", "freq", "security", "passphrase", "protection")
+            networks.append({**networks[0], **{name: theirs.get(name) for name in names}, "freqs": [theirs["freq"]]})
+            lines = block(self.settings_of(interface), networks[-1]).splitlines()[1:-1]
+            commands = [["add_network"], *(["set_network", str(number), *line.split("=", 1)] for line in lines)]
+        elif theirs["freq"] not in networks[number]["freqs"]:
+            networks[number]["freqs"].append(theirs["freq"])
+            freqs = " ".join(map(str, networks[number]["freqs"]))
+            commands = [["set_network", str(number), "scan_freq", freqs]]
+        for words in (*commands, ["bssid", str(number), ap.MAC()], ["select_network", str(number)], ["reassociate"]):
+            interface.node.cmd(["wpa_cli", "-s", "/run", "-p", CONTROL, "-i", interface.name, *words])
 
 
 class Idle(links.Link):
@@ -177,6 +178,17 @@ class Idle(links.Link):
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
         """Do nothing: there are no beacons."""
+
+
+def block(settings: dict[str, Any], one: dict[str, Any]) -> str:
+    """Return one of a client's networks for wpa_supplicant's file."""
+    if one["security"] == EAP:
+        access = EAP_CLIENT.format(one["identity"], one["password"])
+    else:
+        access = SECURITY_LINES[Security(one["security"])][1].format(one["passphrase"])
+    if one["security"] == Security.WPA2 and one.get("protection"):
+        access += f"ieee80211w={one['protection']}\n"
+    return infrastructure.network({**settings, **one}, access, one["freqs"])
 
 
 def leave(interface: Interface) -> None:

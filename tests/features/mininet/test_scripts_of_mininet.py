@@ -85,6 +85,7 @@ def test_wpa2(stage):
     lines = stage.play("wpa2")
     assert after(lines, "sta")[:3] == ["1 on ap1-wlan1", "2 on none", "3 on ap1-wlan1"]
     assert "lost 0 and 100" in lines and "['key_mgmt=WPA2-PSK', 'wpa_state=COMPLETED']" in lines
+    assert after(lines, "roam") == ["OK", "ed to ap2-wlan1"] and after(lines, "sent to") == ["ap2-wlan1"]
 
 
 def test_channels(stage, tmp_path):
@@ -324,7 +325,10 @@ net = Mininet_wifi()
 ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", failMode="standalone")
 sta1, h1 = net.addStation("sta1", nvif=1), net.addHost("h1", ip="10.0.1.2/24")
 wire = net.addLink(h1, ap1)
+print("early", h1.cmd("ip addr add 10.7.0.1/24 dev h1-eth0; echo done > early"), h1.cmd("echo h1-eth01"))
 net.start()
+wire.intf1.config(mac="00:00:00:00:00:77", ip="10.0.1.3/24")
+print("early", *h1.cmd("ip -br addr show h1-eth0; cat early").split()[2:], h1.MAC(), h1.IP())
 print(sta1.cmd("iwconfig"))
 sta1.setTxPower(9)
 print("powers", sta1.cmd("iwconfig sta1-wlan0").split("Tx-Power=")[1].split()[0])
@@ -349,6 +353,7 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     at = lines.index('sta1-wlan0  IEEE 802.11  ESSID:"x"  ')
     assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:00:01   "
     assert any(line.startswith("          Link Quality=70/70  Signal level=-") for line in lines[at:])
+    assert after(lines, "early") == ["h1-eth01", "10.7.0.1/24 10.0.1.3/24 done 00:00:00:00:00:77 10.0.1.3"]
     assert "sta1-wlan01  IEEE 802.11  ESSID:off/any  " in lines
     assert after(lines, "powers") == ["9", "3 14"]
     assert after(lines, "no")[0].startswith("3.0 Error for wireless request")
@@ -535,7 +540,7 @@ def test_a_running_network_gets_more(stage):
     assert lines == [
         "lost 0 10.0.0.3 10.0.0.99 ['h2-eth0']", "rtt 20", "cut 100 0",
         "there ['sta1', 'sta2', 'ap1', 'ap2', 's1', 's2', 'h2']", "moved [110, 0, 0] (20.0, 0.0, 0.0)",
-        "roamed ap2-wlan1 0", "meanwhile over 60: True",
+        "roamed ap2-wlan1 0", "outside 1", "meanwhile over 60: True",
     ]  # fmt: skip
 
 
@@ -680,14 +685,13 @@ def test_a_refusal_names_the_line(stage):
             "from mn_wifi.node import P4Switch\nclass Mine(P4Switch): ...",
             "mn_wifi.node.P4Switch is not supported: switches and access points are Open vSwitch with OpenFlow",
         ),
-        ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
+        ("sta1.popen('iw dev sta1-wlan0 info')", "sta1-wlan0 does not exist yet; call it after net.build()"),
         ("net.setMobilityModel(model='CRB')", "setMobilityModel: there is no model 'CRB' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "useExternalProgram: program=None; write `from mn_wifi.sumo.runner import sumo`"),
         ("net.addSwitch('core').dpid", "core: dpid='': its name has no number"),
         ("net.addAccessPoint('ap1', wlans=2, vssids='a')", "ap1: vssids: it has 2 radios: give each its name"),
         ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': 2 values, but wlans=1; set it"),
-        ("net.addStation('sta2', mac='zz')", "sta2-wlan0: 'zz' is not a hardware address like 00:00:00:00:00:01"),
         ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range must be above 0 m"),
         ("net.addStation('sta2', wlans=0)", "sta2: wlans=0: a station has a radio"),
         ("net.addStation('sta2', txpower='much')", "sta2-wlan0: txpower: 'much' is not a number"),
@@ -744,12 +748,27 @@ def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
     there = {}
     exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"
          "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(70)\n", there)  # fmt: skip
+    exec("for mac in 'zz', '0:0:0:0:0:0', '1:0:0:0:0:1': sta1.setMAC(mac)", there)
     net, sta1 = there["net"], there["sta1"]
+    assert sta1.MAC() is None
     assert 45 < net.medium.range_of(sta1.wintf()) < 60 and net.medium.power_of(sta1.wintf()) == 40
     said = capsys.readouterr().out
     assert "ac_method='sf' has no effect: there are ssf and llf\n" in said and not net.watchers
     assert "mobility(sta1): min_v=2 has no effect" in said
+    assert said.count("is no address of an interface") == 3
     assert re.search(r"sta1-wlan0: range 70\.0 m takes 4\d dBm; it is \d\d\.\d m with the air's 40 dBm", said)
+
+
+def test_an_unknown_model_that_moves_nobody_is_said(installed, capsys):
+    exec(BEGIN + "sta1.setPosition('1,2,0')\nnet.setMobilityModel(time=0, model='static')\nassert not net.mobile", {})
+    assert "there is no model 'static' here" in capsys.readouterr().out
+
+
+def test_a_plot_by_its_class_films_the_network(installed):
+    there = {}
+    exec(BEGIN + "from mn_wifi.plot import PlotGraph\n"
+         "PlotGraph(max_x=100, nodes=net.get_mn_wifi_nodes(), links=net.get_links())", there)  # fmt: skip
+    assert there["net"].filmed
 
 
 def test_names_are_found_where_mininet_imports_them(installed):
@@ -949,6 +968,18 @@ def test_modes_of_80211n_and_later(stage, mode, cap, rate, least_mbps):
     (down,), (old,) = (after(lines, word) for word in ("down", "old"))
     assert float(down.split()[0]) > least_mbps and 10 < float(old.split()[0]) < 30
     assert after(lines, "\trx bitrate:") == [rate, "54.0 MBit/s"]
+
+
+def test_an_access_point_of_80211ac_changes_its_channel(stage):
+    lines = stage.play(
+        BEGIN + "from time import sleep\nap1 = net.addAccessPoint('ap1', mode='ac', band=80, failMode='standalone')\n"
+        "sta2 = net.addStation('sta2')\nnet.build()\nap1.setChannel(149)\nsleep(3)\n"
+        "print('lost', net.ping([sta1, sta2]))\nprint(sta1.cmd('iw dev sta1-wlan0 info'))\n"
+        "try:\n    ap1.setChannel(165)\nexcept ValueError as error:\n    print('no', error)\nnet.stop()\n"
+    )
+    assert after(lines, "lost") == ["0.0"]
+    assert after(lines, "\tchannel") == ["149 (5745 MHz), width: 80 MHz, center1: 5775 MHz"]
+    assert after(lines, "no") == ["ap1-wlan1: band=80: channel 165 is in no block of 80 MHz"]
 
 
 def test_a_station_joins_a_cell_of_80211n_later(stage):

@@ -37,6 +37,8 @@ def topology():
     print("moved", [round(x) for x in sta1.position], sta2.position)
     sleep(10)
     print("roamed", sta1.wintfs[0].associatedTo, round(net.ping([sta1, sta2])))
+    net.addNAT().configDefault()
+    print("outside", h2.cmd("ping -c 1 8.8.8.8").count("1 received"))
     print("meanwhile over 60:", pings.communicate()[0].count(b"bytes from") > 60)
     net.stop()
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An encrypted network: who knows the passphrase is let in, who does not is not."""
 
+from time import sleep
+
 from mininet.log import setLogLevel
 from mn_wifi.net import Mininet_wifi
 
@@ -21,6 +23,7 @@ def topology():
         datapath="user",
         position="50,50,0",
     )
+    net.addAccessPoint("ap2", ssid="simplewifi", channel="6", passwd="123456789a", encrypt="wpa2", position="50,40,0")
     net.configureNodes()
     for sta in (sta1, sta2, sta3):
         net.addLink(sta, ap1)
@@ -30,6 +33,11 @@ def topology():
         print(sta.name, "on", sta.wintfs[0].associatedTo or "none")
     print("lost", round(net.ping([sta1, sta3])), "and", round(net.ping([sta1, sta2])))
     print(sta1.cmd("wpa_cli -i sta1-wlan0 status | grep -E '^(key_mgmt|wpa_state)'").split())
+    print("roam", sta1.cmd("wpa_cli -i sta1-wlan0 roam", net["ap2"].MAC()))
+    sleep(2)
+    print("roamed to", sta1.wintfs[0].associatedTo)
+    sta3.setAssociation("ap2")
+    print("sent to", sta3.wintfs[0].associatedTo)
     net.stop()
 
 

@@ -45,6 +45,8 @@ def test_options_are_checked_at_once(options, says):
     [
         (lambda net: net.addStation("sta1"), "a station sta1 exists; choose another name"),
         (lambda net: net.addStation("a station"), "'a station' is not a name for a station: letters"),
+        (lambda net: net.addHost("thermostat") and net.addStation("thermosta2"), "'thermosta2' is not a name for a s"),
+        (lambda net: net.addHost("thermostats"), "'thermostats' is not a name for a host: letters, digits, . _ and -"),
         (lambda net: net.addStation("b", position="10,20"), "b: position: a position is three numbers, in metres"),
         (lambda net: net.addStation("b", colour="red"), "b: there is no setting colour; there are: rate, rts"),
         (lambda net: net.addStation("b", tx_power_dbm=99), "b: tx_power_dbm: must be from -140 to 40, not 99"),

@@ -19,11 +19,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from topologies.files import FUNCTION, MODEL, load, own_mistakes
-from topologies.network import NAME, Application, Link, Motion, Network, Node, Span, Waypoint
+from topologies.network import NAME, WIRED, Application, Link, Motion, Network, Node, Span, Waypoint
 
 __all__ = [
-    "NAME", "Application", "Layout", "Link", "Motion", "Network", "Node", "Span", "Topology", "Waypoint", "find",
-    "names",
+    "NAME", "WIRED", "Application", "Layout", "Link", "Motion", "Network", "Node", "Span", "Topology", "Waypoint",
+    "find", "names",
 ]  # fmt: skip
 
 Position = tuple[float, float, float]

@@ -5,6 +5,7 @@ A topology makes one, a script builds one, a specification contains one. This mo
 the file that implements it (docs/plugins), which gets the `settings`."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -15,6 +16,7 @@ MAX_NODES = 1000  # the air has room for 1024
 FARTHEST = 1e6
 WITH_RADIO, BRIDGES = ("station", "ap"), ("ap", "switch")  # kinds of nodes
 NAME = r"[\w.-]{1,9}"  # its interface's name, NAME-wlan0, has at most fifteen characters
+WIRED = r"[\w.-]{1,10}"  # of a node without a radio: NAME-eth0
 
 
 def _position(value: Any) -> Any:
@@ -93,7 +95,7 @@ class Network(Model):
     Raises ValueError, as pydantic does, for an invalid network.
     """
 
-    nodes: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Node]
+    nodes: dict[Annotated[str, Field(pattern=f"^{WIRED}$")], Node]
     links: tuple[Link, ...] = ()
     applications: tuple[Application, ...] = ()
     motion: dict[str, tuple[Waypoint, ...]] = {}
@@ -103,6 +105,9 @@ class Network(Model):
     def _whole(self) -> Self:
         if not 1 <= len(self.nodes) <= MAX_NODES:
             raise ValueError(f"a network has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
+        for name, node in self.nodes.items():
+            if node.kind in WITH_RADIO and not re.fullmatch(NAME, name):
+                raise ValueError(f"{name}: the name of a node with a radio has at most nine characters")
         for link in self.links:
             self._know(f"link {link.kind}", *link.nodes)
         for application in self.applications:

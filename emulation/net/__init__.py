@@ -138,8 +138,9 @@ class Net(lane.Net):
         """Add a node of this kind. Raises Misuse."""
         if name in self.nodes:
             raise Misuse(f"a {self.nodes[name].kind} {name} exists; choose another name")
-        if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
-            raise Misuse(f"{name!r} is not a name for a {kind}: letters, digits, . _ and -, at most nine")
+        pattern, most = (topologies.NAME, "nine") if kind in WITH_RADIO else (topologies.WIRED, "ten")
+        if not isinstance(name, str) or not re.fullmatch(pattern, name):
+            raise Misuse(f"{name!r} is not a name for a {kind}: letters, digits, . _ and -, at most {most}")
         with as_misuse(name):
             spec = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
         alone = topologies.Network(nodes={name: spec})

@@ -276,23 +276,26 @@ class Mobility:
         return [node for node in free if node.name not in self.stages and node.name not in self.paths]
 
     def scripted(self, node: Node) -> list[Waypoint]:
-        stages = sorted(self.stages[node.name], key=lambda stage: stage[0])
+        stages = sorted(self.stages[node.name], key=lambda stage: (stage[0], stage[2] == "start"))
         coords = [place(f"{node.name}.coord", each) for each in node.coord]
-        (first, begin, one), (last, end, other) = stages[0], stages[-1]
-        if len(stages) != 2 or (one, other) != ("start", "stop") or first >= last:
-            raise Misuse(f"mobility({node.name}): give one 'start', and one 'stop' at a later time")
-        points = [*([begin] if begin is not None else []), *coords, *([end] if end is not None else [])]
-        if not points:
+        legs = [*zip(stages[::2], stages[1::2], strict=False)]
+        if [kind for _, _, kind in stages] != ["start", "stop"] * len(legs) or any(a[0] >= b[0] for a, b in legs):
+            raise Misuse(f"mobility({node.name}): give a 'start', and a 'stop' at a later time, once or several times")
+        path: list[Waypoint] = []
+        for (at, begin, _), (until, end, _) in legs:
+            points = [begin, *(coords if len(legs) == 1 else ()), end]
+            path += timed([point for point in points if point is not None], at, until)
+        if not path:
             raise Misuse(f"mobility({node.name}): give its positions, as position= or {node.name}.coord")
+        first, last, here = stages[0][0], stages[-1][0], node.noted_position
         again = int(self.start.get("mob_rep") or 1)
-        path = [*timed(points, first, last)]
-        there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []
+        there = [here] if here and here != path[0].position else []
         before = [Waypoint(0.0, there[0]), Waypoint(max(first - 1e-3, 1e-3), there[0])] if there and first > 0 else []
         found, span = [*before, *path], max(self.stop_s or last, last)
+        back = [Waypoint(first + last - at, where) for at, where in reversed(path)]
         for number in range(1, again):
-            back = bool(self.start.get("reverse")) and number % 2
-            laps = timed(points[::-1] if back else points, first, last)
-            found += [Waypoint(at + number * span, where) for at, where in laps]
+            lap = back if self.start.get("reverse") and number % 2 else path
+            found += [Waypoint(at + number * span, where) for at, where in lap]
         return apart(found)
 
     def drawn(self, node: Node) -> list[Waypoint]:
@@ -344,7 +347,7 @@ def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
     """Return waypoints along these points at even speed."""
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     whole, passed = sum(lengths), 0.0
-    path = [Waypoint(first, points[0])]
+    path = [Waypoint(first, where) for where in points[:1]]
     for length, where in zip(lengths, points[1:], strict=True):
         passed += length
         if length:

@@ -764,6 +764,20 @@ def test_an_unknown_model_that_moves_nobody_is_said(installed, capsys):
     assert "there is no model 'static' here" in capsys.readouterr().out
 
 
+def test_a_station_goes_one_way_after_the_other(installed):
+    there = {}
+    exec(BEGIN + "net.startMobility(time=0, mob_rep=2, reverse=True)\n"
+         "for at, x in (10, 1), (19, 31), (20, 31), (30, 47):\n"
+         "    net.mobility(sta1, 'stop' if at in (19, 30) else 'start', time=at, position=(x, 0, 0))\n"
+         "net.stopMobility(time=100)\npath = net.mobility_plan.scripted(sta1)", there)  # fmt: skip
+    assert [(each.at_s, each.position[0]) for each in there["path"]] == [
+        (10, 1), (19, 31), (20, 31), (30, 47), (110, 47), (120, 31), (121, 31), (130, 1),
+    ]  # fmt: skip
+    exec("net.mobility(sta1, 'stop', time=40, position='0,0,0')", there)
+    with pytest.raises(errors.Misuse, match=r"mobility\(sta1\): give a 'start', and a 'stop' at a later time, once"):
+        there["net"].mobility_plan.scripted(there["sta1"])
+
+
 def test_a_plot_by_its_class_films_the_network(installed):
     there = {}
     exec(BEGIN + "from mn_wifi.plot import PlotGraph\n"

@@ -105,8 +105,8 @@ class Network(Model):
     def _whole(self) -> Self:
         if not 1 <= len(self.nodes) <= MAX_NODES:
             raise ValueError(f"a network has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
-        for name, node in self.nodes.items():
-            if node.kind in WITH_RADIO and not re.fullmatch(NAME, name):
+        for name, one in self.nodes.items():
+            if one.kind in WITH_RADIO and not re.fullmatch(NAME, name):
                 raise ValueError(f"{name}: the name of a node with a radio has at most nine characters")
         for link in self.links:
             self._know(f"link {link.kind}", *link.nodes)

@@ -165,6 +165,7 @@ def script(path: str, *arguments: str) -> int:
     from emulation.lane.errors import Misuse
 
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # else it searches all installed packages for them
+    os.environ.setdefault("MPLCONFIGDIR", os.environ["TMPDIR"])  # else matplotlib says that it has none
     site.main()
     # The user's packages come after those of the environment, which the lab itself needs.
     sys.path[:] = [folder for folder in sys.path if folder not in packages] + packages

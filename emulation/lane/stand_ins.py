@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
 `modprobe`, because the machine's own lacks the modules of the lane's kernel. They come before the machine's own.
-`xterm` runs its program without a window, with output to a file of the run folder, named after the window's title."""
+`mn -c` has nothing to clean. `xterm` runs its program without a window, with output to a file of the run folder, named
+after the window's title."""
 
 from __future__ import annotations
 
@@ -14,6 +15,10 @@ MODPROBE = f'exec "{sys.executable}" -sSB "{Path(__file__).with_name("modprobe.p
 SUDO = """while case ${1-} in -[ugpCh]) shift;; -*) ;; *) false;; esac; do shift; done
 exec env "$@"
 """
+MN = """case " $* " in *" -c "*|*" --clean "*) exit 0;; esac
+echo "mn: this lane has the script's network; ./dcflab mn makes others" >&2
+exit 1
+"""
 XTERM = """title=xterm
 while [ $# -gt 0 ] && [ "$1" != -e ]; do case $1 in -T|-title) title=$2; shift;; esac; shift; done
 [ $# -gt 1 ] || exit 0
@@ -23,7 +28,7 @@ echo "*** dcflab: xterm: a lane has no terminals; the output of '$*' is in $file
 [ $# -gt 1 ] || set -- sh -c "$1"
 exec "$@" < /dev/null >> "$DCFLAB_RUN/$file" 2>&1
 """
-PROGRAMS = {"modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM}
+PROGRAMS = {"mn": MN, "modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM}
 
 
 def provide() -> None:

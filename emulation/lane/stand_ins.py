@@ -2,11 +2,12 @@
 """Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
 `modprobe`, because the machine's own lacks the modules of the lane's kernel. They come before the machine's own.
 `mn -c` has nothing to clean. `xterm` runs its program without a window, with output to a file of the run folder, named
-after the window's title."""
+after the window's title. `python` is python3 on machines without it."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -34,7 +35,8 @@ PROGRAMS = {"mn": MN, "modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM}
 def provide() -> None:
     """Write the programs, and put their folder first in PATH. Raises OSError."""
     os.makedirs(FOLDER, exist_ok=True)
-    for name, lines in PROGRAMS.items():
+    python = {} if shutil.which("python") else {"python": 'exec python3 "$@"\n'}  # Debian has it in a package
+    for name, lines in (PROGRAMS | python).items():
         path = Path(FOLDER, name)
         path.write_text(f"#!/bin/sh\n{lines}")
         path.chmod(0o755)

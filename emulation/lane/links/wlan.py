@@ -161,7 +161,10 @@ class Link(infrastructure.Link):
             networks[number]["freqs"].append(theirs["freq"])
             freqs = " ".join(map(str, networks[number]["freqs"]))
             commands = [["set_network", str(number), "scan_freq", freqs]]
-        for words in (*commands, ["bssid", str(number), ap.MAC()], ["select_network", str(number)], ["reassociate"]):
+        commands += [["bssid", str(number), ap.MAC()], ["select_network", str(number)]]
+        if ap.MAC() not in interface.peers():  # by itself it stays at another one of this network
+            commands.append(["reassociate"])
+        for words in commands:
             interface.node.cmd(["wpa_cli", "-s", "/run", "-p", CONTROL, "-i", interface.name, *words])
 
 

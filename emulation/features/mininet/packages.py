@@ -77,6 +77,7 @@ MODULES |= {f"{OLD}{name.removeprefix(NEW)}": there for name, there in MODULES.i
 
 
 WINDOWS = ("tkinter", "Tkinter")
+UNUSED = {"turtle": "a lane has no windows"}  # that editors add to scripts: `from turtle import position`
 
 
 class NoModule(Misuse, ImportError):
@@ -90,6 +91,8 @@ class Finder:
         package = name.replace(OLD, NEW).partition(".")[0]
         if name in WINDOWS:
             raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
+        if name in UNUSED:
+            return ModuleSpec(name, self)  # type: ignore[arg-type]
         if name in MODULES:
             return ModuleSpec(name, self, is_package=any(each.startswith(f"{name}.") for each in MODULES))  # type: ignore[arg-type]
         if package in MODULES:
@@ -129,6 +132,8 @@ def _elsewhere(own: str, unknown: Any, name: str) -> Any:
 
 def _why_not(module: str) -> str | None:
     """Return why a module does not exist here, if it is known."""
+    if module in UNUSED:
+        return UNUSED[module]
     parent, _, last = module.rpartition(".")
     return parent and (_instead(parent).get(last) or _why_not(parent))
 

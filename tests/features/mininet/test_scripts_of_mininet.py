@@ -797,6 +797,15 @@ def test_names_are_found_where_mininet_imports_them(installed):
         exec("from mn_wifi.net import Nothing", {})
 
 
+def test_what_an_editor_imports_is_refused_on_use_only(installed):
+    sys.modules.pop("turtle", None)
+    there = {}
+    exec("from turtle import position", there)
+    with pytest.raises(errors.Misuse, match=r"turtle\.position is not supported: a lane has no windows"):
+        there["position"]()
+    sys.modules.pop("turtle")
+
+
 def test_scripts_before_2019_are_taken(installed):
     there = {}
     exec("from mininet.wifi.node import OVSKernelAP\nfrom mininet.wifi.link import wmediumd\n"

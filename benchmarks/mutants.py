@@ -10,8 +10,6 @@ last one. For a mutant that was not found, the line says whether its line ran, a
 that of the unchanged module. If not, the mutant may be equivalent. If so, it may be a sound module with another policy.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -6,8 +6,6 @@ is computed from the runs, a sentence is true of them or not, a frame satisfies 
 their own seed, so the answers differ between students. docs/plugins.md says how to write a lab; instructor.md is for
 teachers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quantities of runs that several labs use."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.load import Recorded

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The interface of a host, for type checkers. A node of an emulated network is one (`emulation.lane.node`)."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -16,8 +16,6 @@ The variables are those of `net.ipv4` in a station's namespace: Documentation/ne
 A congestion control that is not listed is named with its module, as `tcp_mine:mine`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

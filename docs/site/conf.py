@@ -7,8 +7,6 @@ that is linked to (`tree`), and an index.html at the top. Neither building nor r
 contains its scripts and styles, and uses the fonts of the machine.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ the page above it. Sphinx needs toctrees, so these are added when the pages are 
 Two changes make pages easier to read on a site. A link whose text is a file name, such as `medium.md`, gets the page's
 title. A number stays on one line with its unit."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

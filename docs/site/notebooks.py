@@ -2,8 +2,6 @@
 """Notebooks as pages: their text, their code, and the outputs stored in them. Nothing is run here; a test runs them.
 Sphinx reads them as Markdown."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterator

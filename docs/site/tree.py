@@ -3,8 +3,6 @@
 highlighting; for a folder, it lists the files. A forge does the same with these links. This module also makes the
 site's start page, index.html."""
 
-from __future__ import annotations
-
 import html
 import os
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 So they do not depend on earlier activity (docs/architecture.md, "What makes a run repeatable").
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import select

@@ -6,8 +6,6 @@ The kernel starts it, through a shell script, when it first needs a module: a qd
 bond. Scripts call it by its name.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import re

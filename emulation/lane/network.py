@@ -5,8 +5,6 @@ Routing, recorders, motion, presence, measurements and the prompt use a network 
 implements `Network`, and `emulation.net.Net` also `Live`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

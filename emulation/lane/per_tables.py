@@ -6,8 +6,6 @@ columns are hwsim's rates in order: 1, 2, 5.5, 11, 6, 9 … 54 Mb/s; at 5 GHz th
 frames are lost, above the last none. The length of a frame is ignored.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 `mn -c` has nothing to clean. `xterm` runs its program without a window, with output to a file of the run folder, named
 after the window's title. `python` is python3 on machines without it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """System calls that a lane needs and Python 3.11 has no function for. Each raises OSError with what was attempted."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

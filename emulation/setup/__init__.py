@@ -7,8 +7,6 @@ finds a thing or builds it. Only the standard library is imported, because the l
 environment (`python -m emulation.setup`).
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

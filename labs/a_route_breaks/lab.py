@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A route breaks: which station notices, after how long, and what finding another route costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ACK thinning: a TCP ACK is small, but sending it takes the same waiting, preamble and MAC ACK as a segment."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.load import Recorded

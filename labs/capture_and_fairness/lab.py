@@ -2,8 +2,6 @@
 """Capture and fairness: of two overlapping frames the stronger survives, and its sender keeps its small contention
 window."""
 
-from __future__ import annotations
-
 import math
 
 from analysis.load import Recorded

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exposed terminals: carrier sense silences stations that would disturb nobody."""
 
-from __future__ import annotations
-
 import math
 
 from analysis.load import Recorded

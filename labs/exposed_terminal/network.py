@@ -6,8 +6,6 @@
 At full power a frame is received up to 250 m away; `sense` is how far it keeps others silent.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue

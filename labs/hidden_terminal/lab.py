@@ -2,8 +2,6 @@
 """Hidden terminals: stations that cannot sense each other send into each other's frames. RTS/CTS moves the collision
 to short frames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

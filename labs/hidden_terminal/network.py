@@ -6,8 +6,6 @@
 A station is received up to 250 m away, and sensed up to 300 m: farther apart, sta1 and sta3 are hidden from each other.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A congestion control of your own: over several hops Reno sends more than the path can hold. Do better."""
 
-from __future__ import annotations
-
 from analysis.load import Recorded
 from labs import Congestion, Essay, Lab, Number, Runs, Test
 from labs.quantities import fairness, kbps

@@ -2,8 +2,6 @@
 """When is RTS/CTS worth it? It costs the same time before every frame; the longer the frame, the more a collision
 costs."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

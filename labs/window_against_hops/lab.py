@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Window against hops: a path holds about a third of a segment for each hop; more segments only wait and collide."""
 
-from __future__ import annotations
-
 from analysis.load import Recorded
 from analysis.traces.trace import Array, Kind
 from experiments import cwl

@@ -6,8 +6,6 @@ Two sources with the same tokens compile to the same code, except for line numbe
 arguments that a macro turns into a string.
 """
 
-from __future__ import annotations
-
 import re
 
 LITERAL = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''

@@ -5,8 +5,6 @@ A change that claims.toml names is tried first; it replaces options of cases, to
 of the two columns differ, alone and in a fixed order; then all of them, if the claim holds under the other column. The
 first change under which the claim holds is the cause."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile

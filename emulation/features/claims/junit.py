@@ -3,8 +3,6 @@
 only in kind. A refuted one fails, unless an experiment shows the cause. Open and untested ones are skipped, and those
 within the paper's noise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import experiments

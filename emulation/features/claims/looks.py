@@ -6,8 +6,6 @@ Testing after every seed until an interval excludes something finds too many eff
 cases (Bonferroni), whichever of them are used. So the next look can be the first at which the intervals, by their
 current width, may decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from analysis.tables.claims import Decision

@@ -5,8 +5,6 @@ Runs differ by chance, and a paper's means with them. Where the paper gives its 
 deviation between runs says how much: a published difference that is less than is significant in so many runs may be
 chance (`Found.noise`). Then neither can our runs contradict it, nor is there a cause to look for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

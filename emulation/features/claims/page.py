@@ -2,8 +2,6 @@
 """Verdicts on claims in words, and the pages from docs/claims.json: docs/claims.md has a line for each claim and a
 figure for each paper, docs/claims-in-detail.md the reasons of each verdict."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections import Counter

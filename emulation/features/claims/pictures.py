@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure for each paper: its ratios, ours as published, and ours today."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path

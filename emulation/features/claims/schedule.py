@@ -4,8 +4,6 @@
 The claim that is expected to be decided with the least CPU time comes first. A `Schedule` adds results to its record.
 Its caller plays the sweeps; the results of an interrupted one count, too."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ in the order of flows, and their sum, mean and Jain's index. Each sample also ha
 There is no ping. Virtual time has no date: T0 is 1970.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

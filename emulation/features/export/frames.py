@@ -5,8 +5,6 @@ Row i is frame i + 1 of air.pcapng.gz. The air's remarks, and what follows from 
 timeline. Names are numbers; `NAMES` has their meaning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The columns of runs, options and flows, from `result.json`: lists of values, None if missing."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

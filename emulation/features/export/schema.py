@@ -5,8 +5,6 @@ Tables are tidy: a row is one thing, a column one quantity, and its name ends wi
 a count or a ratio. The first columns of each table identify the run, so one table has all runs of a folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

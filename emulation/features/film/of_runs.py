@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`--film`: make a film of each run of the first seed, in its folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Films of runs, from their folders; the specification gives the stations' ranges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 If a test ends the runner or the lane, it has failed, and another lane continues with the next test.
 """
 
-from __future__ import annotations
-
 import enum
 import itertools
 import json

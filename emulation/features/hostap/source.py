@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hostap's source tree: its tests, and the programs that it was built into."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 """Begin a lab: make a student's folder, with the handout in the student's own numbers, the network, the lab's other
 files, and an empty sheet."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,6 @@ cannot leave the lane, and the host ends the lane if it takes too long.
 The output goes to `said.json` in the run folder: {"status": …, "said": "…", "wrong": "…"}.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@
 Right answers are never shown. A hint to a wrong answer says where to look, or names the mistake if it is a usual one.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from pathlib import Path

@@ -5,8 +5,6 @@ The marks are written to `marks.json` in the folder after each sheet. The same c
 judges again only sheets that have changed, or whose lab has.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -2,8 +2,6 @@
 """Run and build students' programs, in lanes only: a lane confines them and limits their time. The compiler runs there
 too, as it reads a stranger's file. Errors become a sentence for the student."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 """The folders of a class, from a CSV file of names: one for each lab and student, with a handout in HTML that has the
 student's own numbers and questions. `lab check` marks these folders."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import html

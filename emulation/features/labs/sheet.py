@@ -4,8 +4,6 @@
 The student's name determines the seed and all drawn numbers: a name always has the same numbers.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -4,8 +4,6 @@
 The script's file is written when a lane starts, and each action adds to it. So it is complete however the session ends.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

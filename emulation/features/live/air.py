@@ -6,8 +6,6 @@ module and of the taps (docs/records.md, section 4), by the names of tables: COL
 addressed receiver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

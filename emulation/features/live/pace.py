@@ -5,8 +5,6 @@ Time passes in strides, one for each frame of the page. A stride is at most what
 the strides before. A lane that cannot keep up falls behind, and does not catch up later.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SLOWEST, FASTEST = 1e-5, 1e3  # a slot of 20 us takes two seconds; and as fast as any lane goes

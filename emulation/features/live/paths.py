@@ -5,8 +5,6 @@ A station sends a packet to the next hop of its route. So its latest frame betwe
 not it was received, and the next hops together are the path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lanes of a live session, one after the other: going back boots a new one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ something (`do`, in the server's threads). To pause is not to answer, and a step
 this lane, and to give another one the same answers.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import threading

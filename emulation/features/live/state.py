@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The state for the page: the lane's, with names, ranges and the rates of the last second."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 """The verbs of the page, each checked before it reaches the lane, and its requests for the lane's program
 (`lane_program`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 

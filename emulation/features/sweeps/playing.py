@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Common parts of commands that sweep: where runs are played, their estimated time, and their progress."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -6,8 +6,6 @@ Runs with equal inputs are one run. A `Place` says where they are played: `Local
 `emulation.features.sweeps.workers` on others. Traces are deleted once a run has been read.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

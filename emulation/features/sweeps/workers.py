@@ -9,8 +9,6 @@ processes that wait for runs, and each of its threads uses one.
 Only this file uses Dask; it is imported on demand.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

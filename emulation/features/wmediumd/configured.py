@@ -7,8 +7,6 @@ for all rates. A path loss model becomes the propagation model of that name, wit
 become motion.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

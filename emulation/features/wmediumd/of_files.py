@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run LAB.cfg`, `shell LAB.cfg`: the network of a wmediumd configuration, in any lane, under our air."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

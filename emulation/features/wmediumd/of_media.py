@@ -2,8 +2,6 @@
 """`--medium wmediumd`, or its model: a medium other than the air, which gets the air's powers as SNRs in wmediumd's
 grammar."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

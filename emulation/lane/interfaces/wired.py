@@ -5,8 +5,6 @@ The end that opens first makes both, in the first namespace, and moves one of th
 until its node takes it. If one end is removed, the kernel removes the other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every frame on the air, between its start and stop: dcf80211's records (docs/records.md, section 3)."""
 
-from __future__ import annotations
-
 from emulation.lane import recorders
 
 

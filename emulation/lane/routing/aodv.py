@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """AODV (RFC 3561), in manet.ko: it searches for routes on demand, and keeps them while they are used."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from emulation.lane import manet

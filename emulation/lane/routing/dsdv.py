@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DSDV (Perkins, Bhagwat 1994), in manet.ko: each node sends its neighbours all its routes, with sequence numbers."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from emulation.lane import manet

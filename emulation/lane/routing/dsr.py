@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DSR (RFC 4728), in manet.ko: packets carry their route, which the source searched for on demand, or overheard."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from emulation.lane import manet

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OLSR (RFC 3626), in manet.ko: nodes announce their links periodically, so each node knows all routes."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from emulation.lane import manet

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All claims as one HTML file: verdicts, the reasons of each, and a figure for each paper."""
 
-from __future__ import annotations
-
 import base64
 import tempfile
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`film RUN`: make a film of a run for the browser, or a picture of one moment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`hostap`: play hostap's own tests in a virtual lane. Misuse is refused before anything starts."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lab`: list the labs of a course, start one, hand it out, or mark answers."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -2,8 +2,6 @@
 """`live TOPOLOGY`: show a running network in the browser, and change it while it runs. The session is kept like a
 run, with a script that repeats it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

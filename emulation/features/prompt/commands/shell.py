@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`shell TOPOLOGY`: open a prompt inside a running network, with Mininet's commands. The session is kept like a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

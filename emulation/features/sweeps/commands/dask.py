@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`dask`: start a Dask scheduler or workers, for sweeps on many machines."""
 
-from __future__ import annotations
-
 import os
 
 import click

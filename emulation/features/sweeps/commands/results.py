@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`results`: show how large the result store is, or make it smaller."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

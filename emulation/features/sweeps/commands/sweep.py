@@ -6,8 +6,6 @@ A file is a short form of a study. Its `points` are the variants, or else the va
 All combinations of the grid's other options are the cases. Everything is checked before anything starts.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import tomllib

@@ -2,8 +2,6 @@
 """`mediumd`: replace wmediumd for the hwsim radios of this kernel. It has wmediumd's command line
 (`emulation.features.wmediumd.daemon`)."""
 
-from __future__ import annotations
-
 import sys
 from typing import NoReturn
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packet error rates as wmediumd computes them if it has no table."""
 
-from __future__ import annotations
-
 import math
 
 PERFECT_DB = 100.0  # no bit errors

@@ -57,14 +57,11 @@ C = """\
 #define {NAME}_FAMILY_VERSION {version}
 
 enum {{
-	CMD_UNSPEC,
 {commands}
 }};
 
 enum {{
-	A_UNSPEC,
 {attributes}
-	ATTRS
 }};
 
 static const struct nla_policy policy[ATTRS] __maybe_unused = {{
@@ -130,9 +127,13 @@ def check(attribute: dict[str, Any]) -> str:
 
 
 def needs(command: str, attributes: list[str]) -> str:
-    names = ", ".join([*(f"A_{capitals(name)}" for name in attributes), "0"])
-    body = textwrap.fill(names, 100, initial_indent="\t", subsequent_indent="\t")
-    return f"static const int {command}_needs[] __maybe_unused = {{\n{body}\n}};"
+    return f"static const int {command}_needs[] __maybe_unused = {{\n{listed('A', attributes, '0')}\n}};"
+
+
+def listed(kind: str, names: list[str], last: str = "") -> str:
+    """Return names of C in lines, each with a comma, and a last word."""
+    words = " ".join([*(f"{kind}_{capitals(name)}," for name in names), last])
+    return textwrap.fill(words, 100, initial_indent="\t", subsequent_indent="\t")
 
 
 def header(family: Family, spec: dict[str, Any]) -> str:
@@ -143,8 +144,8 @@ def header(family: Family, spec: dict[str, Any]) -> str:
         NAME=capitals(family.name),
         of=family.of,
         version=spec["version"],
-        commands="\n".join(f"\tCMD_{capitals(name)}," for name in spec["commands"]),
-        attributes="\n".join(f"\tA_{capitals(a['name'])}," for a in spec["attributes"]),
+        commands=listed("CMD", ["unspec", *spec["commands"]]),
+        attributes=listed("A", ["unspec", *(a["name"] for a in spec["attributes"])], "ATTRS"),
         policy="\n".join(f"\t[A_{capitals(a['name'])}] = {check(a)}," for a in checked),
         needs="\n".join(needs(*request) for request in spec["requests"].items()),
     )

@@ -25,7 +25,7 @@ from analysis.results.summaries import RouteSummary, RoutingSummary
 from analysis.routes.paths import Paths, addresses, of_stations
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
-from analysis.traces.columns import one_of
+from analysis.traces.columns import one_of, records_of
 from analysis.traces.trace import NEVER, Array, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged, reading
@@ -171,23 +171,13 @@ def read(path: Path, lane: Mapping[str, Any]) -> Array:
 
 def parse(data: bytes | bytearray) -> Array:
     """Return the records of these bytes, by time. Raises Damaged if they are malformed."""
-    whole = len(data) // RECORD.itemsize * RECORD.itemsize
-    records = np.frombuffer(data[:whole], RECORD)
-
-    def fail(bad: Array, what: str) -> None:
-        if bad.any():
-            at = int(bad.argmax()) * RECORD.itemsize
-            raise Damaged(f"the trace of routing is corrupt: at byte {at}: {what}")
-
-    fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
-    fail(records["event"] > max(Event), "an unknown event")
-    fail(records["kind"] > max(Packet), "an unknown kind of packet")
-    fail(records["reason"] > max(DropReason), "an unknown reason")
-    fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "an impossible time")
-    if whole != len(data):
-        left = len(data) - whole
-        raise Damaged(f"the trace of routing is truncated: at byte {whole}: {left} bytes are left of the last record")
-    return records[np.argsort(records["time_ns"], kind="stable")]
+    found = records_of(data, RECORD, "the trace of routing", lambda of: (
+        (of["event"] > max(Event), "an unknown event"),
+        (of["kind"] > max(Packet), "an unknown kind of packet"),
+        (of["reason"] > max(DropReason), "an unknown reason"),
+        ((of["time_ns"] < 0) | (of["time_ns"] > LONGEST_NS), "an impossible time"),
+    ))  # fmt: skip
+    return found[np.argsort(found["time_ns"], kind="stable")]
 
 
 def routes(

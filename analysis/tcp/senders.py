@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.traces.columns import begins, one_of
+from analysis.traces.columns import begins, one_of, records_of
 from analysis.traces.trace import Array, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged, reading
@@ -166,22 +166,12 @@ def read(path: Path) -> dict[Ends, Array]:
 
 def parse(data: bytes | bytearray) -> dict[Ends, Array]:
     """Return the records of these bytes, by connection, in order of time. Raises Damaged if they are malformed."""
-    whole = len(data) // RECORD.itemsize * RECORD.itemsize
-    records = np.frombuffer(data[:whole], RECORD)
-
-    def fail(bad: Array, what: str) -> None:
-        if bad.any():
-            at = int(bad.argmax()) * RECORD.itemsize
-            raise Damaged(f"the TCP trace is corrupt: at byte {at}: {what}")
-
-    fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
-    fail(~one_of(records["event"], Event), "an unknown event")
-    fail(records["ca_state"] > max(State), "an unknown state")
-    fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "an impossible time")
-    fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")
-    if whole != len(data):
-        left = len(data) - whole
-        raise Damaged(f"the TCP trace is truncated: at byte {whole}: {left} bytes are left of the last record")
+    records = records_of(data, RECORD, "the TCP trace", lambda of: (
+        (~one_of(of["event"], Event), "an unknown event"),
+        (of["ca_state"] > max(State), "an unknown state"),
+        ((of["time_ns"] > LONGEST_NS) | (of["sent_ns"] > LONGEST_NS), "an impossible time"),
+        (np.diff(of["time_ns"], prepend=0) < 0, "a record that is older than the one before"),
+    ))  # fmt: skip
     ends, of = np.unique(records[ENDS], return_inverse=True)
     return {
         (_address(a), int(p), _address(b), int(q)): records[of == number] for number, (a, p, b, q) in enumerate(ends)

@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Queries on sorted columns: where runs of equal values begin and end, and which rows are next to a time.
+"""Columns: read from records of one size; where runs of equal values begin and end, and which rows are next to a time.
 
 Sorting by station and time puts the events of all stations into one order, so numpy can search for many at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
 from analysis.traces.trace import Array
+from emulation.files.foreign import Damaged
+
+
+def records_of(
+    data: bytes | bytearray, record: np.dtype[Any], what: str, wrong: Callable[[Array], Iterable[tuple[Array, str]]]
+) -> Array:
+    """Return the records of these bytes, all of one size. `wrong` yields which of them are malformed, and how. Raises
+    Damaged for the first, or for the rest of a record; its message begins with `what`."""
+    whole = len(data) // record.itemsize * record.itemsize
+    found = np.frombuffer(data[:whole], record)
+    of_size = found["size"] != record.itemsize, f"a record that does not have {record.itemsize} bytes"
+    for bad, how in (of_size, *wrong(found)):
+        if bad.any():
+            raise Damaged(f"{what} is corrupt: at byte {int(bad.argmax()) * record.itemsize}: {how}")
+    if left := len(data) - whole:
+        raise Damaged(f"{what} is truncated: at byte {whole}: {left} bytes are left of the last record")
+    return found
 
 
 def begins(column: Array) -> Array:

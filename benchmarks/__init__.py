@@ -5,35 +5,31 @@ them."""
 import argparse
 import json
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from types import ModuleType
 
 from rich.console import Console
 from rich.table import Table
 
 from analysis.tables.statistics import Estimate
 
-Found = TypeVar("Found")
 
-
-def main(
-    what: str | None, measure: Callable[[int], Found], show: Callable[[Found, int], None],
-    data: Callable[[Found], Any] = lambda found: found,
-) -> int:  # fmt: skip
-    """Run a benchmark from the command line: measure with the number of repeats, and print what was found by `show`, or
-    `data` of it as JSON. Return the exit status."""
+def main(benchmark: ModuleType) -> int:
+    """Run a benchmark from the command line: `measure` with the number of repeats, and print what it found by `show`,
+    or its `data` as JSON. Return the exit status. A benchmark with other options has a `main` of its own."""
+    if own := getattr(benchmark, "main", None):
+        return int(own() or 0)
     parser = argparse.ArgumentParser(
-        prog="./dcflab bench", description=(what or "").partition(":")[2].partition(".")[0]
+        prog="./dcflab bench", description=(benchmark.__doc__ or "").partition(":")[2].partition(".")[0]
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--repeats", type=int, default=3, help="how often each is timed, or how many seeds are run (3)")
     given = parser.parse_args()
-    found = measure(given.repeats)
+    found = benchmark.measure(given.repeats)
     if given.json:
-        print(json.dumps(data(found), indent=1))
+        print(json.dumps(benchmark.data(found) if hasattr(benchmark, "data") else found, indent=1))
     else:
-        show(found, given.repeats)
+        benchmark.show(found, given.repeats)
     return 0
 
 

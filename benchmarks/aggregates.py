@@ -5,13 +5,12 @@
 loses some of its MPDUs. The result is acknowledged MPDUs per second. The core runs with ns-3's durations
 (aggregates.c), and with the standard's."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import against, main, near, pool, show_table, table, words
+from benchmarks import against, near, pool, show_table, table, words
 from benchmarks.compare import build_core, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 
@@ -77,7 +76,3 @@ def show(found: dict[str, dict[str, list[float]]], _: int) -> None:
         theirs, *ours = (statistics.mean(of[name]) for name in (PEER, LIKE_IT, OURS))
         rows.add_row(scenario, near(theirs), *(cell for each in ours for cell in (near(each), against(each, theirs))))
     show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

@@ -5,12 +5,11 @@ It runs the five movements and the light datagrams of `./dcflab bench manet`, ea
 simulators. ns-2 also runs without the supposed cause (peers/ns2_without.c), and dcflab with its own equivalent.
 """
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.tables import statistics
-from benchmarks import main, manet, near, pool, show_table, table
+from benchmarks import manet, near, pool, show_table, table
 from benchmarks.compare import build_without, preload
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
@@ -68,7 +67,3 @@ def show(found: Mapping[str, list[list[manet.Row]]], papers: int) -> None:
     for name, movements in found.items():
         rows.add_row(name, *cells(movements))
     show_table(rows, width=150)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import main, show_table, table, words
+from benchmarks import show_table, table, words
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
@@ -184,7 +184,3 @@ def show(found: Mapping[str, Any], repeats: int) -> None:
         show_table(rows)
     for stations, rate in found.get("core_events_per_s", {}).items():
         print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

@@ -10,7 +10,6 @@ CPU time is that of ns-3's process and of a lane, without a trace. Each plays a 
 Their difference gives the CPU time of one more second. The time of a short run contains the start; a lane boots.
 """
 
-import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 
 from analysis.results import flow_series
 from analysis.tables import statistics
-from benchmarks import against, main, near, show_table, table, words
+from benchmarks import against, near, show_table, table, words
 from benchmarks.aggregates import MODES
 from benchmarks.compare import build_peer, output, timed
 from emulation.lanes.virtual.scratch import scratch
@@ -158,7 +157,3 @@ def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]], _: int) -> N
             cells += [f"{there:.3f}", f"{here:.3f}", f"{there / here:.1f}"]
         rows.add_row(scenario, *cells)
     show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

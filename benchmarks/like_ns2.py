@@ -7,13 +7,12 @@ compare the MACs, and TCP also the agents.
 """
 
 import itertools
-import sys
 import tempfile
 from pathlib import Path
 
 from analysis.tables import statistics
 from analysis.tables.table import percent
-from benchmarks import main, pool, show_table, table
+from benchmarks import pool, show_table, table
 from benchmarks.compare import output
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
@@ -74,7 +73,3 @@ def show(found: Found, repeats: int) -> None:
         changes = [percent(statistics.relative_change(found[name][key], there)) for name in AIRS]
         rows.add_row(key[0], key[1], str(key[2]), f"{sum(there) / len(there):.0f}", *changes)
     show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show, data))

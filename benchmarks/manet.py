@@ -11,13 +11,12 @@ up, so a link with RTS would never fail (peers/string.cc)."""
 
 import json
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.tables import statistics
-from benchmarks import main, near, pool, show_table, table, words
+from benchmarks import near, pool, show_table, table, words
 from benchmarks.compare import HERE, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Outcome, Task
@@ -178,7 +177,3 @@ def show(found: Mapping[str, list[Row]], seeds: int) -> None:
     for name, rows in found.items():
         shown.add_row(name, *cells(rows), end_section="dcflab" in name)
     show_table(shown)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

@@ -7,13 +7,12 @@ work. Then a string under static routes, in the kernel's table and in routing in
 same density, which shows whether work grows with neighbours or with all stations.
 """
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import main
-from benchmarks.compare import HERE, Comparison, build_without, dcflab, output, preload, show, take_turns
+from benchmarks.compare import HERE, Comparison, build_without, dcflab, output, preload, take_turns
+from benchmarks.compare import show as show
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
@@ -60,7 +59,3 @@ def measure(repeats: int) -> dict[str, Any]:
     provide()
     with scratch("bench") as name:
         return {"repeats": repeats, "comparisons": take_turns(comparisons(Path(name)), repeats)}
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

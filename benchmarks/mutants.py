@@ -327,7 +327,3 @@ def main() -> None:
         print(json.dumps(figures, indent=1))
     else:
         show(figures)
-
-
-if __name__ == "__main__":
-    main()

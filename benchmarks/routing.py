@@ -6,13 +6,12 @@ dcflab finds no gain. This benchmark shows why, in the papers' own simulator: th
 routes, AODV and DSR, beside dcflab. An on-demand protocol takes each frame that the MAC gives up for a broken link."""
 
 import itertools
-import sys
 from pathlib import Path
 from typing import Any
 
 from analysis.tables import statistics
 from analysis.tables.table import percent
-from benchmarks import main, pool, show_table, table
+from benchmarks import pool, show_table, table
 from benchmarks.compare import HERE, output
 from benchmarks.manet import SAID
 from emulation.lanes.virtual.scratch import scratch
@@ -65,7 +64,3 @@ def show(goodput: Goodput, seeds: int) -> None:
         gains = [statistics.relative_change(goodput[name, stations, 4], goodput[name, stations, 0]) for name in columns]
         rows.add_row(str(stations - 1), *map(percent, gains))
     show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show, data))

@@ -10,13 +10,12 @@ import math
 import os
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import main, show_table, table, words
+from benchmarks import show_table, table, words
 from benchmarks.compare import HERE, build_peer
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
@@ -90,7 +89,3 @@ def show(rows: list[dict[str, float]], repeats: int) -> None:
                       f"{row['memory_mb']:.0f}", f"{row['folder_mb']:.1f}", exponent, f"{row['ns3_wall_s']:.2f}",
                       f"{row['ns3_cpu_s']:.2f}", f"{row['ns3_memory_mb']:.0f}")  # fmt: skip
     show_table(shown)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

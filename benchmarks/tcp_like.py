@@ -17,7 +17,7 @@ from typing import Any
 
 from analysis.tables import statistics
 from analysis.tables.table import number
-from benchmarks import main, pool, show_table, table
+from benchmarks import pool, show_table, table
 from benchmarks.compare import HERE, output
 from benchmarks.like_ns2 import HEADERS
 from emulation.lanes.virtual.scratch import scratch
@@ -104,7 +104,3 @@ def show(found: Found, repeats: int) -> None:
             rows.add_row(name, *(number(statistics.mean([run[each] for run in runs])) if each in runs[0] else ""
                                  for each in QUANTITIES))  # fmt: skip
         show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show, data))

@@ -11,14 +11,13 @@ RssiMin and CcaSensitivity), which is about the power from the other cell.
 """
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
-from benchmarks import against, main, near, pool, show_table, table, words
+from benchmarks import against, near, pool, show_table, table, words
 from benchmarks.compare import build_peer, output
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
@@ -163,7 +162,3 @@ def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]], _: int) -> N
             cells = (cell for each in ours for cell in (near(each, digits), against(each, theirs)))
             rows.add_row(scenario, what, near(theirs, digits), *cells, end_section=what == "Jain")
     show_table(rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main(__doc__, measure, show))

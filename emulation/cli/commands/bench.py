@@ -46,7 +46,7 @@ def callback(arguments: Sequence[str]) -> None:
     from emulation.play.session import provide
 
     provide(*([Group.BENCH] if what not in ALONE else []))
-    exec_program(f"benchmarks.{BENCHMARKS[what]}", *arguments)
+    exec_program("benchmarks", BENCHMARKS[what], *arguments)
 
 
 GROUP = "Administer"

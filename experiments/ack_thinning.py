@@ -9,7 +9,7 @@ failures. DAA comes twice: with NewReno, and with its own sender, which keeps it
 C81 is Xu and Saadawi's, as paper 003 cites it. C80 is paper 004's, for stations around an access point.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Claim, compare, order
 from experiments import NS2, Column, Options, Study, cwl, strings
 
 HOPS = (1, 2, 3, 4, 6, 8)
@@ -46,9 +46,9 @@ STUDY = Study(
     also={Column.PUBLISHED: NS2},
     claims=[
         Claim("C81", "delayed ACKs have 15..32 % more goodput",
-              [Check(Of("delayed", GOODPUT, hops), "in", Of("plain", GOODPUT, hops), 1.15, 1.32) for hops in CASES]),
+              compare(GOODPUT, "delayed", "in", "plain", 1.15, 1.32, cases=CASES)),
         Claim("C80", "leaving out every other ACK helps everywhere", order(GOODPUT, "skip1", "plain", cases=CASES)),
         Claim("the kernel's", "thinning in the queue is worth as much as in the kernel: within 5 %",
-              [Check(Of("delayed", GOODPUT, hops), "in", Of("kernel", GOODPUT, hops), 0.95, 1.05) for hops in CASES]),
+              compare(GOODPUT, "delayed", "in", "kernel", 0.95, 1.05, cases=CASES)),
     ],
 )  # fmt: skip

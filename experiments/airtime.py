@@ -13,7 +13,7 @@ its slow client has 7.2 Mb/s, that of the publication 1 Mb/s.
 
 from dataclasses import replace
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, compare, order
 from experiments import Options, Study
 
 GOODPUT, SIZE = "goodput_kbps", "aggregates.size"
@@ -56,11 +56,11 @@ STUDY = Study(
               [Check(Of("fairness", path, case), "in", 100 / 3, 0.97, 1.03) for path in SHARES
                for case in (LINUX, NONE)]),
         Claim("goodput", "fairness has 4.1 times the goodput of FIFO",
-              [Check(Of("fairness", GOODPUT, LINUX), "~", Of("fifo", GOODPUT, LINUX), 4.1)]),
+              compare(GOODPUT, "fairness", "~", "fifo", 4.1, cases=[LINUX])),
         Claim("order", "goodput: fairness > queues > FIFO",
               order(GOODPUT, "fairness", "queues", "fifo", cases=[LINUX])),
         Claim("cause", "without aggregation, queues alone leave the anomaly as it is",
-              [Check(Of("queues", SLOW, NONE), "~", Of("fifo", SLOW, NONE))]),
+              compare(SLOW, "queues", "~", "fifo", cases=[NONE])),
     ],
 )  # fmt: skip
 

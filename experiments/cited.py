@@ -14,7 +14,7 @@ qdisc `fq` at both ends.
 
 from collections.abc import Iterable
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, compare, order
 from experiments import NS2, Column, Options, Study, cwl
 
 GOODPUT = "goodput_kbps"
@@ -38,8 +38,8 @@ def case(flows: int, hops: int) -> str:
 
 
 def within(variant: str, low: float, high: float, flows: Iterable[int] = (1,)) -> list[Check]:
-    return [Check(Of(variant, GOODPUT, case(n, hops)), "in", Of("newreno", GOODPUT, case(n, hops)), low, high)
-            for n in flows for hops in HOPS]  # fmt: skip
+    cases = [case(n, hops) for n in flows for hops in HOPS]
+    return compare(GOODPUT, variant, "in", "newreno", low, high, cases=cases)
 
 
 STUDY = Study(
@@ -69,8 +69,7 @@ STUDY = Study(
         Claim("C81, DAA, Vegas", "one flow: DAA's advantage is smaller over Vegas than over NewReno",
               order(GOODPUT, "vegas", "newreno", cases=[case(1, hops) for hops in HOPS])),
         Claim("C81, DAA, short", "30 segments: DAA brings nothing (within 5 %)",
-              [Check(Of("daa", GOODPUT, f"short-{hops}"), "in", Of("newreno", GOODPUT, f"short-{hops}"), 0.95, 1.05)
-               for hops in HOPS]),
+              compare(GOODPUT, "daa", "in", "newreno", 0.95, 1.05, cases=[f"short-{hops}" for hops in HOPS])),
         Claim("C81, pacing", "one flow: pacing brings nothing (at most 5 %)", within("paced", 0.0, 1.05)),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ where SCA gains (`sca-routing`). If the remedies were independent, their factors
 
 from itertools import chain, combinations
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Claim, compare, order
 from experiments import Options, Study, sca
 
 GOODPUT, ENERGY = "goodput_kbps", "energy.beyond_idle_per_mb"
@@ -52,6 +52,6 @@ STUDY = Study(
             for check in order(GOODPUT, "sca+thin+no", name(pair), cases=CASES)]),
         Claim("thinning and RTS", "without RTS/CTS thinning still gains", order(GOODPUT, "thin+no", "no", cases=CASES)),
         Claim("energy", "all three deliver a megabyte with less than none of them",
-              [Check(Of("sca+thin+no", ENERGY, case), "<", Of("none", ENERGY, case)) for case in CASES]),
+              compare(ENERGY, "sca+thin+no", "<", "none", cases=CASES)),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ ways: by the kernel, whose timer follows the sender's pace, and by the qdisc `ac
 after 100 ms, as ns-2's sink does. DAA's sender keeps its window within 4 segments. Timers tick in 10 ms.
 """
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of, compare
 from experiments import RTS_PHRASES, Column, Options, Study, cwl
 
 HOPS, LONG = (4, 5, 8, 11), (4, 8)
@@ -31,8 +31,8 @@ T5 = {
 
 def gain(strategy: str, cases: dict[str, tuple[str, int, int]], low: float, high: float) -> list[Check]:
     """Over Full, with DAA."""
-    return [Check(Of(strategy, GOODPUT, case), "in", Of("full", GOODPUT, case), low, high)
-            for case, (policy, _, _) in cases.items() if policy == "daa"]  # fmt: skip
+    of_daa = [case for case, (policy, _, _) in cases.items() if policy == "daa"]
+    return compare(GOODPUT, strategy, "in", "full", low, high, cases=of_daa)
 
 
 STUDY = Study(

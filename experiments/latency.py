@@ -7,7 +7,7 @@ firmware that takes 1000 frames; users of OpenWrt saw more than 4 s without AQL,
 12 Mb/s.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, compare, order
 from experiments import Study, airtime
 
 GOODPUT = "goodput_kbps"
@@ -46,7 +46,8 @@ STUDY = Study(
     core_s=1.0,
     claims=[
         Claim("delay", "FIFO has ten times the delay of fairness", [
-            Check(Of("fifo", MEDIAN.format(n)), ">", Of("fairness", MEDIAN.format(n)), 10) for n in (FAST, SLOW)]),
+            *compare(MEDIAN.format(FAST), "fifo", ">", "fairness", 10),
+            *compare(MEDIAN.format(SLOW), "fifo", ">", "fairness", 10)]),
         Claim("voice", "voice in best effort is good with fairness, and useless with FIFO", [
             Check(Of("fairness", MOS.format(VOICE)), ">", 4.0), Check(Of("fifo", MOS.format(VOICE)), "<", 1.5)]),
     ],
@@ -67,10 +68,8 @@ AQL = Study(
     published={"": {"off": {MEDIAN.format(1): 4000}, "on": {MEDIAN.format(1): 60}}},
     core_s=1.0,
     claims=[
-        Claim("AQL", "without AQL, ten times the delay", [
-            *order(MEDIAN.format(1), "off", "on"),
-            Check(Of("off", MEDIAN.format(1)), ">", Of("on", MEDIAN.format(1)), 10)]),
-        Claim("goodput", "and AQL costs less than 5 % of the goodput",
-              [Check(Of("on", GOODPUT), ">", Of("off", GOODPUT), 0.95)]),
+        Claim("AQL", "without AQL, ten times the delay",
+              order(MEDIAN.format(1), "off", "on") + compare(MEDIAN.format(1), "off", ">", "on", 10)),
+        Claim("goodput", "and AQL costs less than 5 % of the goodput", compare(GOODPUT, "on", ">", "off", 0.95)),
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ Since 5.18 Linux makes longer bursts where round-trip times are short (`tcp_tso_
 bursts wait in any case. The cases *pacing* switch that off.
 """
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Claim, compare
 from experiments import Options, Study
 
 GOODPUT, SRTT = "goodput_kbps", "flows.0.tcp.srtt_ms"
@@ -20,6 +20,7 @@ MODES: dict[str, Options] = {
     "VHT80": {**COMMON, "mode": "ac", "width": 80, "mcs": 9, "aggregation": "ath10k"},
 }
 PACING: Options = {"sysctl": {"net.ipv4.tcp_tso_rtt_log": "0"}}
+PACED = {f"{mode}, pacing": {**options, **PACING} for mode, options in MODES.items()}
 
 STUDY = Study(
     name="pacing-shift",
@@ -29,7 +30,7 @@ STUDY = Study(
         "stations": 2, "spacing": 20, "tcp": "cubic", "send_buffer": "auto", "receive_buffer": "auto", "seconds": 1,
         "trace": False,
     },
-    cases=MODES | {f"{mode}, pacing": {**options, **PACING} for mode, options in MODES.items()},
+    cases=MODES | PACED,
     rows="mode",
     seeds="1..3",
     variants={f"shift{n}": {"pacing_shift": n} for n in (10, 8, 7, 6, 12, 14)},
@@ -38,17 +39,15 @@ STUDY = Study(
     core_s=0.4,
     claims=[
         Claim("doubles", "802.11n: 8 ms of data give twice the goodput of 1 ms",
-              [Check(Of("shift7", GOODPUT, "HT20"), ">>", Of("shift10", GOODPUT, "HT20"))]),
+              compare(GOODPUT, "shift7", ">>", "shift10", cases=["HT20"])),
         Claim("tenfold", "802.11ac: more than twice",
-              [Check(Of("shift7", GOODPUT, "VHT80"), ">>", Of("shift10", GOODPUT, "VHT80"))]),
+              compare(GOODPUT, "shift7", ">>", "shift10", cases=["VHT80"])),
         Claim("enough", "1 ms gives 93 % of what 16 ms do",
-              [Check(Of("shift10", GOODPUT, case), ">", Of("shift6", GOODPUT, case), 0.93)
-               for case in (*MODES, *(f"{mode}, pacing" for mode in MODES))]),
+              compare(GOODPUT, "shift10", ">", "shift6", 0.93, cases=[*MODES, *PACED])),
         Claim("cause", "where pacing alone sizes bursts, 1/16 ms is too little; else it is enough",
-              [Check(Of("shift14", GOODPUT, f"{mode}, pacing"), "<", Of("shift6", GOODPUT, f"{mode}, pacing"), 0.9)
-               for mode in MODES]
-              + [Check(Of("shift14", GOODPUT, mode), ">", Of("shift6", GOODPUT, mode), 0.9) for mode in MODES]),
+              compare(GOODPUT, "shift14", "<", "shift6", 0.9, cases=PACED)
+              + compare(GOODPUT, "shift14", ">", "shift6", 0.9, cases=MODES)),
         Claim("delay", "8 ms of data cost round-trip time",
-              [Check(Of("shift7", SRTT, mode), ">", Of("shift10", SRTT, mode)) for mode in MODES]),
+              compare(SRTT, "shift7", ">", "shift10", cases=MODES)),
     ],
 )  # fmt: skip

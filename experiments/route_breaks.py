@@ -8,7 +8,7 @@ protocols forward requests without a jitter of their own. Linux has no Reno with
 paper's Reno is NewReno here.
 """
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of, compare
 from experiments import LINUX, NS2, Column, Study
 
 STALL, AT, RTO = (f"flows.0.tcp.{name}" for name in ("stall_s", "stall_at_s", "rto_s"))
@@ -53,8 +53,8 @@ STUDY = Study(
     also={Column.TODAY: LINUX},
     claims=[
         Claim("C31, C32", "DSR has data flow again sooner than AODV",
-              [Check(Of("dsr", STALL), "<", Of("aodv", STALL))]),
-        Claim("C33", "OLSR takes much longer than AODV", [Check(Of("olsr", STALL), ">>", Of("aodv", STALL))]),
+              compare(STALL, "dsr", "<", "aodv")),
+        Claim("C33", "OLSR takes much longer than AODV", compare(STALL, "olsr", ">>", "aodv")),
         Claim("C33, when", "it stalls from the break, at 35 s", [Check(Of("olsr", AT), "in", 35.0, 0.95, 1.1)]),
         Claim("C34", "with a TC every 3 s, or at once, OLSR delivers more than with one every 5 s",
               [Check(Of(one, GOODPUT), ">", Of("olsr", GOODPUT)) for one in ("olsr3", "olsr-now")]),

@@ -9,7 +9,7 @@ Vegas, 3290, does not fit the gain of 22 % beside it.
 rules.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Claim, compare, order
 from experiments import LINUX, NS2, Column, Study
 
 COUNT, TIME, FLIGHT = (f"flows.0.tcp.{name}" for name in ("rtos", "rto_s", "in_flight_mean"))
@@ -40,11 +40,11 @@ STUDY = Study(
     column=Column.CONTROL,
     claims=[
         Claim("C43, timeouts", "Vegas has no more than NewReno, and NewReno fewer than SACK",
-              [Check(Of("vegas", COUNT), "<=", Of("newreno", COUNT)), *order(COUNT, "sack", "newreno")]),
+              compare(COUNT, "vegas", "<=", "newreno") + order(COUNT, "sack", "newreno")),
         Claim("C43, time", "and so for the time they take",
-              [Check(Of("vegas", TIME), "<=", Of("newreno", TIME)), *order(TIME, "sack", "newreno")]),
+              compare(TIME, "vegas", "<=", "newreno") + order(TIME, "sack", "newreno")),
         Claim("C43, goodput", "Vegas has more than NewReno, and NewReno no less than SACK",
-              [*order(GOODPUT, "vegas", "newreno"), Check(Of("newreno", GOODPUT), ">=", Of("sack", GOODPUT))]),
+              order(GOODPUT, "vegas", "newreno") + compare(GOODPUT, "newreno", ">=", "sack")),
         Claim("C44", "Vegas keeps the fewest segments in flight",
               order(FLIGHT, "newreno", "vegas") + order(FLIGHT, "sack", "vegas")),
     ],

@@ -9,7 +9,7 @@ Two controls switch causes off. Without aggregation HT20 differs in aggregates o
 in the duration of its PPDUs only: they take up to 4 ms, as those of HT20 do, and not half a millisecond.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Claim, compare, order
 from experiments import RTS_PHRASES, Options, Study
 
 GOODPUT, DATA, ACK = "goodput_kbps", "col.data", "col.ack"
@@ -49,11 +49,10 @@ STUDY = Study(
         for mode in SHORT
     ] + [
         Claim(f"long, {mode}", "long PPDUs: No gains at most 4 % on Partial",
-              [Check(Of("none", GOODPUT, case), "<", Of("partial", GOODPUT, case), 1.04) for case in cases(mode)])
+              compare(GOODPUT, "none", "<", "partial", 1.04, cases=cases(mode)))
         for mode in LONG
     ] + [
         Claim("collisions", "RTS before data saves four of five collided MPDUs of data",
-              [Check(Of("partial", DATA, case), "<", Of("none", DATA, case), 0.2)
-               for mode in MODES for case in cases(mode)]),
+              compare(DATA, "partial", "<", "none", 0.2, cases=[case for mode in MODES for case in cases(mode)])),
     ],
 )  # fmt: skip

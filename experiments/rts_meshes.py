@@ -10,7 +10,7 @@ Routes are static and the rules the standard's; `--like ns2` is the air of the p
 `--like standard --routing aodv` is RFC 3561 in the standard's air.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, compare, order
 from experiments import NS2, RTS_PHRASES, Column, Study
 from experiments.rts_strings import COLLISIONS, DROPS, GOODPUT, POLICIES, STRATEGIES
 
@@ -35,7 +35,7 @@ PLAIN, THINNED = ("plain-3", "plain-6"), [case for case in CASES if "plain" not 
 
 def within(rts: str, path: str, low: float, high: float, *cases: str) -> list[Check]:
     """Return checks that a variant's value is within this range of Full's."""
-    return [Check(Of(rts, path, case), "in", Of("full", path, case), low, high) for case in cases]
+    return compare(path, rts, "in", "full", low, high, cases=cases)
 
 
 STUDY = Study(

@@ -8,7 +8,7 @@ over DSR-UU under ns-2's rules; `--routing dsr,preset=cmu` is ns-2's own DSR.
 
 from collections.abc import Iterable
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, compare, order
 from experiments import LINUX, NS2, Column, Study, sca
 
 FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)
@@ -18,7 +18,7 @@ GOODPUT = "goodput_kbps"
 def within(low: float, high: float, flows: Iterable[int], hops: Iterable[int], base: str = "0") -> list[Check]:
     """The threshold of 25, which the paper recommends for several flows."""
     cases = [f"{n}x{h}" for n in flows for h in hops]
-    return [Check(Of("25", GOODPUT, case), "in", Of(base, GOODPUT, case), low, high) for case in cases]
+    return compare(GOODPUT, "25", "in", base, low, high, cases=cases)
 
 
 STUDY = Study(
@@ -38,7 +38,7 @@ STUDY = Study(
         Claim("C62, short", "two flows: no gain over 1 or 2 hops (within 5 %)", within(0.95, 1.05, [2], [1, 2])),
         Claim("C62, 3 hops", "two flows: up to 19 % over 3 hops", within(1.0, 1.19, [2], [3])),
         Claim("C62, long", "two flows: more than that beyond",
-              [Check(Of("25", GOODPUT, f"2x{hops}"), ">", Of("0", GOODPUT, f"2x{hops}"), 1.19) for hops in (4, 6, 8)]),
+              compare(GOODPUT, "25", ">", "0", 1.19, cases=[f"2x{hops}" for hops in (4, 6, 8)])),
         Claim("C62, gain", "two and three flows: SCA(25) has more than NewReno beyond 3 hops",
               order(GOODPUT, "25", "0", cases=[f"{n}x{h}" for n in (2, 3) for h in (4, 6, 8)])),
         Claim("C62, plateau", "two and three flows: beyond 25 goodput is flat (within 5 %)",

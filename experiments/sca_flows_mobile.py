@@ -9,7 +9,7 @@ which stations draw. Here the highest speed is twice the lowest, as for its 2 m/
 
 from math import log
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of, compare
 from experiments import LINUX, NS2, Column, Options, Study, sca
 
 GOODPUT = "goodput_kbps"
@@ -29,7 +29,7 @@ SEED = dict(zip(SPEEDS, (12, 11, 8, 4), strict=True))  # two flows, pauses: perc
 
 def within(flows: int, pause: int, low: float, high: float, speeds: tuple[int, ...] = SPEEDS) -> list[Check]:
     some = [CASES[flows, pause, mean] for mean in speeds]
-    return [Check(Of("sca25", GOODPUT, case), "in", Of("newreno", GOODPUT, case), low, high) for case in some]
+    return compare(GOODPUT, "sca25", "in", "newreno", low, high, cases=some)
 
 
 def more(flows: int) -> list[Check]:

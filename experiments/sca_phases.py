@@ -11,7 +11,7 @@ has ns-2's rules.
 
 from collections.abc import Iterable
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Claim, compare
 from experiments import LINUX, NS2, Column, Study, cwl, sca
 from experiments.sca_fairness import ROUTINGS, routing
 
@@ -19,15 +19,12 @@ PHASES = "flows.0.tcp."
 
 
 def claims(cases: Iterable[str] = ("",)) -> list[Claim]:
-    def beside(phase: str, relation: str) -> list[Check]:
-        """SCA(10), and NewReno."""
-        path = f"{PHASES}{phase}_s"
-        return [Check(Of("sca", path, case), relation, Of("newreno", path, case)) for case in cases]
-
     return [
-        Claim("C61", "SCA(10) waits less for the timer than NewReno", beside("rto", "<")),
-        Claim("C61, avoidance", "and is longer in congestion avoidance", beside("congestion_avoidance", ">")),
-    ]
+        Claim("C61", "SCA(10) waits less for the timer than NewReno",
+              compare(f"{PHASES}rto_s", "sca", "<", "newreno", cases=cases)),
+        Claim("C61, avoidance", "and is longer in congestion avoidance",
+              compare(f"{PHASES}congestion_avoidance_s", "sca", ">", "newreno", cases=cases)),
+    ]  # fmt: skip
 
 
 STUDY = Study(

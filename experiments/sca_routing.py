@@ -10,7 +10,7 @@ CMU's; both are here, and likewise for AODV. The air has ns-2's rules, as `thesi
 
 from functools import partial
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, compare, order
 from experiments import Column, Study, sca
 
 GOODPUT = "goodput_kbps"
@@ -36,7 +36,7 @@ def more(names: list[str]) -> list[Check]:
 
 
 def within(names: list[str], low: float, high: float) -> list[Check]:
-    return [Check(Of("sca", GOODPUT, case), "in", Of("newreno", GOODPUT, case), low, high) for case in names]
+    return compare(GOODPUT, "sca", "in", "newreno", low, high, cases=names)
 
 
 STUDY = Study(

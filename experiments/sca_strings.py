@@ -8,7 +8,7 @@ Linux has no Reno without NewReno's partial ACKs, so the claims on Reno (C46) ar
 here. In paper 003, DSR takes a frame that the MAC gives up for a broken link, and looks for another route.
 """
 
-from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, compare, order
 from experiments import NS2, Column, Study, sca, strings
 
 HOPS = [str(hops) for hops in range(3, 12)]
@@ -16,7 +16,7 @@ GOODPUT = "goodput_kbps"
 
 
 def within(variant: str, base: str, low: float, high: float) -> list[Check]:
-    return [Check(Of(variant, GOODPUT, hops), "in", Of(base, GOODPUT, hops), low, high) for hops in HOPS]
+    return compare(GOODPUT, variant, "in", base, low, high, cases=HOPS)
 
 
 STUDY = Study(

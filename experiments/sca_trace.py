@@ -5,7 +5,7 @@ Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4).
 003 shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s. Linux starts with a window of 10.
 """
 
-from analysis.tables.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of, compare
 from experiments import NS2, Column, Study, sca
 
 WINDOW, GOODPUT = "flows.0.tcp.cwnd_max", "goodput_segments"
@@ -32,8 +32,8 @@ STUDY = Study(
     also={Column.PUBLISHED: {**NS2, "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
     claims=[
         Claim("C49", "SCA(4) delivers 38 % more segments",
-              [Check(Of("sca", GOODPUT), "in", Of("newreno", GOODPUT), 1.38, 1.38)]),
-        Claim("C49, window", "SCA(4)'s window grows less", [Check(Of("sca", WINDOW), "<", Of("newreno", WINDOW))]),
+              compare(GOODPUT, "sca", "in", "newreno", 1.38, 1.38)),
+        Claim("C49, window", "SCA(4)'s window grows less", compare(WINDOW, "sca", "<", "newreno")),
         Claim("C49, queues", "no queue overflows",
               [Check(Of(variant, "queue_drops"), "=", 0) for variant in ("newreno", "sca")]),
     ],

@@ -142,6 +142,14 @@ def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check
     return [Check(Of(a, path, case), ">", Of(b, path, case)) for case in cases for a, b in pairwise(variants)]
 
 
+def compare(
+    path: str, a: str, relation: str, b: str, factor: float = 1.0, to: float | None = None, *,
+    cases: Iterable[str] = ("",),
+) -> list[Check]:  # fmt: skip
+    """Return a check in every case that compares two variants; `factor` and `to` are those of `Check`."""
+    return [Check(Of(a, path, case), relation, Of(b, path, case), factor, to) for case in cases]
+
+
 class Decision(Enum):
     """What a confidence interval says about a check."""
 

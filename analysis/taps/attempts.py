@@ -2,8 +2,8 @@
 """The stations' attempts (an RTS, or the frame itself), and which of them were answered.
 
 An attempt is answered if its sender received a good CTS or ACK before it sent anything else. One of several MPDUs in a
-PPDU is answered if a block ACK came that acknowledges it. If its timeout would
-expire after the stop, the attempt has not failed: its outcome is unknown.
+PPDU is answered if a block ACK came that acknowledges it. If its timeout would expire after the stop, the attempt has
+not failed: its outcome is unknown.
 """
 
 from dataclasses import dataclass

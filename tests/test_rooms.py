@@ -47,7 +47,7 @@ cli.main(["--help"], prog_name="./dcflab")
 def run(tree: Path, *words: str) -> str:
     variables = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-P", *words], cwd=tree, env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert done.returncode == 0, done.stderr[-1000:] + done.stdout[-3000:]  # pytest names what failed last
     return done.stdout
 
 

@@ -61,8 +61,8 @@ class Lab:
         return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(modules_of_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
-        """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as `chosen`
-        does."""
+        """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as
+        `select_modules` does."""
         return {
             **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.select_modules(plan["modules"]))},
             **({PROGRAMS: digest(modules_of_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),

@@ -87,7 +87,7 @@ class Child(Generic[Result]):
         theirs.close()
 
     def send(self, what: object) -> None:
-        """Send it a message, which it will `hear`."""
+        """Send it a message, which its call can `receive`."""
         self.pipe.send(what)
 
     def receive(self) -> tuple[Message, Any]:
@@ -133,9 +133,9 @@ def run_all(
 ) -> list[Result]:  # fmt: skip
     """Make all calls, `jobs` at a time (by default one per CPU), and return their results in order.
 
-    `heard` gets each call's index and its reports; `done` gets its index and result, as soon as it has one. A call that
-    stands back gives its place to the next one, so up to twice as many run. Raises what the first failing call raised,
-    or ChildProcessError if one was killed and there is no result `instead`. Before that, and on KeyboardInterrupt, it
+    `on_report` gets each call's index and its reports; `on_done` gets its index and result, as soon as it has one. A
+    call that gives way leaves its place to the next one, so up to twice as many run. Raises what the first failing call
+    raised, or ChildProcessError if one was killed and has no `replacement`. Before that, and on KeyboardInterrupt, it
     ends the others.
     """
     jobs = jobs or len(os.sched_getaffinity(0))

@@ -30,7 +30,7 @@ def specification_for(what: str | Network, given: Mapping[str, Any]) -> Specific
 
 
 def task_for(what: str | Network, given: Mapping[str, Any], variant: str | None = None, case: str = "") -> Task:
-    """Return a `checked` task. Its variant is by default its use of RTS. Raises as `checked` does."""
+    """Return a checked task. Its variant is by default its use of RTS. Raises as `check_task` does."""
     with misuse():
         specification = specification_for(what, given)
     return check_task(Task(specification, specification.radio.rts if variant is None else variant, case))
@@ -77,7 +77,7 @@ def tasks_for(
     what: str | Network = "",
 ) -> list[Task]:  # fmt: skip
     """Return the runs of these pairs of case and variant, with the user's options. The tasks of the first seed are
-    `checked`. Raises Misuse, which for a user's own study names its place, or Failure."""
+    checked. Raises Misuse, which for a user's own study names its place, or Failure."""
 
     def made(case: str, variant: str, user: Mapping[str, Any]) -> Task:
         options = {**study.options, **user, **study.cases[case], **study.variants[variant], "seed": seeds[0]}

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from rooms import needs
 
 from analysis.results import fields
 from analysis.results.result import Result
@@ -228,6 +229,7 @@ def plan_page() -> str:
     return "\n".join([PLAN_HEAD, section("plan.json", fields.PLAN, examples()), section("lane.json", fields.LANE, {})])
 
 
+@needs("wmediumd")
 def test_the_page_has_each_field_of_plans_and_reports() -> None:
     assert PLAN.read_text() == plan_page(), f"{PLAN} is not up to date; it says how to make it again"
 
@@ -242,7 +244,10 @@ def test_the_page_has_the_layout_of_traces() -> None:
     assert LAYOUT.read_text() == layouts(), f"{LAYOUT} is not up to date; it says how to make it again"
 
 
-@pytest.mark.parametrize(("topology", "options"), ASKED)
+@pytest.mark.parametrize(
+    ("topology", "options"),
+    [pytest.param(*each, marks=needs("wmediumd") if "medium" in each[1] else ()) for each in ASKED],
+)
 def test_the_page_has_each_key_of_a_plan(topology: str, options: dict[str, Any]) -> None:
     """Those that a kind adds are on its own page."""
     assert fields.unknown(plan(specify(topology, options)), fields.PLAN) == set()

@@ -39,7 +39,7 @@ def refused(*arguments: str) -> tuple[str, str | None]:
         ("doctr", "doctor"),
         pytest.param("module chek", "check", marks=needs("check")),
         ("run strng", "string"),
-        ("shell strng", "string"),
+        pytest.param("shell strng", "string", marks=needs("prompt")),
         ("bench sped", "speed"),
         ("run string --station 3", "--stations"),
         ("run string --rts ful", "full"),
@@ -86,7 +86,10 @@ def test_help_names_the_program_and_every_default() -> None:
         assert (field.default is None) == ("[default:" not in lines), name
 
 
-@pytest.mark.parametrize("command", ["run string", "run rts-cts", "shell string"])
+SHELL = pytest.param("shell string", marks=needs("prompt"))
+
+
+@pytest.mark.parametrize("command", ["run string", "run rts-cts", SHELL])
 def test_help_has_the_options_in_groups_and_examples(command: str) -> None:
     text = shown(*command.split(), "--help-all")
     titles = ["Network:", "Radios:", "The air:", "Flows, TCP and queues:", "Modules and plug-ins:",
@@ -99,7 +102,9 @@ def test_help_has_the_options_in_groups_and_examples(command: str) -> None:
         assert "there is no file none.py" in refused(*shlex.split(line)[1:], "--lane", "none.py")[0]
 
 
-@pytest.mark.parametrize("command", ["run string", "run mobile", "run rts-cts", "shell string", "sweep rts-cts"])
+@pytest.mark.parametrize(
+    "command", ["run string", "run mobile", "run rts-cts", SHELL, pytest.param("sweep rts-cts", marks=needs("sweeps"))]
+)
 def test_the_short_help_has_what_people_use_first(command: str) -> None:
     """At most ten options, and how to see the others."""
     text = shown(*command.split(), "--help")
@@ -182,7 +187,16 @@ def test_each_command_has_an_example_that_is_sound(
                 break
 
 
-@pytest.mark.parametrize("command", ["export", "claims", "lab check", "view", "replay"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("export", marks=needs("export")),
+        pytest.param("claims", marks=needs("claims")),
+        pytest.param("lab check", marks=needs("labs")),
+        "view",
+        "replay",
+    ],
+)
 def test_arguments_are_in_the_usage_and_not_among_options(command: str) -> None:
     """An option begins with a dash."""
     usage, options = shown(*command.split(), "--help").split("Options:\n")

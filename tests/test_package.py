@@ -13,6 +13,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from rooms import needs
 
 from emulation.lane.errors import Failure
 from emulation.setup import (
@@ -97,6 +98,7 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
     assert {file: file.lstat().st_mtime_ns for file in home.rglob("*")} == before
 
 
+@needs("labs")
 @needs_git
 def test_students_get_no_answers() -> None:
     """Packages have the handouts, but not the page for instructors, nor the program that prints the right answers."""

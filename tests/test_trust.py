@@ -206,7 +206,16 @@ def command(*words: object) -> Any:
     return CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
 
 
-@pytest.mark.parametrize("verb", ["run", "sweep", "shell", "live", "motion"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "run",
+        pytest.param("sweep", marks=needs("sweeps")),
+        pytest.param("shell", marks=needs("prompt")),
+        pytest.param("live", marks=needs("live")),
+        "motion",
+    ],
+)
 def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, verb: str) -> None:
     """Not for its help either; a user who trusts it sees its options."""
     study = verb == "sweep"
@@ -235,6 +244,7 @@ def test_that_a_file_of_ones_own_runs_here_is_reported(stranger: Stranger) -> No
     assert isinstance(scripted.exception, UsageError) and "with your rights" not in scripted.stderr
 
 
+@needs("sweeps")
 def test_a_sweep_of_others_names_no_program(stranger: Stranger) -> None:
     file = stranger.folder / "theirs.toml"
     file.write_text(f'topology = "{stranger.file}"\n[grid]\nrts = ["none", "full"]\n')
@@ -262,6 +272,7 @@ def test_a_file_of_another_user_is_not_roots_own(stranger: Stranger) -> None:
     assert own.other_writers(stranger.file) == f"{stranger.file} belongs to nobody"
 
 
+@needs("labs")
 def test_a_lab_of_others_is_not_run_unasked(stranger: Stranger) -> None:
     """Neither to show it, nor to judge."""
     lab = stranger.folder.parent / "lab"

@@ -8,6 +8,7 @@ from math import ceil, log10
 from typing import Any
 
 import pytest
+from rooms import needs
 
 from emulation.specification.per import PerTable
 
@@ -403,7 +404,7 @@ def test_a_station_that_was_away_continues(bench) -> None:  # type: ignore[no-un
         ({"mode": "n", "rate": 11.0}, "802.11n sends data at an MCS"),
         ({"mode": "n", "edca": "off"}, "802.11n always has EDCA"),
         ({"mode": "n", "reception": "sinr", "per": PER}, "wmediumd's tables have no MCS"),
-        ({"mode": "n", "medium": "wmediumd"}, "legacy rates only"),
+        pytest.param({"mode": "n", "medium": "wmediumd"}, "legacy rates only", marks=needs("wmediumd")),
     ],
 )
 def test_what_there_is_not_is_refused_in_a_sentence(options: dict[str, Any], words: str) -> None:

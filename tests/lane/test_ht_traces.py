@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rooms import needs
 
 from analysis.growing import GrowingTrace
 from analysis.results import shapes
@@ -123,6 +124,7 @@ def test_an_aggregate_is_one_record(bench) -> None:  # type: ignore[no-untyped-d
     assert (read.tx["kind"] == Kind.ACK).any()
 
 
+@needs("film")
 def test_timeline_and_film_show_aggregates(bench) -> None:  # type: ignore[no-untyped-def]
     """The parts of a PPDU fill its time; block ACKs acknowledge what came; a film has one frame for each PPDU."""
     from analysis.taps.aired import read

@@ -33,6 +33,7 @@ from topologies import Application, wlan
 
 PEER, OURS = "ns-3", "dcflab"
 DATAGRAM_BYTES, SEND_BUFFER = 1460, 212_992  # the kernel doubles the last
+ECT = 2  # mac80211's CoDel marks these packets instead of dropping them; ns-3 has no CoDel here
 SHORT_S = 2.0
 LOADED_S = 1.0  # not counted
 BURST_S, MOST = 0.1, 176  # datagrams of this time are sent down at once, at most MOST: a buffer takes them
@@ -82,7 +83,7 @@ def specification(scenario: Scenario, seed: int) -> Specification:
     flows: list[Application] = []
     for number, flow in enumerate(network.applications):
         own: dict[str, Any] = {"datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number, "batches": "on",
-                               "send_buffer": SEND_BUFFER}  # fmt: skip
+                               "send_buffer": SEND_BUFFER, "tos": ECT}  # fmt: skip
         if scenario.direction == "up":
             own["arrivals"] = "saturated"
         else:

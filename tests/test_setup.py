@@ -16,7 +16,7 @@ import emulation.setup
 from emulation.lane.errors import Failure
 from emulation.plan import plan
 from emulation.play.session import check_programs
-from emulation.setup import ROOT, bytecode, distribution, doctor, environment, kernel, modules, packages
+from emulation.setup import ROOT, bytecode, distribution, doctor, environment, kernel, modules, packages, smp
 from emulation.specification import specify
 
 
@@ -230,7 +230,21 @@ def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare
     assert found["packages: build"].status is doctor.Status.MISSING
     assert found["packages: bench"].status is doctor.Status.HINT
     assert "apt-get install" in found["packages: build"].fix
+    many = found[smp.WHAT]
+    assert (many.status, many.fix[:19]) == (doctor.Status.HINT, "./dcflab setup smp ")
     assert not root.exists()
+
+
+def test_the_kernel_with_several_cpus_can_be_built_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`setup smp` does what the first `module check --smp debug` would."""
+    from emulation.cli.commands import setup
+
+    built: list[str] = []
+    monkeypatch.setattr(setup, "prepare", lambda *groups: built.append(groups[0].value))
+    monkeypatch.setattr(setup, "prepare_all_packages", lambda: None)
+    monkeypatch.setattr(smp, "obtain", lambda: built.append("kernel"))
+    setup.callback(("smp",))
+    assert built == ["smp", "kernel"]
 
 
 RELEASES = {

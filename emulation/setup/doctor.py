@@ -31,6 +31,7 @@ from emulation.setup import (
     modules,
     packages,
     prebuilt,
+    smp,
     uml,
 )
 
@@ -116,6 +117,11 @@ def caches() -> Iterator[Check]:
         yield entry("debug kernel", debug.folder.name)
     else:
         yield Check("debug kernel", Status.HINT, "not in the cache yet", "the first ./dcflab module check builds it")
+    if (many := smp.name()) and cache.find(many):
+        yield entry(smp.WHAT, many)
+    else:
+        fix = "./dcflab setup smp builds it, or the first ./dcflab module check --smp debug"
+        yield Check(smp.WHAT, Status.HINT, "not in the cache yet", fix)
     for root in cache.roots():
         if root.is_dir():
             megabytes = sum(file.lstat().st_size for file in root.rglob("*")) >> 20

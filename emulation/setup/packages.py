@@ -27,8 +27,8 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 class Group(enum.Enum):
     """What needs packages: the Python environment, a lab on a distribution's kernel, a lab on this machine's kernel,
-    people at the prompt, building modules for an existing kernel, building the kernel too, checking modules, debugging
-    a module, the tests, the benchmarks."""
+    people at the prompt, building modules for an existing kernel, building the kernel too, checking modules, checking
+    them in our kernel with several CPUs, debugging a module, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     VM = "vm"
@@ -37,6 +37,7 @@ class Group(enum.Enum):
     MODULE = "module"
     BUILD = "build"
     CHECK = "check"
+    SMP = "smp"
     DEBUG = "debug"
     TEST = "test"
     BENCH = "bench"
@@ -83,6 +84,10 @@ STOCK = (
 )  # a lane with the distribution's kernel
 
 BUILDS = (program("gcc"), program("make"), files("/usr/include/stdio.h", "libc6-dev"))
+BUILDS_KERNEL = (
+    *(*BUILDS, *map(program, ("flex", "bison", "bc", "patch")), program("xz", "xz-utils")),
+    Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
+)
 
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
@@ -90,11 +95,9 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.HOST: (*OF_STOCK, files(f"{RUNNING}/build/Makefile", f"linux-headers-{os.uname().release}")),
     Group.PROMPT: (*BY_HAND, REGDB),
     Group.MODULE: BUILDS,
-    Group.BUILD: (
-        *(*BUILDS, *map(program, ("flex", "bison", "bc", "patch")), program("xz", "xz-utils")),
-        Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
-    ),
+    Group.BUILD: BUILDS_KERNEL,
     Group.CHECK: (program("sparse"), program("perl")),
+    Group.SMP: (*STOCK, *BUILDS_KERNEL),
     Group.DEBUG: (program("gdb"), program("objcopy", "binutils")),
     Group.TEST: (
         *(*BY_HAND, *map(program, ("gcc", "gdb", "perl"))),

@@ -63,19 +63,25 @@ class Debug(stock.Stock):
         return {name: self.linux for name in names if name.startswith(stock.OF_NETWORKS)}
 
 
+def name() -> str | None:
+    """Return the kernel's name in the cache, from its recipe and source. None if it cannot be built here."""
+    if (source := kernel.archive()) is None or (gcc := compiler()) is None:
+        return None
+    recipe = (CONFIGURATION, *PATCHES, Path(__file__))
+    return f"smp-{cache.key(*(file.read_bytes() for file in recipe), fingerprint(source), gcc)}"
+
+
 def obtain() -> Debug:
     """Return the kernel; build it if it is not in the cache. Raises SetupError if that fails."""
-    packages.ensure(packages.Group.VM, packages.Group.BUILD)
-    source, gcc = kernel.archive(), compiler()
-    if source is None or gcc is None:
+    packages.ensure(packages.Group.SMP)
+    source, wanted = kernel.archive(), name()
+    if source is None or wanted is None:
         raise SetupError("there is no kernel source: $DCFLAB_LINUX_SOURCE does not name an archive")
-    recipe = (CONFIGURATION, *PATCHES, Path(__file__))
-    name = f"smp-{cache.key(*(file.read_bytes() for file in recipe), fingerprint(source), gcc)}"
-    if not cache.find(name):
+    if not cache.find(wanted):
         say(f"building the {WHAT}; this happens once and takes {MINUTES} minutes on two cores with nothing else to do")
-    built = cache.obtain(name, lambda folder: build(folder, source))
+    built = cache.obtain(wanted, lambda folder: build(folder, source))
     files = [PYTHON, *map(stock.program_path, stock.PROGRAMS)]
-    ready = f"stock-{cache.key(Path(stock.__file__).read_bytes(), name, *map(fingerprint, files))}"
+    ready = f"stock-{cache.key(Path(stock.__file__).read_bytes(), wanted, *map(fingerprint, files))}"
     return Debug(release(built), cache.obtain(ready, lambda folder: make_ready(folder, built)), built)
 
 

@@ -5,7 +5,7 @@ a machine."""
 import click
 
 from emulation.cli.command import Command
-from emulation.setup import Group, kernel, prepare, prepare_all_packages, prepare_stock
+from emulation.setup import Group, kernel, prepare, prepare_all_packages, prepare_stock, smp
 
 CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.BUILD)]
 
@@ -25,6 +25,8 @@ def callback(wanted: tuple[str, ...]) -> None:
             prepare(configuration=kernel.DEBUG)
         if Group.VM in groups:
             prepare_stock("")
+        if Group.SMP in groups:
+            smp.obtain()
 
 
 GROUP = "Administer"

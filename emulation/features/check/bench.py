@@ -321,7 +321,7 @@ class Bench:
                         tries=tries, progress=working,
                     )  # fmt: skip
             except LaneError as error:
-                if error.reason not in (Reason.CRASHED, Reason.NOT_STARTED):
+                if error.reason not in (Reason.CRASHED, Reason.NOT_STARTED, Reason.WALL_LIMIT):
                     raise
                 self.leave_out(Stage.SMP, f"not the module's fault: {error}", name)
                 continue

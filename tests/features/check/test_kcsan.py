@@ -73,8 +73,8 @@ def test_two_writes_are_a_finding(tmp_path, monkeypatch):
     found = read(tmp_path, monkeypatch, RECORDED.read_text().replace("] read to ", "] write to "))
     (race,) = found.findings
     assert race.text == "tcp_veno.c:27 in tcp_veno_state (write) against tcp_veno.c:50 in tcp_veno_state (write)"
-    often = [one.text for one in smp.counted([found, smp.Try(()), found])]
-    assert often == [f"{race.text} (in 2 of 3 tries; {smp.UNSTABLE})"]
+    often = [one.text for one in smp.counted([found, smp.Try(()), found], "smp-m")]
+    assert often == [f"{race.text} (in 2 of 3 tries; {smp.UNSTABLE}; smp-m/1/console.log)"]
 
 
 def test_a_race_is_named_by_both_accesses_whichever_came_first():

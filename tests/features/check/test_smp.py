@@ -142,11 +142,19 @@ def test_no_end_is_a_hang(tmp_path):
     assert (finding.name, finding.text[:13]) == (Name.HANG, "no end after ")
 
 
+def test_a_load_that_a_busy_machine_does_not_finish_is_not_a_finding(tmp_path):
+    quiet, _, _ = LOG.partition("[   10.222141]")
+    late = f"{quiet}[  {smp.WALL_LIMIT_S - smp.QUIET_S + 1:.6f}] dcflab: unload\n"
+    with pytest.raises(LaneError):
+        seen(tmp_path, late, LaneError(Reason.WALL_LIMIT))
+
+
 def test_a_finding_says_in_how_many_tries_it_came() -> None:
     one, other = Finding(Stage.SMP, Name.OOPS, "a", where="f [m]"), Finding(Stage.SMP, Name.HANG, "b")
     clean, twice = smp.Try(()), smp.Try((one,))
-    found = [finding.text for finding in smp.counted([clean, twice, smp.Try((one, other)), clean])]
-    assert found == [f"{text} tries; {smp.UNSTABLE})" for text in ("a (in 2 of 4", "b (in 1 of 4")]
+    found = [finding.text for finding in smp.counted([clean, twice, smp.Try((one, other, one)), clean], "smp-m")]
+    expected = ("a", 2, "smp-m/2/console.log"), ("b", 1, "smp-m/3/console.log")
+    assert found == [f"{text} (in {count} of 4 tries; {smp.UNSTABLE}; {log})" for text, count, log in expected]
 
 
 def test_the_command_that_repeats_it_keeps_the_number_of_tries() -> None:

@@ -14,6 +14,7 @@ from traffic.loop import set_timer, timer
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 RESTART_RANDOM = 0x5206  # RNDCLEARPOOL; emulation/kernel/meaning/seeded-randomness.patch redefines it
 STEAL = 8  # column of the first line of /proc/stat
+PAUSE_S = 1e-6
 SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
 
 
@@ -45,6 +46,12 @@ def wait_until_settled() -> bool:
             return False
     wait_for_multiple(SETTLED_NS)
     return True
+
+
+def pause() -> None:
+    """Let the CPU be idle for a moment. Since it was last, programs read the clock 2000 times for free; then each read
+    takes a while (exact-clock.patch). Where nothing waits, as between hosts on wires, they would use that up."""
+    select.select([], [], [], PAUSE_S)
 
 
 def wait_for_multiple(step_ns: int = STEP_NS) -> None:

@@ -31,6 +31,7 @@ from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.mininet.topo import Topo
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest, programs
+from emulation.lane.clock import pause
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
 from emulation.lane.links import wlan
@@ -561,6 +562,7 @@ class Mininet:
     def times(self, a: Node, b: Node, count: int, timeout_s: float) -> list[float]:
         """Return the round-trip times of answered pings, in ms."""
         assert a.lane
+        pause()
         try:
             return [rtt * 1e3 for _, _, rtt in ping(a.lane, str(b.IP()), count, timeout_s=timeout_s) if rtt is not None]
         except OSError:  # no route

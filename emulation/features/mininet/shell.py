@@ -10,6 +10,7 @@ import select
 import shlex
 from subprocess import PIPE, STDOUT, Popen
 
+from emulation.lane.clock import pause
 from emulation.lane.node import Node
 
 END = b"\x7f"
@@ -47,6 +48,8 @@ class Shell:
             return b"", False
         data = os.read(self.screen, CHUNK)
         said, end, _ = data.partition(END)
+        if end:
+            pause()
         return said, bool(end) or not data
 
     def missing(self) -> list[str]:

@@ -81,7 +81,8 @@ NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
 NOT_THERE = 127  # the exit status of that shell
 KEYWORDS = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"}  # a command follows
 REPORTED: set[str] = set()  # missing programs
-PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
+OF_ROOT = ":/usr/local/sbin:/usr/sbin:/sbin"
+PATH = os.environ.get("PATH", os.defpath) + OF_ROOT
 
 
 def package(program: str) -> str:
@@ -91,7 +92,7 @@ def package(program: str) -> str:
 def path_of(program: str) -> str | None:
     import shutil
 
-    return shutil.which(program, path=PATH)
+    return shutil.which(program, path=os.environ.get("PATH", os.defpath) + OF_ROOT)
 
 
 def find(program: str, of: str = "") -> str:

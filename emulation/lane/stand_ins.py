@@ -2,7 +2,7 @@
 """Programs that scripts and prompts call, and that a lane answers itself: `sudo`, because every program is root's, and
 `modprobe`, because the machine's own lacks the modules of the lane's kernel. They come before the machine's own.
 `mn -c` has nothing to clean. `xterm` runs its program without a window, with output to a file of the run folder, named
-after the window's title. `python` is python3 on machines without it."""
+after the window's title. `python` is python3 on machines without it, and `ryu-manager` os-ken's."""
 
 import os
 import shutil
@@ -27,6 +27,9 @@ echo "*** dcflab: xterm: a lane has no terminals; the output of '$*' is in $file
 [ $# -gt 1 ] || set -- sh -c "$1"
 exec "$@" < /dev/null >> "$DCFLAB_RUN/$file" 2>&1
 """
+RYU = """echo "*** dcflab: ryu-manager: os-ken, Ryu's successor, runs '$*'" > /dev/tty1
+exec {} "{}" "{}" "$@"
+"""
 PROGRAMS = {"mn": MN, "modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM}
 
 
@@ -34,8 +37,17 @@ def provide() -> None:
     """Write the programs, and put their folder first in PATH. Raises OSError."""
     os.makedirs(FOLDER, exist_ok=True)
     python = {} if shutil.which("python") else {"python": 'exec python3 "$@"\n'}  # Debian has it in a package
-    for name, lines in (PROGRAMS | python).items():
+    for name, lines in (PROGRAMS | python | ryu()).items():
         path = Path(FOLDER, name)
         path.write_text(f"#!/bin/sh\n{lines}")
         path.chmod(0o755)
     os.environ["PATH"] = f"{FOLDER}:{os.environ.get('PATH', os.defpath)}"
+
+
+def ryu() -> dict[str, str]:
+    """Return Ryu's program by its name, if there is os-ken and no Ryu."""
+    if shutil.which("ryu-manager") or not (manager := shutil.which("osken-manager")):
+        return {}
+    with open(manager) as program:
+        python = program.readline().strip().removeprefix("#!")
+    return {"ryu-manager": RYU.format(python, Path(__file__).with_name("osken.py"), manager)}

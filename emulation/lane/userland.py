@@ -32,11 +32,11 @@ def prepare(packages: Sequence[str], own_kernel: bool) -> None:
     """Set up the first namespace and the environment of programs. `packages` are folders of the user's packages."""
     with Route() as route:
         route.set_link(LOOPBACK, up=True)
+    show_packages(packages)
     if own_kernel:
         prepare_kernel()
         stand_ins.provide()
     hostap.controlled = True
-    show_packages(packages)
 
 
 def prepare_kernel() -> None:
@@ -98,6 +98,9 @@ def show_packages(packages: Sequence[str]) -> None:
     """Let `python3` in a node find the user's packages, and those of the environment, such as Scapy, if it is the
     Python of that environment."""
     program = shutil.which("python3")
+    for folder in packages:  # of a virtual environment: also its programs, unless the machine has them
+        if os.path.isdir(programs := os.path.normpath(f"{folder}/../../../bin")):
+            os.environ["PATH"] += f":{programs}"
     same = bool(program) and os.path.realpath(str(program)) == os.path.realpath(sys.executable)
     if folders := [*packages, *(site.getsitepackages() if same else ())]:
         os.environ["PYTHONPATH"] = os.pathsep.join(folders)

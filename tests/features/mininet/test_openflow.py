@@ -42,6 +42,12 @@ def test_a_controller_of_osken_controls_a_handover(stage, tmp_path):
     assert type(stage)(stage.lab, tmp_path / "again").play("controlled", "192.168.7.7") == lines
 
 
+def test_an_application_of_ryu_is_asked_over_http(stage):
+    lines = stage.play("rest")
+    assert results(lines) == ["at [1]", "lost 100.0", "at 200", "lost 0.0"]
+    assert any("os-ken, Ryu's successor, runs" in line for line in lines)
+
+
 LOOP = """
 from mininet.net import Mininet
 from mininet.node import OVSSwitch, RemoteController
@@ -66,7 +72,8 @@ def test_a_loop_of_switches_that_learn_is_refused(stage):
 def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):
     lines = stage.play(LOOP.format(controller="RemoteController", switch=", failMode='standalone', stp=True"))
     assert results(lines) == ["lost 0.0"]
-    assert any("c0: no controller answers at 127.0.0.1:6653" in line for line in lines)
+    (said,) = (line for line in lines if "c0: no controller of the lane answers at 127.0.0.1:6653" in line)
+    assert "add --lane vm --clock real" in said
 
 
 LEARNING = """
@@ -87,6 +94,22 @@ for protocols in "", "OpenFlow13":
 def test_switches_that_learn_send_a_packet_to_its_port_only(stage):
     heard = [int(line.split()[1]) for line in stage.play(LEARNING) if line.startswith("overheard")]
     assert len(heard) == 2 and max(heard) <= 5  # an ARP request, and what comes before the switch knows
+
+
+MANY = """
+from mininet.net import Mininet
+from mininet.topo import TreeTopo
+net = Mininet(TreeTopo(depth=2, fanout=3))
+net.start()
+print("at most", max(times[2] for _, _, times in net.pingFull()), "ms")
+net.stop()
+"""
+
+
+def test_daemons_of_switches_leave_pings_alone(stage):
+    """Their reads of the clock let no time pass, however many pings there were."""
+    (said,) = results(stage.play(MANY))
+    assert float(said.split()[2]) < 0.1
 
 
 @pytest.fixture

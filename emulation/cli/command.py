@@ -204,6 +204,8 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
                      help="with --lane vm: virtual time, or this machine's time  [default: virtual]"),
         click.Option(["--allow-late"], is_flag=True, **lane_option,
                      help="in real time: keep runs in which the lane was late"),
+        click.Option(["--outside"], metavar="ADDRESS:PORT", multiple=True, **lane_option,
+                     help="in real time: also let a RemoteController be at this address outside; can be repeated"),
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 
-from emulation.lane import guest, syscalls
+from emulation.lane import guest, outside, syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PRIVATE = 1 << 18 | syscalls.MS_REC
 
 def main() -> None:
     """Run as the parent of the first process, and end with it."""
-    boot_file, _, terminal, reports = sys.argv[1:]
+    boot_file, _, terminal, reports, trunk = sys.argv[1:]
     with open(boot_file) as file:
         boot = json.load(file)
     syscalls.unshare(NEW_PROCESSES)
@@ -33,18 +33,19 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         syscalls.die_with_parent(signal.SIGKILL)
-        run_first_process(boot, terminal, f"/proc/self/fd/{reports}")
+        run_first_process(boot, terminal, f"/proc/self/fd/{reports}", int(trunk))
         os._exit(0)
     assert parent == os.getpid()
     os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
 
 
-def run_first_process(boot: dict[str, Any], terminal: str, reports: str) -> None:
+def run_first_process(boot: dict[str, Any], terminal: str, reports: str, trunk: int) -> None:
     syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWNET)
     syscalls.mount("", "/", flags=PRIVATE)
     mount_folders(boot)
     os.environ.update(boot["environment"])
-    guest.console, guest.own_kernel = terminal, False
+    os.set_inheritable(trunk, False)
+    guest.console, guest.own_kernel, outside.descriptor = terminal, False, trunk
     guest.serve(boot, reports)
 
 

@@ -116,7 +116,8 @@ def settle(boot: dict[str, Any]) -> None:
     guest.console, guest.publish = PROGRAM, copy_results
     seed_randomness(boot["seed"])
     radios = guest.AIR_MODULE in boot["modules"] or boot["clock"] != "real"  # in virtual time, traces depend on it
-    for name in (*["mac80211_hwsim"] * radios, *boot["load"]):
+    trunk = ["virtio_console"] * (boot["clock"] == "real")
+    for name in (*["mac80211_hwsim"] * radios, *boot["load"], *trunk):
         load(name)
     raw(REPORTS)
     if boot["host"]:

@@ -30,7 +30,7 @@ SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
 FOLDER = "/run/openvswitch"  # where the programs look by themselves
 DATABASE = f"{FOLDER}/db.sock"
-READY_S, CHECK_S = 10.0, 0.01  # in lane time
+READY_S, CHECK_S = 60.0, 0.01  # in lane time; an emulated processor in real time is slow
 VERSIONS = ",".join(f"OpenFlow{number}" for number in range(10, 16))
 ENVIRONMENT = {"OVS_RUNDIR": FOLDER, "OVS_LOGDIR": FOLDER, "OVS_DBDIR": FOLDER, "PATH": PATH}
 

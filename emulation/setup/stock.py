@@ -33,7 +33,7 @@ LINUX, ROOT, RELEASE = "linux", "root.cpio", "include/config/kernel.release"  # 
 IMAGES = "/boot/vmlinuz-*"
 HWSIM = "mac80211_hwsim"
 MODULES = (
-    *(HWSIM, "virtio_mmio", "virtio_pci", "9p", "9pnet_virtio", "overlay", "veth", "bridge"),
+    *(HWSIM, "virtio_mmio", "virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay", "veth", "bridge"),
     *("br_netfilter", "8021q", "bonding", "dummy", "ifb", "tun", "macvlan", "batman-adv", "openvswitch"),
     *("ipip", "ip_gre", "sit", "vxlan"),
     *("tcp_*", "sch_*", "cls_*", "act_*", "em_*", "nf_*", "nft_*", "xt_*", "ip_tables", "iptable_*", "nfnetlink*"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.refusals import note
-from emulation.lane import ovs, programs
+from emulation.lane import outside, ovs, programs
 from emulation.lane.errors import Misuse
 from emulation.lane.node import LOOPBACK
 
@@ -24,8 +24,8 @@ LEARNING = "ovs-testcontroller"  # makes switches learn addresses
 OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
 READY_S, STARTING_S, POLL_S = 30.0, 2.0, 0.05  # in lane time
 NOBODY = (
-    "{0}: no controller answers at {1}:{2}, so switches in failMode 'secure' have no flows. Programs outside the lane "
-    "cannot be reached: start the controller in the script before the switches, with {0}.cmd('osken-manager my.py &')"
+    "{0}: no controller of the lane answers at {1}:{2}, so switches in failMode 'secure' have no flows: start it in "
+    "the script before the switches, with {0}.cmd('osken-manager my.py &'). {3}"
 )
 
 
@@ -99,7 +99,7 @@ class Controller(Node):
 
 
 class RemoteController(Controller):
-    """A controller that the script starts, in the lane: nothing outside reaches into it."""
+    """A controller that the script starts in the lane, or in real time one that runs outside."""
 
     learns = False
 
@@ -117,9 +117,13 @@ class RemoteController(Controller):
         deadline = time.monotonic() + STARTING_S  # it may be about to start
         while not (found := [port for port in ports if self.isListening(port=port)]) and time.monotonic() < deadline:
             select.select([], [], [], POLL_S)
-        self.port = (found or ports)[0]
+        self.port, why = (found or ports)[0], ""
+        for port in ports if not found else ():
+            if self.ip not in there and not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):
+                self.port = port
+                return
         if not found:
-            note(NOBODY.format(self.name, self.ip, self.port))
+            note(NOBODY.format(self.name, self.ip, self.port, why))
 
 
 class Ryu(Controller):

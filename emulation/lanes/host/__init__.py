@@ -26,6 +26,7 @@ from emulation.lanes.virtual import sigterm_as_sigint
 from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Barrier, Cell, cell, is_root
+from emulation.lanes.virtual.gate import Gate
 from emulation.lanes.virtual.machine import Machine, Wires
 from emulation.lanes.virtual.scratch import scratch
 
@@ -39,10 +40,11 @@ class Unconfined(Cell):
 
 @dataclass(frozen=True)
 class Host:
-    """The lane. `allow_late`: keep invalid runs, in which it was late."""
+    """The lane. `allow_late`: keep invalid runs, in which it was late. A script may reach the addresses `outside`."""
 
     name: str = "host"
     allow_late: bool = False
+    outside: Sequence[str] = ()
 
     clock = Clock.REAL
     boots = False  # boots no kernel
@@ -67,7 +69,8 @@ class Host:
         if refused := self.refusal():
             raise LaneError(Reason.NOT_STARTED, refused)
         folder = run_folder.resolve()
-        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], Clock.REAL, terminal=True)
+        gate = Gate(self.outside)
+        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], Clock.REAL, True, gate)
         own = {name: path.resolve() for name, path in modules.items() if not path.is_relative_to("/lib/modules")}
         others = [name for name in modules if name not in own] if command[0] == "plan" else []
         try:
@@ -86,7 +89,7 @@ def command_line(private: str, wires: Wires) -> list[str]:
     """Return the command line of the first process and its parent, which ends with it."""
     return [
         str(PYTHON), "-s", "-S", "-B", f"{private}/init.py", f"{private}/boot.json", "host",
-        os.ttyname(wires.keys), str(wires.reports),
+        os.ttyname(wires.keys), str(wires.reports), str(wires.outside),
     ]  # fmt: skip
 
 

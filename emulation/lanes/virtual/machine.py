@@ -12,12 +12,13 @@ import os
 import re
 import selectors
 import signal
+import socket
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from emulation import files
 from emulation.files.foreign import parsed
@@ -26,6 +27,9 @@ from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
 from emulation.lanes.virtual.guest_state import advance_clock, running_program, virtual_time_ns
 from emulation.lanes.virtual.reports import parse
+
+if TYPE_CHECKING:
+    from emulation.lanes.virtual.gate import Gate
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 NO_MEMORY = "deadlocked on memory"
@@ -51,21 +55,24 @@ OWN_FRAME = re.compile(
 
 
 class Wires(NamedTuple):
-    """The kernel process's ends of its pipes: typed input, the program's output, kernel messages, and reports."""
+    """The kernel process's ends of its pipes: typed input, the program's output, kernel messages, reports, and the way
+    out (-1: none)."""
 
     keys: int
     program: int
     console: int
     reports: int
+    outside: int = -1
 
 
 class Machine:
-    """One kernel, from boot to end. It accepts only reports that fit the command `verb`."""
+    """One kernel, from boot to end. It accepts only reports that fit the command `verb`. `gate` leads out of it."""
 
     def __init__(
         self, folder: Path, listener: Listener, wall_limit_s: float | None, verb: str, clock: Clock = Clock.VIRTUAL,
-        terminal: bool = False,
+        terminal: bool = False, gate: "Gate | None" = None,
     ) -> None:  # fmt: skip
+        self.gate = gate
         self.folder, self.listener, self.verb, self.clock, self.terminal = folder, listener, verb, clock, terminal
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
@@ -95,7 +102,9 @@ class Machine:
             else:
                 os.set_blocking(self.keyboard.fileno(), False)
             (out, _), (console, _), (reports, _) = outputs
-            guest_ends = [keys, *(end for _, end in outputs)]
+            guest_ends: list[BinaryIO | socket.socket] = [keys, *(end for _, end in outputs)]
+            if self.gate:
+                guest_ends.append(stack.enter_context(self.gate.opened()))
             wires = Wires(*(end.fileno() for end in guest_ends))
             held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING_SIGNALS)  # until there is a process to end
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
@@ -104,9 +113,9 @@ class Machine:
                     command(wires),
                     executable=cell.place(program),
                     stdin=keys,
-                    stdout=guest_ends[1],
-                    stderr=guest_ends[2],
-                    pass_fds=[*wires, *cell.passed.values()],
+                    stdout=wires.program,
+                    stderr=wires.console,
+                    pass_fds=[*(end.fileno() for end in guest_ends), *cell.passed.values()],
                     env={"TMPDIR": private, "PATH": os.defpath},
                     preexec_fn=functools.partial(boot.prepare, cpus, os.getpid(), cell, private, wires.reports),
                     start_new_session=True,

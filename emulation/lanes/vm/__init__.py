@@ -30,6 +30,7 @@ from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import sigterm_as_sigint
 from emulation.lanes.virtual.boot import claimed_cpu, memory_folder, runs_as_nobody
 from emulation.lanes.virtual.confine import cell
+from emulation.lanes.virtual.gate import Gate
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.lanes.vm import kvm
@@ -44,7 +45,7 @@ class Vm:
     """The lane. `stock` is the kernel, a release or an image; "" is the latest that is installed.
 
     In real time, `allow_late` keeps invalid runs, in which it was late, `ready` chooses the `accelerator`, and there
-    may be several `cpus`, each a thread of QEMU.
+    may be several `cpus`, each a thread of QEMU, and a script may reach the addresses of `outside`.
     """
 
     name: str = "vm"
@@ -53,6 +54,12 @@ class Vm:
     allow_late: bool = False
     accelerator: str = EMULATION
     cpus: int = 1
+    outside: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        Gate(self.outside)
+        if self.outside and self.clock is Clock.VIRTUAL:
+            raise ValueError("--outside is of real time: add --clock real")
 
     def ready(self, kernel: Path) -> tuple[Lane, str]:
         """Choose KVM for real time, if it is available and works."""
@@ -74,7 +81,8 @@ class Vm:
         if not os.access(kernel, os.R_OK):
             raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to fix it")
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
-        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock)
+        gate = Gate(self.outside) if self.clock is Clock.REAL else None
+        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock, gate=gate)
         memory_mb = max(memory_mb or 0, MEMORY_MB)
         devices = [kvm.DEVICE] if self.accelerator == KVM else []
         place, seen = memory_folder(memory_mb), shared_folders(command)

@@ -21,6 +21,7 @@ from emulation.files import tree
 from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
+from emulation.lane.outside import NAME as OUTSIDE
 from emulation.lanes import CHECKOUT, INSIDE, PACKAGES, Clock
 from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages, visible
 from emulation.lanes.virtual.bundle import bundle
@@ -90,9 +91,16 @@ def command_line(
         *("-append", " ".join(kernels)),
         *(word for name, (end, *more) in lines.items()
           for word in (*more, "-chardev", f"{end},id={name}", "-device", f"isa-serial,chardev={name}")),
+        *(way_out(wires.outside) if wires.outside >= 0 else ()),
         *share(board, "results", cell.folder(folder)),
         *(word for tag, path in shared.items() for word in share(board, tag, cell.folder(path), "readonly=on")),
     ]  # fmt: skip
+
+
+def way_out(descriptor: int) -> list[str]:
+    """Return the arguments for a port whose other end is this socket."""
+    chardev, device = f"socket,id={OUTSIDE},fd={descriptor}", f"virtserialport,chardev={OUTSIDE},name={OUTSIDE}"
+    return ["-chardev", chardev, "-device", "virtio-serial-pci", "-device", device]
 
 
 def share(board: Board, tag: str, folder: str, *more: str) -> list[str]:

@@ -9,7 +9,6 @@ from emulation.lane.errors import Misuse
 
 SCRIPT = '''
 import os
-from emulation.lane import programs
 from mn_wifi.net import Mininet_wifi
 from mn_wifi.sumo.runner import sumo
 
@@ -26,7 +25,7 @@ END
 """)
 os.chmod("sumo", 0o755)
 open("map.sumocfg", "w").close()
-programs.PATH = os.getcwd()
+os.environ["PATH"] += f":{os.getcwd()}"
 net = Mininet_wifi()
 cars = [net.addCar(f"car{number}") for number in (1, 2)]
 net.useExternalProgram(program=sumo, port=8813, config_file="map.sumocfg", extra_params=["--start --delay 100"])

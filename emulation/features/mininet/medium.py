@@ -15,6 +15,7 @@ from emulation import specification
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.kinds import newer
+from emulation.features.mininet.link import wmediumd
 from emulation.features.mininet.modes import MODES, freq_of, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
@@ -220,22 +221,30 @@ class Medium:
     def power_of(self, intf: WIntf) -> float:
         """Return a radio's power for the model (dBm): its transmit power with antenna gains of USUAL_GAIN at both ends
         and system losses; or the power that gives its range. Raises Misuse."""
-        model = self.propagates
-        if intf.wanted_range is not None:
-            there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
+        model, reach = self.propagates, self.needed_range(intf)
+        if reach is not None:
+            there = float(model.received_dbm(np.array([max(reach, 0.1)]))[0])
             power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
         else:
             loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
             floors = self.parameters.get("lF", 0.0) * self.parameters.get("nFloors", 0.0)
             power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
-        why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
-        if intf.wanted_range is not None and power > STRONGEST_DBM:
+        why = f"range {reach} m" if reach is not None else f"txpower {intf.txpower} dBm"
+        if reach is not None and power > STRONGEST_DBM:
             there_m = self.reach_m(STRONGEST_DBM)
             note(f"{intf.name}: {why} takes {power:.0f} dBm; it is {there_m:.1f} m with the air's {STRONGEST_DBM} dBm")
             power = STRONGEST_DBM
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
             raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)
+
+    def needed_range(self, intf: WIntf) -> float | None:
+        """Return the range that determines a radio's power, or None if it has none. Without `link=wmediumd`,
+        Mininet-WiFi connects a client by the access point's range alone: its frames must arrive there."""
+        own = intf.wanted_range
+        if own is None or intf.role not in ("", "managed") or self.net.link is wmediumd:
+            return own
+        return max([own, *(self.range_of(each) for each in self.radios() if each.role == MASTER)])
 
     def more_gain(self, intf: WIntf) -> float:
         """Return its antenna gain above the usual one; 0 with a range, which is independent of the antenna."""

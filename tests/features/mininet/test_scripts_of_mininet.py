@@ -746,6 +746,22 @@ def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
     assert "addLink(h1, ap1, cls=TCLink): colour=3 has no effect: no keyword has this name\n" in said
 
 
+@pytest.mark.parametrize(("link", "reaches"), [("", True), ("link=wmediumd, wmediumd_mode=interference", False)])
+def test_a_client_reaches_the_access_points_that_reach_it(installed, link, reaches):
+    """The access point's range alone decides, unless the script asks for wmediumd's medium."""
+    there = {}
+    exec(
+        "from mn_wifi.net import Mininet_wifi\nfrom mn_wifi.link import wmediumd\n"
+        f"from mn_wifi.wmediumdConnector import interference\nnet = Mininet_wifi({link})\n"
+        "sta1 = net.addStation('sta1', range=20)\nap1 = net.addAccessPoint('ap1', range=35)\n"
+        "ap2 = net.addAccessPoint('ap2', range=10)\n", there,
+    )  # fmt: skip
+    client, ap = there["sta1"].wintf(), there["ap1"].wintf()
+    power = there["net"].medium.power_of
+    assert (power(client) == power(ap)) == reaches and power(client) > power(there["ap2"].wintf())
+    assert (client.range, ap.range) == (20, 35)
+
+
 def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
     there = {}
     exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"

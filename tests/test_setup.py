@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,27 @@ def test_root_installs_after_fetching_lists(bare_machine: Path, monkeypatch: pyt
     )
     packages.ensure(packages.Group.CHECK)
     assert packages.missing(packages.Group.CHECK) == []
+
+
+def test_the_kernel_compiles_while_root_installs_the_rest(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waits for the other, so that one after the other would fail."""
+    compiling, installed = threading.Event(), threading.Event()
+    asked: list[tuple[packages.Group, ...]] = []
+
+    def ensure(*groups: packages.Group) -> None:
+        asked.append(groups)
+        if packages.Group.TEST in groups and compiling.wait(20):
+            installed.set()
+
+    def build(_: object) -> kernel.Kernel:
+        compiling.set()
+        assert asked[0] == (packages.Group.BUILD,) and installed.wait(20)
+        return kernel.Kernel(bare_machine)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packages, "ensure", ensure)
+    monkeypatch.setattr(kernel, "obtain", build)
+    assert emulation.setup.install_and_build((), (packages.Group.TEST,)).folder == bare_machine
 
 
 CALLED = [

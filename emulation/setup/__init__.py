@@ -60,10 +60,11 @@ def prepare(
     caution = virtual.caution()
     lane = find_or_take(configuration)
     built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
-    if not (all(built) and all(map(library.find, LIBRARIES))):
-        groups += (Group.MODULE if lane else Group.BUILD,)
+    if lane is None:
+        lane = install_and_build(configuration, groups)
+    elif not (all(built) and all(map(library.find, LIBRARIES))):
+        groups += (Group.MODULE,)
     packages.ensure(*groups)
-    lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)
     for folder, there in zip((*MODULES, *folders), built, strict=True):
         found |= there or modules.obtain(folder, lane)
@@ -73,6 +74,19 @@ def prepare(
     if said := caution():
         say(f"{said} (docs/confinement.md)")
     return Prepared(lane, found)
+
+
+def install_and_build(configuration: tuple[Path, ...], groups: tuple[Group, ...]) -> kernel.Kernel:
+    """Build a kernel and install the packages of these groups, as root both at once: apt mostly waits for the network
+    and the disk. Others are asked once for all packages. Raises SetupError."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    packages.ensure(*(() if os.geteuid() == 0 else groups), Group.BUILD)
+    with ThreadPoolExecutor(1) as aside:
+        others = aside.submit(packages.ensure, *groups)
+        lane = kernel.obtain(configuration)
+        others.result()
+    return lane
 
 
 def complete(lane: kernel.Kernel, folders: tuple[Path, ...]) -> bool:

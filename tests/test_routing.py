@@ -158,7 +158,8 @@ def test_options_are_numbers_in_the_plan() -> None:
 
 
 def test_without_babeld_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "PATH", "/nonexistent")
+    monkeypatch.setattr(programs, "OF_ROOT", "")
+    monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(OSError, match="there is no babeld on this machine: install the package babeld"):
         babel.Routing({"kind": "babel"}).start(None)  # type: ignore[arg-type]
 

@@ -82,7 +82,7 @@ def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
         check.send_signal(signal.SIGINT)
         out, err = check.communicate(timeout=60)
     *stages, last = err.splitlines(keepends=True)
-    assert stages[0].startswith("dcflab: building against ")
+    assert any(line.startswith("dcflab: building against ") for line in stages)  # on a new machine it says more before
     assert_interrupted(check.returncode, out, last)
     assert_nothing_left(here)
     wait_for(lambda: not processes(here, here.parent / "tmp"))

@@ -33,7 +33,9 @@ HEAD = struct.Struct("!IBH")
 BLOCK = 1 << 14  # octets of a record at most
 MOST = 256  # connections at once
 TAKEN = struct.pack("@ll", 10, 0)  # a program that takes nothing for these seconds is disconnected: others wait for it
-ANSWER_S, THERE_S, CHECK_S = 10.0, 2.0, 0.01
+ANSWER_S, THERE_S = 10.0, 2.0
+PORTS, DEVICES = "/sys/class/virtio-ports/*/name", "/dev"
+EVENTS_OF_DEVICES = 15, 1  # netlink: NETLINK_KOBJECT_UEVENT, and its group of the kernel's own
 VIRTUAL = "A program outside the lane is reached in real time only: add --lane vm --clock real."
 
 descriptor = -1  # of the trunk, if the lane was started with one
@@ -81,16 +83,18 @@ class Trunk:
         """Connect to an address, as the other end wants, and carry what comes from there."""
         assert self.connect
         try:
-            made, why = self.connect(address), ""
-        except OSError as error:
-            made, why = None, str(error)
-        if made and kind == OPEN and number not in self.made:
-            self.carry(number, made)
-        else:
-            self.tell(number, kind if kind == ASK else END, why.encode()[:BLOCK])
-            if made:
-                made.close()
-        self.room.release()
+            try:
+                made, why = self.connect(address), ""
+            except OSError as error:
+                made, why = None, str(error)
+            if made and kind == OPEN and number not in self.made:
+                self.carry(number, made)
+            else:
+                self.tell(number, kind if kind == ASK else END, why.encode()[:BLOCK])
+                if made:
+                    made.close()
+        finally:
+            self.room.release()
 
     def ask(self, address: str) -> str:
         """Return why a program outside cannot be reached; empty: it can."""
@@ -115,7 +119,7 @@ class Trunk:
             self.tell(number, OPEN, address.encode())
             if address:
                 self.waiting[number].wait()
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):
                 while received := made.recv(BLOCK):
                     self.send(number, DATA, received)
             del self.made[number], self.waiting[number]
@@ -178,11 +182,23 @@ def trunk_stream() -> RawIOBase | None:
     after the start."""
     if descriptor >= 0:
         return open(descriptor, "r+b", buffering=0)
+    if os.environ.get("DCFLAB_CLOCK") != "real":
+        return None
     deadline = time.monotonic() + THERE_S
-    while os.environ.get("DCFLAB_CLOCK") == "real" and time.monotonic() < deadline:
-        for file in glob.glob("/sys/class/virtio-ports/*/name"):
-            with open(file) as name:
-                if name.read().strip() == NAME:
-                    return open(f"/dev/{file.split('/')[-2]}", "r+b", buffering=0)
-        time.sleep(CHECK_S)
-    return None
+    family, group = EVENTS_OF_DEVICES
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, family) as events:
+        events.bind((0, group))
+        while not (port := port_named(NAME)) and (left_s := deadline - time.monotonic()) > 0:
+            events.settimeout(left_s)
+            with contextlib.suppress(OSError):  # the time is over, or there were more events than it holds
+                events.recv(BLOCK)
+    return open(port, "r+b", buffering=0) if port else None
+
+
+def port_named(wanted: str) -> str:
+    """Return the device of a port; empty if there is none with this name."""
+    for file in glob.glob(PORTS):
+        with open(file) as name:
+            if name.read().strip() == wanted:
+                return f"{DEVICES}/{file.split('/')[-2]}"
+    return ""

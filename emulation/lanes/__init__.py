@@ -124,8 +124,9 @@ class Lane(Protocol):
         Python script; `shell` does the same with a prompt in each network that it starts.
 
         The run folder must exist; the program can write to nothing else. `wall_limit_s` limits the wall time, including
-        prompts. `plugins` are the user's folders, which the program also sees. `memory_mb` is the memory of its
-        network; None: the default. Raises LaneError, or OSError if the run folder is not usable.
+        prompts, without the time that the lane waits for a CPU. `plugins` are the user's folders, which the program
+        also sees. `memory_mb` is the memory of its network; None: the default. Raises LaneError, or OSError if the run
+        folder is not usable.
         """
         ...
 

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -95,6 +96,42 @@ def test_where_nothing_answers_it_says_so(way: Way) -> None:
             trunk = outside.Trunk(cast(io.RawIOBase, theirs.makefile("rwb", buffering=0)))
             outside.start(trunk.serve)
             assert "nothing answers there (Connection refused)" in trunk.ask(f"{ip} {port}")
+
+
+def test_a_connection_that_fails_leaves_its_room_to_others() -> None:
+    def connect(address: str) -> socket.socket:
+        raise MemoryError
+
+    trunk = outside.Trunk(io.FileIO(os.devnull, "r+"), connect)
+    trunk.room = threading.Semaphore(0)  # of one that `serve` has taken
+    with pytest.raises(MemoryError):
+        trunk.answer(1, outside.OPEN, "127.0.0.1 6653")
+    assert trunk.room.acquire(blocking=False)
+
+
+@pytest.mark.parametrize("names", [["other", "outside"], ["other"]], ids=["there", "none"])
+def test_a_lane_awaits_its_port(names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel announces each port; without its own, a lane has no way out."""
+    now, left, devices = [0.0], list(names), tmp_path / "dev"
+    devices.mkdir()
+
+    def recv(_: int) -> bytes:
+        if not left:
+            now.append(1e6)
+            raise TimeoutError
+        (port := tmp_path / "ports" / f"port{len(left)}").mkdir(parents=True)
+        (devices / port.name).write_text(name := left.pop(0))
+        (port / "name").write_text(f"{name}\n")
+        return b""
+
+    events = contextlib.nullcontext(SimpleNamespace(bind=id, settimeout=id, recv=recv))
+    monkeypatch.setattr(outside.socket, "socket", lambda *family: events)
+    monkeypatch.setattr(outside.time, "monotonic", lambda: now[-1])
+    monkeypatch.setattr(outside, "PORTS", str(tmp_path / "ports/*/name"))
+    monkeypatch.setattr(outside, "DEVICES", devices)
+    monkeypatch.setenv("DCFLAB_CLOCK", "real")
+    with outside.trunk_stream() or contextlib.nullcontext() as found:
+        assert not left and (found.read(9) if found else b"") == (b"outside" if "outside" in names else b"")
 
 
 def test_addresses_are_those_of_this_machine_or_named() -> None:

@@ -243,7 +243,7 @@ def failure_findings(reports: list[Report], error: LaneError | None, limit_s: fl
         return reports
     *others, last = reports
     if error.reason is Reason.WALL_LIMIT:
-        text = f"no end after {limit_s:g} s of wall time{splats.last_lines(error.console)}"
+        text = f"no end after {limit_s:g} s{splats.last_lines(error.console)}"
         found = Finding(last.stage, Name.HANG, text, seed, error.console)
     elif any(report.findings for report in reports):
         return reports

@@ -25,6 +25,7 @@ from emulation.files.foreign import parsed
 from emulation.lanes import Clock, LaneError, LaneResult, Listener, Reason, Terminated
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
+from emulation.lanes.virtual.cpu_time import age_s, children, times
 from emulation.lanes.virtual.guest_state import advance_clock, running_program, virtual_time_ns
 from emulation.lanes.virtual.reports import parse
 
@@ -40,6 +41,7 @@ PATIENCE = 99  # reads of printed output; together more than a pipe holds
 CONTROL_C, END_OF_INPUT, QUIT = b"\x03", b"\x04", b"\x1c"
 CTRL_C_LIMIT = 5  # this many Ctrl-C in a row end the run; fewer go to the program
 LONGEST = 1 << 22  # length of a line
+SOON_S = 0.1  # the shortest time to the next look whether the limit is reached
 CHECK_S, STILL_CHECKS = 5.0, 12  # how often its clock is checked; how many checks may show the same time
 SET_UP_CHECKS = 120  # the limit before a run begins: setting up a thousand stations takes almost no virtual time
 NEVER_STILL = ("plan",)  # commands in which the clock never stops for so long, as no program of a user runs
@@ -75,6 +77,7 @@ class Machine:
         self.gate = gate
         self.folder, self.listener, self.verb, self.clock, self.terminal = folder, listener, verb, clock, terminal
         self.started = time.monotonic()
+        self.limit_s = wall_limit_s
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
         self.kernel_messages: deque[str] = deque(maxlen=60)  # for error reports
         self.crash = ""  # the first line that reports a crash
@@ -84,7 +87,7 @@ class Machine:
         self.error: dict[str, Any] | None = None
         self.interactive = False
         self.interrupts = 0  # since the last input
-        self.looked, self.clock_ns, self.still = self.started, -1, 0  # last look: real time, clock, repeats
+        self.looked_s, self.clock_ns, self.still = 0.0, -1, 0  # last look: its age, clock, repeats
         self.barriers: list[str] = []  # around its process
         self.waited_s = 0.0  # time without a CPU, while its program ran
 
@@ -143,7 +146,7 @@ class Machine:
         return self.result()
 
     def listen(self, handlers: dict[int, Callable[[str], None]]) -> None:
-        """Pass each line to its handler until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
+        """Pass each line to its handler until all pipes are closed. Raises TimeoutError at the limit."""
         rest, heard = dict.fromkeys(handlers, b""), deque[tuple[int, bytes]]()
         ended, screen, *_, reports = os.pidfd_open(self.process.pid), *handlers
         put_off = 0
@@ -159,8 +162,7 @@ class Machine:
                     if self.clock is Clock.VIRTUAL:
                         left_s = CHECK_S if left_s is None else min(left_s, CHECK_S)
                     ready = selector.select(left_s)
-                    if self.deadline and time.monotonic() > self.deadline:
-                        raise TimeoutError
+                    self.check_limit()
                     self.check_clock()
                     put_off = put_off + 1 if {screen, reports} <= {key.fd for key, _ in ready} else 0
                     for source in (key.fd for key, _ in ready):
@@ -236,13 +238,13 @@ class Machine:
             self.waited_s += self.waited()
 
     def waited(self) -> float:
-        """Return how long the process has waited for a CPU, in seconds (Documentation/scheduler/sched-stats.rst)."""
-        times = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat") if self.clock is Clock.REAL else ()
-        waits = 0
-        for file in times:
-            with contextlib.suppress(OSError):  # a thread that has ended
-                waits += int(file.read_text().split()[1])
-        return waits / 1e9
+        """Return how long the process has waited for a CPU, in seconds; not counted in virtual time."""
+        return times(self.process.pid).waited if self.clock is Clock.REAL else 0.0
+
+    def age_s(self) -> float:
+        """Return for how long it exists, without the time that it waited for a CPU."""
+        pid = self.process.pid
+        return age_s(time.monotonic() - self.started, times(pid, *children(pid)))
 
     def answer(self, prompt: str) -> None:
         """Ask the user, and stop the kernel meanwhile: it would only poll for the input."""
@@ -263,7 +265,7 @@ class Machine:
             if self.interrupts >= CTRL_C_LIMIT:
                 raise
             text = ""
-        self.looked, self.still = time.monotonic(), 0
+        self.looked_s, self.still = self.age_s(), 0
         self.send_signal(signal.SIGCONT)
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
 
@@ -277,16 +279,24 @@ class Machine:
             if self.keyboard.write(keys) != len(keys):
                 raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
 
+    def check_limit(self) -> None:
+        """Raise TimeoutError if the limit is reached. On a busy machine that is later than the deadline."""
+        if self.limit_s is None or self.deadline is None or time.monotonic() < self.deadline:
+            return
+        if (left_s := self.limit_s - self.age_s()) <= 0:
+            raise TimeoutError
+        self.deadline = time.monotonic() + max(left_s, SOON_S)
+
     def check_clock(self) -> None:
         """Check virtual time. If it has not advanced for long, a program runs and never waits: raise LaneError, or for
         a script, which may compute, print a note once."""
-        now = time.monotonic()
-        if self.clock is not Clock.VIRTUAL or now < self.looked + CHECK_S:
+        next_s = self.looked_s + CHECK_S
+        if self.clock is not Clock.VIRTUAL or time.monotonic() - self.started < next_s or self.age_s() < next_s:
             return
         shown_ns = virtual_time_ns(self.process.pid, self.program)
         same = shown_ns is not None and shown_ns == self.clock_ns
         self.still = self.still + 1 if same else 0
-        self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
+        self.looked_s, self.clock_ns = self.age_s(), -1 if shown_ns is None else shown_ns
         if self.verb not in NEVER_STILL:
             if self.still == STILL_CHECKS:
                 self.listener.line(MAY_STAND)

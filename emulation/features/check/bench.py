@@ -45,7 +45,7 @@ IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 @dataclass(frozen=True)
 class Options:
     """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings.
-    `optional` names the `stock` kernels that the module need not support."""
+    `optional` names the `stock` kernels that the module need not support. `of_qdisc` has its options, in hex."""
 
     subject: Subject
     stages: frozenset[Stage]
@@ -58,6 +58,7 @@ class Options:
     strict: bool
     smp_tries: int = 1
     search: Search = ALONE
+    of_qdisc: str = ""
 
 
 @dataclass
@@ -142,7 +143,9 @@ class Bench:
             shutil.copyfile(log, self.folder / "build" / f"{log.parent.name}-{log.name}")
         sources = [file for file in wish.subject.files if file.suffix == ".c"]
         for target, paths in report.data["modules"].items():
-            self.built[target] = {name: examine(Path(path), sources) for name, path in paths.items()}
+            self.built[target] = {
+                name: replace(examine(Path(path), sources), options=wish.of_qdisc) for name, path in paths.items()
+            }
         if wanted or report.findings:
             data = {"kernels": report.data["kernels"]}
             self.done.append(Done(Stage.BUILD, f"against {names}", report=replace(report, data=data)))

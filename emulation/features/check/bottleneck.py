@@ -74,7 +74,8 @@ def call(
         where.mkdir(parents=True)
         (where / "plan.json").write_text(json.dumps(plan(specify(NETWORK, {"trace": False, "seed": seed}))))
         heard: list[str] = []
-        command = ["script", str(PROGRAM), kind, against, *([module.name, shown(module, where)] if module else [])]
+        tested = [part for part in (module.name, shown(module, where), module.options) if part] if module else []
+        command = ["script", str(PROGRAM), kind, against, *tested]
         modules = {one.name: one.path for one in before} if module else {}
         if against in lab.modules or f"tcp_{against}" in lab.modules:
             name = against if against in lab.modules else f"tcp_{against}"

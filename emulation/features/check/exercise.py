@@ -150,7 +150,8 @@ def write_job(
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (built_against(prepared) / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "classful": module.classful, "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
+           "classful": module.classful, "options": module.options, "cycles": cycles, "leaks": leaks,
+           "moment_us": moment_us,
            "registers": str(module.kind) if module.kind is not Kind.OTHER else "",
            "rounds": search.rounds, "corpus": search.corpus.get(module.kind, []),
            "counted": coverage.counted(module.path.parent)}  # fmt: skip

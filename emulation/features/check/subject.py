@@ -71,7 +71,7 @@ class Subject:
 @dataclass(frozen=True)
 class Module:
     """A built module: its name in the kernel, its file, its kind, and the modules that must be loaded before it.
-    A qdisc has a name, and may have classes, which its user makes."""
+    A qdisc has a name, and may have classes, which its user makes, and options that it cannot be without, in hex."""
 
     name: str
     path: Path
@@ -79,6 +79,7 @@ class Module:
     needs: tuple[str, ...] = ()
     qdisc: str | None = None
     classful: bool = False
+    options: str = ""
 
 
 def find(path: Path, module: str | None = None) -> Subject:

@@ -17,6 +17,7 @@ from random import Random
 from emulation.features.check.inside.crowd import Stream
 from emulation.features.check.inside.playground import change_route
 from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket, statistics
+from emulation.features.check.inside.setups import find
 from emulation.features.check.inside.tested_module import Module
 from emulation.lane.net import Net
 from emulation.lane.netlink import NetlinkError, build
@@ -46,7 +47,7 @@ class LongFlow(Stream):
 class Bottleneck:
     """Two senders, a third with a sparse flow, a router with the qdisc under test, and the receiver of all."""
 
-    def __init__(self, net: Net, kind: str, congestion: str) -> None:
+    def __init__(self, net: Net, kind: str, congestion: str, given: bytes = b"") -> None:
         *self.senders, self.router, self.sink = net.nodes.values()
         self.loop, self.random = Loop(), Random()  # seeded by the lane
         for sender in self.senders:
@@ -55,6 +56,7 @@ class Bottleneck:
             delay(sender, delay_ms)
         with contextlib.suppress(NetlinkError):  # there is none
             put(self.router, "pfifo")
+        find(self.router, kind, given)
         put_behind_bucket(self.router, kind, RATE_KBPS * 125)
         self.flows = [
             LongFlow(number, congestion, sender, self.sink, self.loop, Random(number))
@@ -151,14 +153,14 @@ def delay(node: Node, milliseconds: int) -> None:
     put(node, "netem", parameters + latency)
 
 
-def main(kind: str, congestion: str, name: str = "", path: str = "") -> None:
+def main(kind: str, congestion: str, name: str = "", path: str = "", given: str = "") -> None:
     if name:
         Module(name, path).load()
     with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
         net = Net.from_plan(json.load(file))
     with net:
         net.start()
-        print(json.dumps(Bottleneck(net, kind, congestion).run()))
+        print(json.dumps(Bottleneck(net, kind, congestion, bytes.fromhex(given)).run()))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 backlog.
 
 Only the qdisc's name is known, so its options are discovered. What it accepts of all numbers, widths and values that
-options may have is used to change it later.
+options may have is used to change it later. `setups` has what it cannot be without.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import socket
 import struct
 from functools import partial
 
-from emulation.features.check.inside import Name
+from emulation.features.check.inside import Name, setups
 from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import reason
 from emulation.features.check.inside.packets import Packets
+from emulation.features.check.inside.setups import NUMBERS, VALUES, WIDTHS, WORD
 from emulation.lane.netlink import NetlinkError, attributes, build, parse, text
 from emulation.lane.rtnetlink import ROOT, TCA_KIND, TCA_OPTIONS, TCA_STATS2
 
@@ -30,12 +31,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 TCA_TBF_PARMS, TCA_TBF_BURST, TCA_STATS_QUEUE = 1, 6, 3
-WORD = struct.Struct("=I")
 QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
-RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
 OWN_HANDLE, CHILD = 0x10000, 0x10001
-NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more, and most are u32
-VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
@@ -51,7 +48,7 @@ PRIO_HANDLE, BAND = 0x20000, 0x20001
 
 
 class Queues:
-    """The qdisc `kind` at all nodes; `kind` is None if there is none, or if it needs options."""
+    """The qdisc `kind` at all nodes; `kind` is None if there is none, or if it is not known what it needs."""
 
     def __init__(self, kind: str | None, playground: Playground, job: Job) -> None:
         self.kind, self.playground, self.job = kind, playground, job
@@ -63,6 +60,10 @@ class Queues:
 
     def put_everywhere(self) -> None:
         try:
+            if self.kind and self.kind not in setups.FOUND:
+                given = bytes.fromhex(self.job.settings.get("options", ""))
+                setup = setups.find(self.playground.nodes[0], self.kind, given)
+                self.job.say(f"{self.kind} needs {setup}")
             for node in self.playground.nodes if self.kind else ():
                 put(node, self.kind or "")
         except NetlinkError as error:
@@ -163,7 +164,8 @@ class Queues:
     def accepts(self, node: Node, options: Sequence[tuple[int, bytes]], parent: int = ROOT) -> bool:
         described = " ".join(f"{number}={value.hex()}" for number, value in options)
         what = f"qdisc {self.kind} at {node.name} with {described}"
-        return self.job.attempt(what, lambda: put(node, self.kind or "", build(options), parent))
+        changed = setups.of(self.kind or "").options(options)
+        return self.job.attempt(what, lambda: put(node, self.kind or "", changed, parent))
 
     def set_small_limits(self, node: Node) -> None:
         """Change each option that may be a limit to a small value while there is a backlog, as the child of a bucket
@@ -178,11 +180,13 @@ class Queues:
                 self.playground.run(BETWEEN_S)
 
     def set_words(self, node: Node) -> None:
-        """If the options are a structure, set each of its words to a small value while there is a backlog, as the
-        child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so two of them pass."""
+        """If the options are a structure, or it cannot be without them, set each word to a small value while there is a
+        backlog, as the child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so two of
+        them pass."""
         kind = self.kind or ""
         shown = new_options(node, kind)
-        for at in range(0, len(shown) - WORD.size + 1, WORD.size) if not is_nested(shown) else ():
+        structure = setups.Setup(b"" if is_nested(shown) else shown)
+        for at in setups.of(kind).places() or structure.places():
             off = not any(shown[at : at + WORD.size])
             word = WORD.pack(1 if off else self.playground.random.choice(SMALL_LIMITS))
             options = shown[:at] + word + shown[at + WORD.size :]
@@ -243,18 +247,24 @@ class Queues:
 
 
 def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0) -> None:
-    """Make a qdisc the root of a node's link, or a child; change it if it exists.
+    """Make a qdisc the root of a node's link, or a child; change it if it exists. Without options it gets those that it
+    cannot be without, and then it is a new one.
 
     Raises NetlinkError if the kernel refuses.
     """
-    node.route.replace_qdisc(node.radio.index, kind, options, parent, handle)
+    setup = setups.of(kind)
+    if options is None and setup is not setups.NOTHING:
+        setups.remake(node, kind, setup, parent)
+        return
+    node.route.replace_qdisc(node.radio.index, kind, options, parent, handle or setups.HANDLE * bool(setup.classes))
+    with contextlib.suppress(NetlinkError):  # it may have them
+        setups.add_classes(node, kind, setup)
 
 
 def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None, handle: int = 0) -> None:
     """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at. The root
     may be the default qdisc, which cannot be removed."""
-    rate = RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
-    parameters = rate + bytes(RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
+    parameters = setups.rate(bytes_per_s) + bytes(setups.RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
     with contextlib.suppress(NetlinkError):
         remove(node)
     put(node, "tbf", build([(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, 4000)]), handle=OWN_HANDLE)
@@ -287,7 +297,9 @@ def options_of(node: Node) -> dict[int, bytes]:
 
 
 def new_options(node: Any, kind: str) -> bytes:
-    """Return the options that a new root qdisc shows; empty if it cannot be made."""
+    """Return the options that a new root qdisc cannot be without, or else shows; empty if it cannot be made."""
+    if (setup := setups.of(kind)).needs_options():
+        return setup.options()
     try:
         put(node, "pfifo")
         put(node, kind)

@@ -17,7 +17,7 @@ import time
 from random import Random
 from types import SimpleNamespace
 
-from emulation.features.check.inside import queues, tested_module
+from emulation.features.check.inside import queues, setups, tested_module
 from emulation.features.check.inside.crowd import RESET
 from emulation.features.check.inside.packets import Packets
 from emulation.lane import netem, rtnetlink, sockets
@@ -175,12 +175,12 @@ class Reach:
         if not found or self.random.random() < PROBABILITY:
             known = self.queues.shown or self.queues.accepted  # others may be accepted and ignored
             accepted = {number: values for number, values in self.queues.accepted.items() if number in known}
-            return build(list(self.some(accepted).items()))
+            return setups.of(self.queues.kind or "").options(self.some(accepted).items())
         at = self.random.randrange(len(found))
         return build([(number, self.changed(value) if at == n else value) for n, (number, value) in enumerate(found)])
 
     def shown(self) -> bytes:
-        """Return the options of a new qdisc."""
+        """Return the options that a new qdisc cannot be without, or shows."""
         return queues.new_options(self.node, self.queues.kind or "")
 
     def changed(self, value: bytes) -> bytes:
@@ -190,7 +190,7 @@ class Reach:
         width = self.random.choice([width for width in (1, 2, 4, 4, 4) if width <= len(value)])
         self.word += 1
         at = self.word % (len(value) // width) * width
-        values = SMALL if self.random.random() < PROBABILITY else queues.VALUES
+        values = SMALL if self.random.random() < PROBABILITY else setups.VALUES
         number = self.random.choice([n for n in values if n < 1 << 8 * width])
         return value[:at] + number.to_bytes(width, "little") + value[at + width :]
 

@@ -16,7 +16,7 @@ import os
 import socket
 import time
 
-from emulation.features.check.inside import Name, Stage, kunit, queues, tested_module
+from emulation.features.check.inside import Name, Stage, kunit, queues, setups, tested_module
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
@@ -98,8 +98,11 @@ class Workout:
         moved = {name: self.playground.deliver_alone(name) for name in self.playground.controls}
         self.job.results["alone"] = {"without": baseline_bytes, **moved}
         if baseline_bytes and self.job.settings["classful"] and not any(moved.values()):
-            self.queues.give_up("no packet passes it without a class")
-            return
+            if not setups.find_classes(self.playground.nodes[0], self.queues.kind or ""):
+                self.queues.give_up("no packet passes it without a class")
+                return
+            self.queues.put_everywhere()
+            moved = {name: self.playground.deliver_alone(name) for name in self.playground.controls}
         for name, delivered in moved.items():
             if baseline_bytes and not delivered:
                 text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, "

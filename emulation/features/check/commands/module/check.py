@@ -24,6 +24,8 @@ from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, show, write
 from emulation.features.check.subject import find, with_suites
+from emulation.lane.netlink import TYPE_MASK
+from emulation.lane.netlink import build as build_attributes
 from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
@@ -35,6 +37,7 @@ from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
 MOST_HOPS = 20
+WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}  # bytes
 IN_LANES = ("virtual", "vm")
 STAGES = click.Choice([str(stage) for stage in Stage])
 
@@ -56,6 +59,29 @@ class Hops(click.ParamType[list[int], str]):
         return sorted(hops)
 
 
+class QdiscOptions(click.ParamType[str, str]):
+    """`1=1000,2:u8=3`: netlink attributes by number, u32 or as wide as they say; or `hex:` and all of TCA_OPTIONS."""
+
+    name = "options"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            if str(value).startswith("hex:"):
+                return f"hex:{bytes.fromhex(value[4:]).hex()}"
+            return f"hex:{build_attributes(map(attribute, value.split(','))).hex()}"
+        except (KeyError, ValueError, OverflowError):
+            self.fail(f"{value}: write NUMBER=VALUE or NUMBER:u8=VALUE, with commas between, or hex:BYTES", param, ctx)
+
+
+def attribute(text: str) -> tuple[int, bytes]:
+    """Return number and value of an attribute. Raises KeyError, ValueError or OverflowError if it is malformed."""
+    name, _, value = text.partition("=")
+    number, _, width = name.partition(":")
+    if not 0 < int(number) <= TYPE_MASK:
+        raise ValueError
+    return int(number), int(value).to_bytes(WIDTHS[width or "u32"], "little")
+
+
 @click.command(cls=Command, params=[as_junit(), *lane()], examples=[
     "module check mine", "module check mine --hops 3..6 --seeds 1..3", "module check mine --only workout --gdb",
 ])  # fmt: skip
@@ -69,6 +95,8 @@ class Hops(click.ParamType[list[int], str]):
 @click.option("--module", metavar="NAME", help="check only this module of a folder that builds several")
 @click.option("--kunit", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="FOLDER",
               help="suites of KUnit: each file is compiled with the one of the same name in PATH")  # fmt: skip
+@click.option("--options", "of_qdisc", type=QdiscOptions(), default="hex:", metavar="OPTIONS", show_default=False,
+              help="options that the qdisc cannot be without: 1=1000,2:u8=3, or hex:BYTES")  # fmt: skip
 @click.option("--kernels", metavar="RELEASE[,...]",
               help="build only for these stock kernels, with installed headers; none: for no stock kernel")  # fmt: skip
 @click.option("--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
@@ -92,7 +120,7 @@ class Hops(click.ParamType[list[int], str]):
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kunit: Path | None,
-    kernels: str | None, kernel_source: Path | None, smp_kernel: str, smp_tries: int, rounds: int,
+    of_qdisc: str, kernels: str | None, kernel_source: Path | None, smp_kernel: str, smp_tries: int, rounds: int,
     corpus_file: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
     out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
@@ -132,7 +160,9 @@ def check(
     if search.corpus:
         (folder / corpus.FILE).write_text(json.dumps(search.corpus))
         options["--corpus"] = [str(folder / corpus.FILE)]
-    wish = Options(subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries, search)
+    wish = Options(
+        subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries, search, of_qdisc[4:]
+    )  # fmt: skip
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress:
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw, many)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a qdisc needs before it carries packets: options and classes.
+
+Most need nothing. If the kernel refuses one without options, `find` tries what the user gave, what the kernel's own
+qdisc of that name takes, one option alone, and a structure of numbers. Classes likewise. A filter spreads packets over
+two classes by a bit of the port.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from typing import NamedTuple
+
+from emulation.lane.netlink import CREATE, EXCLUSIVE, NetlinkError, build
+from emulation.lane.rtnetlink import QDISC, ROOT, TCA_KIND, TCA_OPTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from emulation.lane.netlink import Value
+
+RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
+WORD = struct.Struct("=I")
+NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more, and most are u32
+VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
+MOST_WORDS, WORDS = 16, (0, 1, 3, 100, 10_000)  # of a structure; its first word: the rest is 0
+LONG = 100  # bytes: longer ones are tables
+HANDLE = 0x30000  # of a qdisc with classes
+CLASSES = 2
+RTM_NEWTFILTER, ETH_P_ALL = 44, 3
+TCA_U32_CLASSID, TCA_U32_SEL, TCA_MATCHALL_CLASSID, NESTED = 1, 5, 1, 0x8000
+PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word after an IPv4 header
+
+
+class Setup(NamedTuple):
+    """What a qdisc is made with: a structure, attributes after it, and the options of its classes."""
+
+    structure: bytes = b""
+    attributes: tuple[tuple[int, Value], ...] = ()
+    classes: tuple[bytes, ...] = ()
+
+    def options(self, more: Iterable[tuple[int, Value]] = ()) -> bytes:
+        """Return the options, with others added or in their place."""
+        return self.structure + build((dict(self.attributes) | dict(more)).items())
+
+    def needs_options(self) -> bool:
+        return bool(self.structure or self.attributes)
+
+    def places(self) -> list[int]:
+        """Return where the words of its options are, except those of long tables."""
+        found, at = list(range(0, len(self.structure) - WORD.size + 1, WORD.size)), len(self.structure)
+        for attribute in self.attributes:
+            end = at + len(build([attribute]))
+            found += range(at + WORD.size, end, WORD.size) if end - at <= LONG else ()
+            at = end
+        return found
+
+
+def rate(bytes_per_s: int) -> bytes:
+    return RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
+
+
+def red(limit: int, least: int, most: int) -> Setup:
+    """Return the setup of RED and its like: limit and thresholds in bytes or packets."""
+    parameters = struct.pack("=IIIBBBB", limit, least, most, 2, 12, 10, 0)
+    return Setup(attributes=((1, parameters), (2, bytes(256)), (3, 1 << 27)))
+
+
+# Rates are above that of the workout's radio, in bytes/s. The order of values is that of linux/pkt_sched.h.
+FAST = 500_000
+PRIOMAP = bytes((1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1))
+KERNELS: Mapping[str, Setup] = {
+    "choke": red(100, 5, 15),
+    "drr": Setup(classes=(b"",) * CLASSES),
+    "ets": Setup(attributes=((1, b"\3"), (2, b"\1"))),
+    "netem": Setup(struct.pack("=6I", 0, 1000, 0, 0, 0, 0), ((10, struct.pack("=q", 2_000_000)),)),
+    "prio": Setup(struct.pack("=i16s", 3, PRIOMAP)),
+    "red": red(60_000, 3000, 15_000),
+    "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000))),
+}
+NOTHING = Setup()
+FOUND: dict[str, Setup] = {}  # by the qdisc's name
+
+
+def of(kind: str) -> Setup:
+    return FOUND.get(kind, NOTHING)
+
+
+def find(node: Any, kind: str, given: bytes = b"") -> Setup:
+    """Find out what a qdisc needs, and remember it. `given` are the user's options. Raises NetlinkError, the kernel's
+    about no options, if nothing is accepted."""
+    refused = None
+    for setup in candidates(kind, given):
+        try:
+            remake(node, kind, setup)
+        except NetlinkError as error:
+            refused = refused or error
+            continue
+        FOUND[kind] = setup
+        return setup
+    raise refused or AssertionError(kind)
+
+
+def candidates(kind: str, given: bytes) -> Iterator[Setup]:
+    """Yield setups to try, in order."""
+    if given:
+        yield Setup(given)
+        return
+    if kind in KERNELS:
+        yield KERNELS[kind]
+    yield NOTHING
+    for number in NUMBERS:
+        for width in WIDTHS:
+            for value in (value for value in VALUES if value < 1 << 8 * width):
+                yield Setup(attributes=((number, value.to_bytes(width, "little")),))
+    for words in range(1, MOST_WORDS + 1):
+        for first in WORDS:
+            yield Setup(WORD.pack(first) + bytes(WORD.size * (words - 1)))
+
+
+def remake(node: Any, kind: str, setup: Setup, parent: int = ROOT) -> None:
+    """Put the qdisc anew, with all that it needs. Raises NetlinkError if the kernel refuses."""
+    route, index = node.route, node.radio.index
+    handle = HANDLE if setup.classes else 0
+    if setup.needs_options() or setup.classes:
+        route.replace_qdisc(index, "pfifo", None, parent)
+    route.replace_qdisc(index, kind, setup.options() if setup.needs_options() else None, parent, handle)
+    add_classes(node, kind, setup)
+
+
+def add_classes(node: Any, kind: str, setup: Setup) -> None:
+    """Give a new qdisc its classes. Raises NetlinkError if the kernel refuses."""
+    for number, options in enumerate(setup.classes, 1):
+        node.route.add_class(node.radio.index, kind, options, HANDLE, HANDLE + number)
+    if setup.classes:
+        spread(node)
+
+
+def spread(node: Any) -> None:
+    """Send packets from odd ports to the second class of the qdisc, and all others to the first."""
+    key = struct.pack("=BBBxHHhh4s", 0, 0, 1, 0, 0, 0, 0, bytes(4))
+    key += struct.pack("!II", PORT_BIT, PORT_BIT) + struct.pack("=ii", AFTER_IPV4, 0)
+    with contextlib.suppress(NetlinkError):  # they are there, or the qdisc takes none
+        add_filter(node, 2, "matchall", [(TCA_MATCHALL_CLASSID, HANDLE + 1)])
+        add_filter(node, 1, "u32", [(TCA_U32_CLASSID, HANDLE + 2), (TCA_U32_SEL, key)])
+
+
+def add_filter(node: Any, priority: int, kind: str, values: list[tuple[int, Value]]) -> None:
+    info = priority << 16 | socket.htons(ETH_P_ALL)
+    payload = QDISC.pack(socket.AF_UNSPEC, node.radio.index, 0, HANDLE, info)
+    payload += build([(TCA_KIND, kind), (TCA_OPTIONS | NESTED, build(values))])
+    node.route.request(RTM_NEWTFILTER, payload, CREATE | EXCLUSIVE, f"filter of {kind}")
+
+
+def find_classes(node: Any, kind: str) -> bool:
+    """Find out what classes a qdisc takes, if it has none; remember it. Return whether there is something."""
+    for options in (b"", *(one.options() for one in candidates("", b"") if one.attributes)):
+        with contextlib.suppress(NetlinkError):
+            setup = of(kind)._replace(classes=(options,) * CLASSES)
+            remake(node, kind, setup)
+            FOUND[kind] = setup
+            return True
+    return False

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a qdisc cannot be without: how it is found out, and how users give it."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from types import SimpleNamespace
+
+import click
+import pytest
+
+from emulation.features.check.commands.module.check import QdiscOptions
+from emulation.features.check.inside import setups
+from emulation.features.check.inside.setups import NOTHING, Setup
+from emulation.lane.netlink import NetlinkError, build, parse
+
+
+class Picky:
+    """A kernel whose qdiscs take what a function approves, and keep what they were made with."""
+
+    def __init__(self, approves, classes=None):
+        self.approves, self.approves_class, self.made = approves, classes, []
+        self.route, self.radio = self, SimpleNamespace(index=1)
+
+    def replace_qdisc(self, index, kind, options, parent=0, handle=0):
+        if kind != "pfifo" and not self.approves(options):
+            raise NetlinkError(errno.EINVAL, "no")
+        self.made.append((kind, options))
+
+    def add_class(self, index, kind, options, parent, handle):
+        if self.approves_class is None or not self.approves_class(options):
+            raise NetlinkError(errno.EINVAL, "no")
+
+    def request(self, *_, **__):
+        return []
+
+
+@pytest.fixture(autouse=True)
+def nothing_found(monkeypatch):
+    monkeypatch.setattr(setups, "FOUND", {})
+
+
+def test_options_are_replaced_and_added():
+    setup = Setup(b"ab", ((1, 7), (2, b"x")))
+    assert setup.options() == b"ab" + build([(1, 7), (2, b"x")])
+    assert setup.options([(2, b"y"), (3, 1)]) == b"ab" + build([(1, 7), (2, b"y"), (3, 1)])
+    assert NOTHING.options() == b"" and not NOTHING.needs_options()
+
+
+def test_words_are_those_of_structures_and_short_options():
+    setup = Setup(bytes(8), ((1, b"\1"), (2, bytes(256)), (3, struct.pack("=II", 5, 6))))
+    options = setup.options()
+    numbers = [struct.unpack_from("=I", options, at)[0] for at in setup.places()]
+    assert numbers == [0, 0, 1, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("approves", "found"),
+    [
+        (lambda options: True, NOTHING),
+        (lambda options: options and parse(options).get(3) == b"\x64\0", Setup(attributes=((3, b"\x64\0"),))),
+        (lambda options: options == struct.pack("=IIII", 3, 0, 0, 0), Setup(struct.pack("=IIII", 3, 0, 0, 0))),
+    ],
+)
+def test_what_it_cannot_be_without_is_found_out(approves, found):
+    assert setups.find(Picky(approves), "mine") == found == setups.of("mine")
+
+
+def test_what_nobody_knows_is_refused_with_the_kernels_words():
+    with pytest.raises(NetlinkError, match="no"):
+        setups.find(Picky(lambda options: False), "mine")
+
+
+def test_the_users_options_come_first():
+    node = Picky(lambda options: options == b"1234")
+    assert setups.find(node, "red", b"1234") == Setup(b"1234")
+    with pytest.raises(NetlinkError):
+        setups.find(node, "red", b"12345678")
+
+
+def test_classes_are_found_out():
+    node = Picky(lambda options: True, lambda options: parse(options).get(2) == b"\1")
+    assert setups.find_classes(node, "mine")
+    assert setups.of("mine").classes == (build([(2, b"\1")]),) * setups.CLASSES
+    assert not setups.find_classes(Picky(lambda options: True), "other")
+
+
+def test_options_are_read_as_numbers_or_bytes():
+    convert = QdiscOptions().convert
+    assert convert("1=1000,2:u8=3", None, None) == "hex:" + build([(1, 1000), (2, b"\3")]).hex()
+    assert convert("hex:00 ff", None, None) == "hex:00ff"
+    for wrong in ("", "1", "0=1", "x=1", "1:u9=1", "1:u8=256", "1=-1", "hex:1", "20000=1"):
+        with pytest.raises(click.exceptions.BadParameter, match="write NUMBER=VALUE"):
+            convert(wrong, None, None)

@@ -2,7 +2,8 @@
 """Parse KCSAN's reports in a kernel's log: each is a data race with its two accesses.
 
 KCSAN lets some accesses to memory wait, and watches the bytes meanwhile. It reports another access to them with both
-stacks. If only the value has changed, the other access is in code that is not watched: all but the module's.
+stacks. If only the value has changed, the other access is in code that is not watched: all but the module's. If it has
+changed to what slub_debug writes to freed memory, the module uses what it, or another, has freed meanwhile.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ ACCESS = re.compile(
 )
 WRITES = ("write", "read-write", "assert no accesses")
 UNKNOWN = "code that is not the module's"
+FREED = re.compile(r"^value changed: 0x[0-9a-f]+ -> 0x(6b|a5)?(6b){3,}$")  # POISON_FREE, POISON_END
+FREE_PATH = " Free path:"
 
 
 @dataclass(frozen=True)
@@ -57,17 +60,33 @@ class Race:
         modules read statistics while they change."""
         places = {lines.of(access.frame) for access in self.accesses}
         both = all(access.writes for access in self.accesses) or (len(places) == 1 and places != {""})
-        return len(self.accesses) == 2 and both
+        return (len(self.accesses) == 2 and both) or self.freed
+
+    @property
+    def freed(self) -> bool:
+        """Return whether the memory was freed meanwhile."""
+        return any(map(FREED.match, self.report))
 
     def said(self, lines: Lines) -> str:
         """Return both accesses, the same for either order."""
+        if self.freed:
+            return f"{self.accesses[0].named(lines)}{freed(self.report, lines)}"
         named = sorted((access.named(lines) for access in self.accesses), key=lambda text: ("(read" in text, text))
         return " against ".join([*named, UNKNOWN][:2])
 
     def finding(self, lines: Lines) -> Finding:
         where = next((splats.culprit([access.frame]) for access in self.accesses), "")
-        text = f"{self.said(lines)}{self.during}"
-        return Finding(Stage.SMP, Name.DATA_RACE, text, None, self.report, where, time_s=self.time_s)
+        text, name = f"{self.said(lines)}{self.during}", Name.USE_AFTER_FREE if self.freed else Name.DATA_RACE
+        return Finding(Stage.SMP, name, text, None, self.report, where, time_s=self.time_s)
+
+
+def freed(report: Sequence[str], lines: Lines) -> str:
+    """Return that the memory is freed meanwhile, and by which function of the module, and where, if
+    `mem_dump_obj()` printed it."""
+    after = itertools.dropwhile(lambda line: FREE_PATH not in line, report)
+    frames = (frame for line in after if (frame := FRAME.search(line)))
+    by = next((f" by {frame['function']} ({lines.of(frame[0]) or frame['module']})" for frame in frames), "")
+    return f", and they are freed meanwhile{by}"
 
 
 def take(console: Sequence[str], module: str) -> tuple[list[Race], list[str]]:

@@ -31,8 +31,8 @@ from emulation.lanes import Clock, LaneError, Listener, Reason
 from emulation.lanes.vm import Vm
 from emulation.setup import Group, PreparedStock, modules, packages, smp, stock
 
-CPUS, CONNECTIONS, LARGEST = 4, 1500, 64 << 10  # bytes of one write
-SLOWER = 10  # connections are fewer by this factor in the debug kernel, where a packet takes longer
+CPUS, CONNECTIONS, LARGEST = 4, 600, 64 << 10  # bytes of one write
+SLOWER = 4  # connections are fewer by this factor in the debug kernel, where a packet takes longer
 SHORT = 4 << 10  # bytes of one write there
 WALL_LIMIT_S, QUIET_S = 900.0, 300.0  # the kernel finds most hangs; how long the log of another one is quiet
 PROGRAM = Path(inner.__file__).parent / "smp.py"
@@ -55,6 +55,7 @@ STALE = re.compile(r"Oops: int3: ")
 REPORT_S = 3.0  # in which a CPU writes a report
 LAST_LINE = re.compile(r"^---\[ end trace|^FIX |^=+$")
 OURS, RACE, NOTE = "dcflab: ", "dcflab: race: ", "dcflab: note: "
+FREED = "BUG: freed meanwhile: "
 SEEN = "without a lock that both hold: "
 UNSTABLE = "tries differ, as CPUs run at once"
 PLACE = re.compile(r"[\w./-]+\.[ch]:\d+")
@@ -201,8 +202,10 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
             raise error
         text = f"no end after {WALL_LIMIT_S:g} s{splats.last_lines(console)}" if hangs else error.detail
         found = [Finding(Stage.SMP, Name.HANG if hangs else Name.OOPS, text, console=error.console)]
-    reads = [line.partition(NOTE)[2] for line in console if NOTE in line and FRAME.search(line)]
-    said = [places(text, lines) for text in reads] + [race.said(lines) for race in races if not race.lost(lines)]
+    reads = [line for line in console if NOTE in line and FRAME.search(line)]
+    found += [update(line, lines) for line in reads if of_one_line(line, lines)]
+    said = [places(line.partition(NOTE)[2], lines) for line in reads if not of_one_line(line, lines)]
+    said += [race.said(lines) for race in races if not race.lost(lines)]
     notes = (*seen.get("notes", ()), *dict.fromkeys(f"{SEEN}{text}" for text in said))
     return Try(
         tuple(explained(with_both(one, lines), lines) for one in found),
@@ -225,10 +228,28 @@ def once(races: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def with_both(finding: Finding, lines: Lines) -> Finding:
-    """Add the places of both accesses to a data race that `stagger` saw."""
-    if finding.name is not Name.DATA_RACE or RACE not in finding.console[0]:
-        return finding
-    return replace(finding, text=places(finding.console[0].partition(RACE)[2], lines))
+    """Add the places of both accesses to what `stagger` saw: a data race, or a use of memory that is freed
+    meanwhile."""
+    title = finding.console[0] if finding.console else ""
+    if finding.name is Name.DATA_RACE and RACE in title:
+        return replace(finding, text=places(title.partition(RACE)[2], lines))
+    if FREED in title:
+        return replace(finding, text=f"{places(title.partition(FREED)[2], lines)}{kcsan.freed(finding.console, lines)}")
+    return finding
+
+
+def of_one_line(note: str, lines: Lines) -> bool:
+    """Return whether a read and a write are of one line, which updates a variable (`count++`)."""
+    both = {lines.of(frame[0]) for frame in FRAME.finditer(note)}
+    return len(both) == 1 and both != {""}
+
+
+def update(note: str, lines: Lines) -> Finding:
+    """Return the finding that an update meets another one."""
+    line = splats.split(note)
+    text = line.text.partition(NOTE)[2]
+    where = splats.culprit([text])
+    return Finding(Stage.SMP, Name.DATA_RACE, places(text, lines), None, (line.text,), where, time_s=line.time_s)
 
 
 def places(text: str, lines: Lines) -> str:

@@ -51,6 +51,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),
     (r"BUG: KASAN:", Name.OUT_OF_BOUNDS),
     (r"^BUG: KCSAN:", Name.DATA_RACE),
+    (r"^BUG: freed meanwhile: ", Name.USE_AFTER_FREE),  # of stagger
     (r"UBSAN: division-overflow", Name.DIVISION_BY_ZERO),
     (r"UBSAN: (array-index-out-of-bounds|object-size-mismatch)", Name.OUT_OF_BOUNDS),
     (r"UBSAN:", Name.UNDEFINED_BEHAVIOUR),

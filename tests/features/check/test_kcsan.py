@@ -93,6 +93,24 @@ def test_a_change_by_other_code_is_a_note(tmp_path, monkeypatch, what):
     assert found.notes == (f"{smp.SEEN}{said}",)
 
 
+FREED = """\
+[   50.8] value changed: 0x00000001 -> 0x6b6b6b6b
+[   50.8]  slab kmalloc-8 start ffff88800a pointer offset 0 size 8
+[   50.8]  Free path:
+[   50.8]     kfree+0x1/0x2
+[   50.8]     tcp_veno_gone+0x5/0x70 [tcp_veno]
+"""
+
+
+def test_memory_that_is_freed_meanwhile_is_a_finding(tmp_path, monkeypatch):
+    """It is named by both places: where it is used, and where it was freed."""
+    log = UNKNOWN.format(what="read").replace("[   50.8] value changed: 0x00000001 -> 0x00000002\n", FREED)
+    (finding,) = read(tmp_path, monkeypatch, log).findings
+    assert (finding.name, finding.where) == (Name.USE_AFTER_FREE, "tcp_veno_init [tcp_veno]")
+    used, by = "tcp_veno.c:48 in tcp_veno_init (read)", "tcp_veno_gone (tcp_veno.c:5)"
+    assert finding.text == f"{used}, and they are freed meanwhile by {by}"
+
+
 def test_races_of_other_modules_are_left_out(tmp_path, monkeypatch):
     assert read(tmp_path, monkeypatch, UNKNOWN.format(what="write"), "tcp_other") == smp.Try((), 0, -1)
 

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The stage smp: what is read from the log of a kernel with several CPUs, how often it came, and where it is left out.
 
-A load of real CPUs finds what it finds; `DCFLAB_SMP=10` asks for that many tries of each module that two CPUs break.
+A load of real CPUs finds what it finds; `DCFLAB_SMP=10` asks for that many tries of each module that two CPUs break, in
+each kernel.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from emulation.features.check import Finding, Name, Stage, build, smp, splats
+from emulation.features.check.inside import queues
+from emulation.features.check.inside import smp as inside
 from emulation.features.check.report import Check, Done, without_report_lines
 from emulation.features.check.subject import Kind, Module, examine, find
 from emulation.lanes import LaneError, Reason
@@ -110,6 +115,39 @@ def test_a_data_race_is_named_by_both_accesses(tmp_path, monkeypatch):
     assert corruption.name is Name.OOPS
 
 
+@pytest.mark.parametrize(("other", "lost"), [("tally_release+0x7/0x20", True), ("tally_release+0x5/0x20", False)])
+def test_an_update_of_one_line_is_a_finding(tmp_path, monkeypatch, other, lost):
+    """A read beside a write is lost if both are of one line, which may be inlined into several functions."""
+    begin, _, _ = LOG.partition("[   10.222141]")
+    said = f"tally_init+0x7/0x20 [tcp_tally] reads 4 bytes while {other} [tcp_tally] writes them"
+    monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"a.c:{frame.partition('+0x')[2][:1]}")
+    found = seen(tmp_path, f"{begin}[   10.2] dcflab: note: {said}\n")
+    both = f"tally_init (a.c:7) reads 4 bytes while tally_release (a.c:{other[16]}) writes them"
+    assert [(one.name, one.text, one.where) for one in found.findings] == [
+        (Name.DATA_RACE, both, "tally_init [tcp_tally]")
+    ] * lost
+    assert found.notes == (f"{smp.SEEN}{both}",) * (not lost)
+
+
+FREED = """\
+[   10.200001] BUG: freed meanwhile: best_ack+0x7/0x20 [tcp_best] reads 4 bytes
+[   10.200002]  slab kmalloc-8 start ffff88800a pointer offset 0 size 8
+[   10.200003]     best_release+0x3/0x70 [tcp_best]
+[   10.200004]  Free path:
+[   10.200005]     kfree+0x1/0x2
+[   10.200006]     best_release+0x5/0x70 [tcp_best]
+[   10.200007] ==================================================================
+"""
+
+
+def test_memory_that_is_freed_while_it_is_read_is_named_by_reader_and_free(tmp_path, monkeypatch):
+    begin, _, _ = LOG.partition("[   10.222141]")
+    monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"b.c:{frame.partition('+0x')[2][:1]}")
+    (finding,) = seen(tmp_path, begin + FREED).findings
+    assert (finding.name, finding.where) == (Name.USE_AFTER_FREE, "best_ack [tcp_best]")
+    assert finding.text == "best_ack (b.c:7) reads 4 bytes, and they are freed meanwhile by best_release (b.c:5)"
+
+
 def test_a_crash_of_the_emulator_is_not_a_finding(tmp_path):
     """A breakpoint that another CPU has removed; or a crash before the module is loaded."""
     crashed = LaneError(Reason.CRASHED, "Oops")
@@ -168,6 +206,22 @@ def test_all_objects_are_checked_if_the_module_has_its_own_cache(tmp_path):
     assert smp.checks_for(module(tmp_path, b"\0__kmem_cache_create_args\0kmem_cache_create\0")) == "slub_debug=FZPU"
 
 
+@pytest.mark.parametrize(("refused", "expected"), [((), (5, 1, 7, 1)), ((1,), (5, 0, 7, 1))])
+def test_an_island_keeps_a_backlog_with_each_option_of_0_that_may_be_1(refused, expected):
+    """One of 0 may switch a timer off."""
+    load, put = object.__new__(inside.Load), []
+    load.words, load.random = struct.pack("=4I", 5, 0, 7, 0), Random(1)
+
+    def put_behind_bucket(node, kind, rate, options):
+        put.append(struct.unpack("=4I", options))
+        return not any(put[-1][at] for at in refused)
+
+    load.put_behind_bucket = put_behind_bucket
+    load.put_with_timers(None, "sfq")
+    assert put[-1] == expected
+    assert struct.unpack("=4I", inside.with_word(load.words, 8, Random(1)))[2] in queues.SMALL_LIMITS
+
+
 def test_where_it_is_left_out_is_said_why(monkeypatch):
     monkeypatch.setattr(packages, "missing", lambda *groups: ["qemu-system-x86"])
     assert smp.release_for([]) == ("", "not installed: qemu-system-x86; ./dcflab doctor says how to")
@@ -181,6 +235,7 @@ def test_where_it_is_left_out_is_said_why(monkeypatch):
 
 @pytest.mark.stock
 @pytest.mark.skipif(not TRIES, reason="DCFLAB_SMP is not the number of tries")
+@pytest.mark.parametrize("kernel", smp.KERNELS)
 @pytest.mark.parametrize(
     ("name", "where"),
     [
@@ -193,11 +248,11 @@ def test_where_it_is_left_out_is_said_why(monkeypatch):
         ("sch_muster_guarded", ""),
     ],
 )
-def test_what_two_cpus_break_is_found_in_some_tries(tmp_path_factory, tmp_path, name, where):
+def test_what_two_cpus_break_is_found_in_some_tries(tmp_path, name, where, kernel):
     """And nothing in its twin."""
     release, lacking = smp.release_for(build.stock_targets())
     assert release, lacking
-    place = smp.place_of(release)
+    place = smp.debug_place() if kernel == smp.DEBUG else smp.place_of(release)
     report = build.build(find(RACY), [smp.target(place)], tmp_path / "built")
     module = examine(Path(report.data["modules"][build.SMP][name]), [RACY / f"{name}.c"])
     found = smp.check(place, module, tmp_path / "load", tries=TRIES)

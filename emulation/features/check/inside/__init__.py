@@ -33,12 +33,13 @@ class Stage(enum.StrEnum):
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks"""
     SMP = "smp"
-    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 1500 short
-    connections, over loopbacks that lose packets or have the qdisc. Meanwhile parameters and qdiscs change, connections
-    are listed, and the module is unloaded and loaded. Some of its accesses to memory wait, and name other CPUs'
-    accesses meanwhile. The kernel checks objects as they are allocated and freed (`slub_debug`). With `--smp debug` the
-    kernel is one with KCSAN, which watches the module's accesses, lockdep and PROVE_RCU. The stage is statistical:
-    which CPU comes first differs from try to try"""
+    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 600 short connections
+    over loopbacks that lose packets, and change their congestion control; or the loopbacks have the qdisc, one with a
+    backlog, and carry datagrams, too. Meanwhile parameters and qdiscs change, connections are listed, and the module is
+    unloaded and loaded. Each place in its code that accesses memory waits now and then, and names other CPUs' accesses
+    meanwhile. The kernel checks objects as they are allocated and freed (`slub_debug`). With `--smp debug` the kernel
+    is one with KCSAN, which watches the module's accesses, lockdep and PROVE_RCU. The stage is statistical: which CPU
+    comes first differs from try to try"""
     COMPARE = "compare"
     """in the ordinary kernel, beside `--against`, seed by seed: strings of 3 to 8 hops, 60 s each; about 4 hops for
     300 s; a string of 4 hops shared with the baseline (paper 003, section 4.4.3). A qdisc is put at both ends and at a

@@ -4,22 +4,29 @@
  *
  * The compiler (-fsanitize=thread) calls the functions below before each access of the module to memory. Some accesses
  * wait there for a moment, so that what takes some instructions takes long enough for another CPU to come in between.
+ * Each place in the code has its own turns, so rare code waits nearly each time: there are most races that tests miss.
  * While a plain access waits, its bytes are watched, as in KCSAN. An access of another CPU to them, one of both a write,
- * is a data race that has really happened.
+ * is a data race that has really happened. If its bytes are those of freed memory afterwards (slub_debug), somebody has
+ * freed what this CPU still uses; the kernel says who did.
  *
  * Marked accesses (READ_ONCE, WRITE_ONCE) wait, but are not reported. Two writes are a race; a read beside a write is
  * reported as a note, as many modules read their statistics so.
  */
 #include <linux/delay.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/poison.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
 #include <linux/spinlock.h>
 
 #define WATCHES 16
 #define MOST_REPORTS 64
-#define SKIPPED 64		/* accesses between two that wait: 1 to this many */
+#define PLACES_BITS 10
+#define PERIOD_NS 20000000	/* between two waits at one place: at most */
+#define RARE_NS 200000000	/* after this time a place waits even if its CPU has waited enough */
 #define WAIT_US 200		/* at most */
 #define SHARE 4			/* a CPU waits at most one in this many nanoseconds, or so */
 
@@ -32,12 +39,17 @@ struct watch {
 };
 
 struct turn {
-	int left;		/* accesses until the next one that waits */
 	u32 random;
 	u64 not_before;
 };
 
+struct place {
+	unsigned long pc;
+	u64 not_before;
+};
+
 static struct watch watches[WATCHES];
+static struct place places[1 << PLACES_BITS];
 static DEFINE_PER_CPU(struct turn, turns);
 static struct { unsigned long one, other; } reported[MOST_REPORTS];
 static unsigned int most_reports;
@@ -70,6 +82,29 @@ static void tell(unsigned long pc, bool write, unsigned long other, bool other_w
 		return;
 	pr_warn("dcflab: %s: %pS %s %lu bytes while %pS %s them\n", write && other_writes ? "race" : "note",
 		(void *)pc, write ? "writes" : "reads", size, (void *)other, other_writes ? "writes" : "reads");
+}
+
+/* A report that ends with a bar; in between, the kernel says who allocated and freed it. */
+static void tell_freed(unsigned long pc, bool write, unsigned long address, unsigned long size)
+{
+	if (!is_new(pc, 0))
+		return;
+	pr_warn("BUG: freed meanwhile: %pS %s %lu bytes\n", (void *)pc, write ? "writes" : "reads", size);
+	mem_dump_obj((void *)address);
+	pr_warn("==================================================================\n");
+}
+
+/* Return whether this is what slub_debug writes to freed memory; the last byte of an object is another one. */
+static bool is_freed(const u8 *bytes, unsigned long size)
+{
+	unsigned long at;
+
+	if (size < 4)
+		return false;
+	for (at = 0; at < size - 1; at++)
+		if (READ_ONCE(bytes[at]) != POISON_FREE)
+			return false;
+	return READ_ONCE(bytes[at]) == POISON_FREE || READ_ONCE(bytes[at]) == POISON_END;
 }
 
 static bool meets(const struct watch *watch, unsigned long address, unsigned long size, bool write)
@@ -108,8 +143,8 @@ static void watch_while_waiting(unsigned long address, unsigned long size, bool 
 				unsigned int wait_us)
 {
 	struct watch *watch = watches;
+	bool other_writes, freed_before = is_freed((u8 *)address, size);
 	unsigned long other;
-	bool other_writes;
 	int state;
 
 	while (watch < watches + WATCHES && atomic_cmpxchg(&watch->state, UNUSED, IN_USE) != UNUSED)
@@ -128,9 +163,27 @@ static void watch_while_waiting(unsigned long address, unsigned long size, bool 
 	other = watch->other;
 	other_writes = watch->other_writes;
 	atomic_set_release(&watch->state, UNUSED);
-	if (state == SET)
-		return;
-	tell(pc, write, other, other_writes, size);
+	if (state == MET)
+		tell(pc, write, other, other_writes, size);
+	else if (!freed_before && is_freed((u8 *)address, size))
+		tell_freed(pc, write, address, size);
+}
+
+/* Return whether it is this place's turn to wait. */
+static bool is_due(struct turn *turn, unsigned long pc)
+{
+	struct place *place = places + hash_long(pc, PLACES_BITS);
+	u64 now = local_clock();
+
+	if (place->pc != pc) {
+		place->pc = pc;
+		place->not_before = 0;
+	}
+	if (now < place->not_before || (now < turn->not_before && now < place->not_before + RARE_NS))
+		return false;
+	turn->random = 1664525 * turn->random + 1013904223 + (u32)now;
+	place->not_before = now + turn->random % PERIOD_NS;
+	return true;
 }
 
 static void access(unsigned long address, unsigned long size, bool write, bool marked, unsigned long pc)
@@ -142,10 +195,8 @@ static void access(unsigned long address, unsigned long size, bool write, bool m
 		return;
 	if (!marked)
 		meet(address, size, write, pc);
-	if (--turn->left > 0 || local_clock() < turn->not_before)
+	if (!is_due(turn, pc))
 		return;
-	turn->random = 1664525 * turn->random + 1013904223 + (u32)local_clock();
-	turn->left = 1 + (turn->random >> 16) % SKIPPED;
 	wait_us = 1 + (turn->random >> 8) % WAIT_US;
 	turn->not_before = local_clock() + SHARE * 1000ULL * wait_us;
 	if (marked)

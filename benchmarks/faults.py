@@ -2,8 +2,9 @@
 """Faults that `module check` finds: realistic ones, planted in copies of the kernel's own modules.
 
 Half of them are races, the others wrong numbers (`benchmarks.planted`). A module goes through load, workout and cycles
-in the debug kernel, with one seed, up to the first phase with a finding. `--smp` puts those that were not found, and
-need two CPUs, through the stage smp. `--unseen` plants others, for which no check was made (`benchmarks.unseen`).
+in the debug kernel, with one seed, up to the first phase with a finding. With `--smp` only the races are planted, and
+go through the stage smp alone, with `--tries` tries each; so do the modules without a fault. `--unseen` plants others,
+for which no check was made (`benchmarks.unseen`).
 """
 
 from __future__ import annotations
@@ -15,23 +16,26 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
-from benchmarks.planted import FAULTS, KNOWN, NUMBER, RACE, Fault, planted
+from benchmarks.planted import FAULTS, KNOWN, RACE, Fault, planted
 from benchmarks.unseen import FIRST, SECOND
 from emulation.features.check import Report, Stage, build, exercise, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
-from emulation.setup import Prepared, cache
+from emulation.setup import Prepared, PreparedStock, cache
 from emulation.setup.kernel import archive
 from emulation.setup.tools import end_with_us, fingerprint
 
 CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
 HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
 SETS = {"1": FIRST, "2": SECOND, "all": FIRST + SECOND}
+TRIES = 3
+TWIN, NOTHING = "nothing planted", "unchanged"
 
 
 def sources(wanted: Sequence[str]) -> Path:
@@ -73,43 +77,71 @@ def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_eno
     )
 
 
-def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path, on_many: str | None) -> dict[str, Any]:
+def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:
     """Return what was found first, and where."""
-    file = copied(fault.file, kernel, scratch / "sources")
-    file.write_text(planted(fault, file.read_text()))
-    found = subject.find(file)
+    found = written(fault, kernel, scratch)
     began = cpu_s()
-    known = KNOWN.get(file.stem, ())
+    known = KNOWN.get(found.modules[0], ())
     reports = exercised(found, debug, scratch, one_is_enough=not known)
     if reports[0].stage is Stage.BUILD:
         raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
-    if on_many and fault.on_many and not any(one.findings for one in reports):
-        reports = [many_cpus(found, scratch, on_many)]
+    return result(fault, reports, began)
+
+
+def try_on_many(fault: Fault, kernel: Path, place: PreparedStock, scratch: Path, tries: int) -> dict[str, Any]:
+    """Return what the stage smp found first, and in how many tries it found anything."""
+    found = written(fault, kernel, scratch)
+    began = cpu_s()
+    report = build.build(found, [smp.target(place)], scratch / "smp", style=False)
+    if not (built := report.data["modules"][build.SMP]):
+        raise Failure(f"{fault.name}: it does not compile")
+    module = subject.examine(Path(built[found.modules[0]]), found.files)
+    report = smp.check(place, module, scratch / "run", seed=SEED, tries=tries)
+    return {**result(fault, [report], began), "in": report.data["found"], "tries": tries, "notes": report.notes}
+
+
+def written(fault: Fault, kernel: Path, scratch: Path) -> subject.Subject:
+    """Write the source with the fault."""
+    file = copied(fault.file, kernel, scratch / "sources")
+    file.write_text(planted(fault, file.read_text()))
+    return subject.find(file)
+
+
+def result(fault: Fault, reports: Sequence[Report], began: float) -> dict[str, Any]:
+    known = KNOWN.get(Path(fault.file).stem, ())
     findings = [finding for one in reports for finding in one.findings]
     first = next((one for one in findings if not any(text in one.text for text in known)), None)
     said = {"found": str(first.name), "stage": str(first.stage), "text": first.text} if first else {"found": ""}
     return {"fault": fault.name, "kind": fault.kind, "file": fault.file, **said, "cpu_s": round(cpu_s() - began, 1)}
 
 
-def many_cpus(found: subject.Subject, scratch: Path, kernel: str) -> Report:
-    """Put a module through the stage smp. Raises Failure if that is not possible here."""
-    release, lacking = smp.release_for(build.stock_targets(), None)
-    if kernel == smp.STOCK and not release:
+def many_cpus(kernel: str) -> PreparedStock:
+    """Return the kernel of the stage smp. Raises Failure if there is none."""
+    if kernel == smp.DEBUG:
+        return smp.debug_place()
+    release, lacking = smp.release_for(build.stock_targets())
+    if not release:
         raise Failure(lacking)
-    place = smp.debug_place() if kernel == smp.DEBUG else smp.place_of(release)
-    report = build.build(found, [smp.target(place)], scratch / "smp", style=False)
-    module = subject.examine(Path(report.data["modules"][build.SMP][found.modules[0]]), found.files)
-    return smp.check(place, module, scratch / "smp-run", seed=SEED)
+    return smp.place_of(release)
+
+
+def races(faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """Return the races among faults, and for each of their modules one that plants nothing."""
+    found = [fault for fault in faults if fault.kind == RACE]
+    return (*found, *(Fault(NOTHING, TWIN, file, ()) for file in dict.fromkeys(race.file for race in found)))
 
 
 def show(results: Sequence[dict[str, Any]]) -> None:
-    count = sum(bool(one["found"]) for one in results)
+    faulty = [one for one in results if one["kind"] != TWIN]
+    count = sum(bool(one["found"]) for one in faulty)
     spent = sum(one["cpu_s"] for one in results) / 60
-    rows = table(f"{count} of {len(results)} faults found in {spent:.0f} min of CPU time", "fault", "found as", "stage")
+    title = f"{count} of {len(faulty)} faults found in {spent:.0f} min of CPU time"
+    rows = table(title, "fault", "found as", "stage", "tries with a finding")
     for one in results:
-        rows.add_row(f"{Path(one['file']).stem}: {one['fault']}", one["found"] or "-", one.get("stage", ""))
+        tries = f"{one['in']} of {one['tries']}" if "in" in one else ""
+        rows.add_row(f"{Path(one['file']).stem}: {one['fault']}", one["found"] or "-", one.get("stage", ""), tries)
     show_table(rows)
-    for kind in (RACE, NUMBER):
+    for kind in dict.fromkeys(one["kind"] for one in results):
         of = [one for one in results if one["kind"] == kind]
         print(f"{kind}: {sum(bool(one['found']) for one in of)} of {len(of)}")
 
@@ -119,13 +151,19 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults whose name or file contains this")
     parser.add_argument("--smp", choices=smp.KERNELS, nargs="?", const=smp.STOCK, metavar="KERNEL",
-                        help="use the stage smp, too, in the kernel stock or debug")  # fmt: skip
+                        help="only races, in the stage smp of the kernel stock or debug")  # fmt: skip
+    parser.add_argument("--tries", type=int, default=TRIES, metavar="N", help="tries of the stage smp")
     parser.add_argument("--unseen", choices=SETS, nargs="?", const="all", metavar="SET",
                         help="plant the faults for which no check was made: set 1, 2 or all")  # fmt: skip
     given = parser.parse_args()
-    faults = SETS[given.unseen] if given.unseen else FAULTS
+    faults: Sequence[Fault] = SETS[given.unseen] if given.unseen else FAULTS
+    faults = races(faults) if given.smp else faults
     kernel = sources(sorted({fault.file for fault in faults} | set(HEADERS)))
-    debug, results = exercise.debug_kernel(), []
+    if given.smp:
+        try_one = partial(try_on_many, kernel=kernel, place=many_cpus(given.smp), tries=given.tries)
+    else:
+        try_one = partial(try_out, kernel=kernel, debug=exercise.debug_kernel())
+    results = []
     with tempfile.TemporaryDirectory(prefix="dcflab-faults-") as folder:
         for number, fault in enumerate(faults):
             if given.only not in f"{fault.file}: {fault.name}":
@@ -133,9 +171,11 @@ def main() -> None:
             scratch = Path(folder) / str(number)
             scratch.mkdir()
             try:
-                results.append(try_out(fault, kernel, debug, scratch, given.smp))
+                results.append(try_one(fault, scratch=scratch))
             except LaneError as error:
-                results.append({"fault": fault.name, "kind": fault.kind, "file": fault.file, "found": f"{error}"})
+                said = "" if given.smp else f"{error}"  # of the emulator, or of a busy machine
+                results.append({"fault": fault.name, "kind": fault.kind, "file": fault.file, "found": said,
+                                "text": f"{error}", "cpu_s": 0.0})  # fmt: skip
             print(results[-1], file=sys.stderr, flush=True)
     if given.json:
         print(json.dumps(results, indent=1))

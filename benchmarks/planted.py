@@ -16,14 +16,12 @@ RACE, NUMBER = "race", "wrong number"
 
 @dataclass(frozen=True)
 class Fault:
-    """A planted fault: a name, its kind, the file, and pairs of text: what is there once, and what takes its place.
-    `on_many` is a fault that needs two CPUs."""
+    """A planted fault: a name, its kind, the file, and pairs of text: what is there once, and what takes its place."""
 
     name: str
     kind: str
     file: str
     edits: tuple[tuple[str, str], ...]
-    on_many: bool = False
 
 
 VENO, WESTWOOD = (f"net/ipv4/tcp_{name}.c" for name in ("veno", "westwood"))
@@ -65,7 +63,7 @@ FAULTS = (
     )),
     Fault("a qdisc's timer may still run when it is freed", RACE, PIE, (
         ("del_timer_sync(&q->adapt_timer)", "del_timer(&q->adapt_timer)"),
-    ), on_many=True),
+    )),
     Fault("a module's timer is not cancelled at unload", RACE, WESTWOOD, (
         ("static int __init tcp_westwood_register(", "static struct timer_list aging;\n\n"
          "static void age(struct timer_list *timer)\n{\n\tmod_timer(timer, jiffies + HZ / 20);\n}\n\n"

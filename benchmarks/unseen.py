@@ -104,7 +104,7 @@ SECOND = (
          "\tschedule_delayed_work(&aging, HZ / 10);\n"),
         ("\ttcp_unregister_congestion_control(&tcpnv);\n",
          "\tcancel_delayed_work(&aging);\n\ttcp_unregister_congestion_control(&tcpnv);\n"),
-    ), on_many=True),
+    )),
     Fault("a reference to a socket is not given back", RACE, LP, (
         ("static void tcp_lp_init(", "static DEFINE_SPINLOCK(watched_lock);\nstatic struct sock *watched;\n\n"
          "static void tcp_lp_release(struct sock *sk)\n{\n\tspin_lock_bh(&watched_lock);\n\tif (watched == sk)\n"

@@ -149,6 +149,18 @@ def test_faults_are_edits_of_a_kernels_source() -> None:
 
 
 @needs("check")
+def test_races_go_through_the_stage_smp_with_their_modules_without_a_fault() -> None:
+    from benchmarks.faults import TWIN, races
+    from benchmarks.planted import FAULTS, NUMBER, RACE
+
+    chosen = races(FAULTS)
+    assert [fault.kind for fault in chosen].count(RACE) == 10
+    assert not [fault for fault in chosen if fault.kind == NUMBER]
+    twins = [fault.file for fault in chosen if fault.kind == TWIN]
+    assert sorted(twins) == sorted({fault.file for fault in FAULTS if fault.kind == RACE})
+
+
+@needs("check")
 def test_what_is_found_in_the_kernels_modules_is_said_with_what_is_true_of_it() -> None:
     from benchmarks.intree import lines_run, verdict
 

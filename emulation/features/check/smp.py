@@ -31,8 +31,8 @@ from emulation.lanes import Clock, LaneError, Listener, Reason
 from emulation.lanes.vm import Vm
 from emulation.setup import Group, PreparedStock, modules, packages, smp, stock
 
-CPUS, CONNECTIONS, LARGEST = 4, 600, 64 << 10  # bytes of one write
-SLOWER = 4  # connections are fewer by this factor in the debug kernel, where a packet takes longer
+CPUS, CONNECTIONS, LARGEST = 4, 450, 64 << 10  # bytes of one write
+SLOWER = 3  # connections are fewer by this factor in the debug kernel, where a packet takes longer
 SHORT = 4 << 10  # bytes of one write there
 WALL_LIMIT_S, QUIET_S = 900.0, 300.0  # the kernel finds most hangs; how long the log of another one is quiet
 PROGRAM = Path(inner.__file__).parent / "smp.py"

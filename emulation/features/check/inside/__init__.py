@@ -33,7 +33,7 @@ class Stage(enum.StrEnum):
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks"""
     SMP = "smp"
-    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 600 short connections
+    """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 450 short connections
     over loopbacks that lose packets, and change their congestion control; or the loopbacks have the qdisc, one with a
     backlog, and carry datagrams, too. Meanwhile parameters and qdiscs change, connections are listed, and the module is
     unloaded and loaded. Each place in its code that accesses memory waits now and then, and names other CPUs' accesses

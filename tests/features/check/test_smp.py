@@ -187,6 +187,14 @@ def test_a_load_that_a_busy_machine_does_not_finish_is_not_a_finding(tmp_path):
         seen(tmp_path, late, LaneError(Reason.WALL_LIMIT))
 
 
+def test_the_kernel_finds_a_hang_before_the_load_does_and_says_where():
+    """It looks for hung tasks once in each limit, and for a soft lockup after two."""
+    (stall,) = (int(word.partition("stall_timeout=")[2]) for word in smp.KERNEL_ARGUMENTS if "stall_timeout=" in word)
+    lockup, hung = (int(inside.SETTINGS[name]) for name in ("watchdog_thresh", "hung_task_timeout_secs"))
+    assert max(stall, 2 * lockup, 2 * hung) < inside.STUCK_MS / 1000 <= smp.QUIET_S
+    assert min(stall, 2 * lockup, hung) >= 120  # seconds that another program may have had the CPUs
+
+
 def test_a_finding_says_in_how_many_tries_it_came() -> None:
     one, other = Finding(Stage.SMP, Name.OOPS, "a", where="f [m]"), Finding(Stage.SMP, Name.HANG, "b")
     clean, twice = smp.Try(()), smp.Try((one,))

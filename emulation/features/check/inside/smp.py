@@ -49,13 +49,13 @@ BETWEEN, REPORT_EVERY = 12, 25  # connections between two actions, and between t
 UNLOADS, PATIENCE = 100, 800  # attempts to unload at each connection; connections until the module is left loaded
 AT_ONCE = 0.5  # how often all begin to use it only once it is loaded, and then together
 SETTLE_S = 0.5  # for timers and work that a module has left behind
-STUCK_MS, UNLOAD_S = 120_000, 60.0  # without a connection: all hang; for references to be returned
+STUCK_MS, UNLOAD_S = 300_000, 120.0  # without a connection: all hang; for references to be returned
 USING, OVER = 0, 1  # bytes of the signs that all processes see
 OF_DISTRIBUTION = ("sch_netem", "sch_tbf", "inet_diag", "tcp_diag")
 # A CPU or a task that hangs ends the kernel, which then says where.
 SETTINGS = {
-    "watchdog_thresh": "20", "soft_watchdog": "1", "softlockup_panic": "1", "panic_on_rcu_stall": "1",
-    "hung_task_timeout_secs": "60", "hung_task_panic": "1",
+    "watchdog_thresh": "60", "soft_watchdog": "1", "softlockup_panic": "1", "panic_on_rcu_stall": "1",
+    "hung_task_timeout_secs": "120", "hung_task_panic": "1",
 }  # fmt: skip
 TAINTED, DAMAGED = "/proc/sys/kernel/tainted", 1 << 5  # what slub_debug sets (TAINT_BAD_PAGE)
 HELPER = "/proc/sys/kernel/modprobe"  # would load the distribution's module of the same name while this one is away

@@ -29,6 +29,7 @@
 #define RARE_NS 200000000	/* after this time a place waits even if its CPU has waited enough */
 #define WAIT_US 200		/* at most */
 #define SHARE 4			/* a CPU waits at most one in this many nanoseconds, or so */
+#define BETWEEN 8		/* accesses of a CPU without a wait after each: a busy host gives it few in that time */
 
 enum { UNUSED, IN_USE, SET, MET };
 
@@ -40,6 +41,7 @@ struct watch {
 
 struct turn {
 	u32 random;
+	u32 passed;
 	u64 not_before;
 };
 
@@ -173,8 +175,11 @@ static void watch_while_waiting(unsigned long address, unsigned long size, bool 
 static bool is_due(struct turn *turn, unsigned long pc)
 {
 	struct place *place = places + hash_long(pc, PLACES_BITS);
-	u64 now = local_clock();
+	u64 now;
 
+	if (++turn->passed <= BETWEEN)
+		return false;
+	now = local_clock();
 	if (place->pc != pc) {
 		place->pc = pc;
 		place->not_before = 0;
@@ -182,6 +187,7 @@ static bool is_due(struct turn *turn, unsigned long pc)
 	if (now < place->not_before || (now < turn->not_before && now < place->not_before + RARE_NS))
 		return false;
 	turn->random = 1664525 * turn->random + 1013904223 + (u32)now;
+	turn->passed = 0;
 	place->not_before = now + turn->random % PERIOD_NS;
 	return true;
 }

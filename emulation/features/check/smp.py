@@ -37,7 +37,7 @@ SHORT = 4 << 10  # bytes of one write there
 WALL_LIMIT_S, QUIET_S = 900.0, 300.0  # the kernel finds most hangs; how long the log of another one is quiet
 PROGRAM = Path(inner.__file__).parent / "smp.py"
 STAGGER = Path(__file__).parent / "stagger"
-PROGRESS = "connections "
+PROGRESS, WORKOUT = "connections ", "workout.json"
 # It may switch tasks anywhere in the kernel. Another program may have this machine's CPUs for long, so limits are long.
 KERNEL_ARGUMENTS = (
     *("loglevel=7", "printk.devkmsg=on", "no_hash_pointers", "oops=panic", "preempt=full"),
@@ -50,6 +50,7 @@ OBJECTS, OWN_CACHE = "slub_debug=FZPU,kmalloc-*,skbuff_*", (b"kmem_cache_create"
 # many. A qdisc accesses more, and waits with its lock held.
 WATCHING, SKIPPED, SKIPPED_OF_QDISC = ("kcsan.udelay_task=1500", "kcsan.udelay_interrupt=1000"), 8, 64
 BOOTS = 4  # attempts of one try, if the emulator fails
+FAST = 2.0  # a clock that is wrong by this factor
 # QEMU's CPUs may run code that another one has just replaced: a breakpoint that the kernel no longer knows.
 STALE = re.compile(r"Oops: int3: ")
 REPORT_S = 3.0  # in which a CPU writes a report
@@ -154,7 +155,8 @@ def attempt(
             progress(began)
 
     for _ in range(BOOTS):
-        error = None
+        error, at = None, time.monotonic()
+        (folder / WORKOUT).unlink(missing_ok=True)
         try:
             lane.run(
                 kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
@@ -163,8 +165,12 @@ def attempt(
             )  # fmt: skip
         except LaneError as caught:
             error = caught
-        if not emulator_failed(console_of(folder), error):
+        console = console_of(folder)
+        fast = runs_fast(console, time.monotonic() - at)
+        if not fast and not emulator_failed(console, error):
             break
+    if fast:
+        raise LaneError(Reason.LATE, f"the kernel's clock was wrong at {BOOTS} boots; is this machine busy?")
     return read(folder, module, built_against(place), began, error)
 
 
@@ -179,6 +185,12 @@ def watching(place: PreparedStock, module: Module) -> tuple[str, ...]:
     return (*WATCHING, f"kcsan.skip_watch={SKIPPED_OF_QDISC if module.qdisc else SKIPPED}") if debugs(place) else ()
 
 
+def runs_fast(console: Sequence[str], wall_s: float) -> bool:
+    """Return whether the kernel's clock ran far ahead. On a busy machine it may take the processor's counter for 50
+    times slower than it is. Then timers are wrong, and a second is a hang."""
+    return ends_s(console) > FAST * wall_s
+
+
 def checks_for(module: Module) -> str:
     """Return the kernel's argument that switches its checks of objects on."""
     call, of_all = OWN_CACHE
@@ -188,7 +200,7 @@ def checks_for(module: Module) -> str:
 def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error: LaneError | None = None) -> Try:
     """Read what the load and the kernel left. Raises the error if the module cannot have caused it."""
     races, console = kcsan.take(calm(console_of(folder)), module.name)
-    path = folder / "workout.json"
+    path = folder / WORKOUT
     seen: Mapping[str, Any] = files.read_json(path) if path.exists() else {}
     lines = Lines(module.name, module.path, kernel)
     found = list(once(race.finding(lines) for race in races if race.lost(lines)))
@@ -215,7 +227,12 @@ def read(folder: Path, module: Module, kernel: Path, connections: int = 0, error
 
 def is_quiet(console: Sequence[str]) -> bool:
     """Return whether the log ends long before the time limit. On a busy machine a load goes on until then."""
-    return max((line.time_s or 0.0 for line in map(splats.split, console)), default=0.0) < WALL_LIMIT_S - QUIET_S
+    return ends_s(console) < WALL_LIMIT_S - QUIET_S
+
+
+def ends_s(console: Sequence[str]) -> float:
+    """Return when the last line was written, by the kernel's clock."""
+    return max((line.time_s or 0.0 for line in map(splats.split, console)), default=0.0)
 
 
 def once(races: Iterable[Finding]) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from emulation.features.check.inside import smp as inside
 from emulation.features.check.report import Check, Done, without_report_lines
 from emulation.features.check.subject import Kind, Module, examine, find
 from emulation.lanes import LaneError, Reason
-from emulation.setup import packages, stock
+from emulation.setup import PreparedStock, packages, stock
 
 RACY = Path(__file__).parent / "racy"
 TRIES = int(os.environ.get("DCFLAB_SMP", "0"))
@@ -172,6 +172,30 @@ def test_what_comes_before_the_module_is_not_its_fault(tmp_path):
     assert seen(tmp_path, boot + quiet, crashed).findings[0].name is Name.OOPS  # it has not come to its end
     (tmp_path / "workout.json").write_text('{"findings": [], "connections": 4010}')
     assert seen(tmp_path, boot + quiet, crashed) == smp.Try((), 4010, 1)
+
+
+@pytest.mark.parametrize(("least", "boots"), [(0.0, smp.BOOTS), (1e9, 1)])
+def test_a_kernel_whose_clock_runs_fast_is_booted_again(tmp_path, monkeypatch, least, boots):
+    """To it, a second of this machine may be a hang."""
+    assert [smp.runs_fast(LOG.splitlines(), wall_s) for wall_s in (1.0, 10.0)] == [True, False]
+    booted = []
+
+    class Lane:
+        def run(self, *args, **settings):
+            booted.append(settings)
+            (tmp_path / "console.log").write_text(LOG)
+
+    monkeypatch.setattr(smp, "FAST", least)
+    monkeypatch.setattr(smp.lanes, "ready", lambda lane, kernel: (Lane(), ""))
+    monkeypatch.setattr(smp, "built_against", lambda place: tmp_path)
+    place = PreparedStock(stock.Stock("6.12.1", tmp_path), {})
+    try:
+        found = smp.attempt(place, module(tmp_path), tmp_path, (), 1, 1, print)
+    except LaneError as error:
+        assert error.reason is Reason.LATE
+    else:
+        assert boots == 1 and found.findings
+    assert len(booted) == boots
 
 
 def test_no_end_is_a_hang(tmp_path):

@@ -27,6 +27,7 @@ from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.parameters import described
 from emulation.features.check.inside.queues import Queues
 from emulation.features.check.inside.reach import describe
+from emulation.features.check.inside.setups import WORD
 from emulation.features.check.inside.tested_module import Module, read, write
 from emulation.lane import netem
 from emulation.lane.machine import load as load_of_distribution
@@ -205,14 +206,14 @@ class Load:
         """Put it behind a bucket that gives it a backlog, with each option of 0 that may be 1."""
         options = self.words
         for at in self.places_of_words():
-            if not any(options[at : at + queues.WORD.size]):
+            if not any(options[at : at + WORD.size]):
                 wanted = with_word(options, at, self.random)
                 if self.put_behind_bucket(node, kind, SLOW, wanted):
                     options = wanted
         self.put_behind_bucket(node, kind, SLOW, options)
 
     def places_of_words(self) -> range:
-        return range(0, len(self.words) - queues.WORD.size + 1, queues.WORD.size)
+        return range(0, len(self.words) - WORD.size + 1, WORD.size)
 
     def put_behind_bucket(self, node: Node, kind: str, rate: int, options: bytes = b"") -> bool:
         what = f"qdisc {kind} at {node.name} behind a token bucket {options.hex()}"
@@ -333,8 +334,8 @@ class Load:
 
 def with_word(options: bytes, at: int, random: Random) -> bytes:
     """Return a structure with a small number as one of its words: 1 instead of 0, as it may be a period in seconds."""
-    small = random.choice(queues.SMALL_LIMITS) if any(options[at : at + queues.WORD.size]) else 1
-    return options[:at] + queues.WORD.pack(small) + options[at + queues.WORD.size :]
+    small = random.choice(queues.SMALL_LIMITS) if any(options[at : at + WORD.size]) else 1
+    return options[:at] + WORD.pack(small) + options[at + WORD.size :]
 
 
 def check(job: Job) -> None:

@@ -82,10 +82,10 @@ WHERE = "--lane", "--kernel"
 NEEDED = {
     Stage.BUILD: ("--module", "--kernel-source", "--strict", "--kernels"),
     Stage.LOAD: ("--module", "--kernel-source"),
-    Stage.WORKOUT: ("--module", "--kernel-source", "--rounds", "--corpus"),
-    Stage.CYCLES: ("--module", "--kernel-source", "--rounds", "--corpus", "--cycles"),
-    Stage.SMP: ("--module", "--kernels", "--smp", "--smp-tries"),
-    Stage.COMPARE: ("--module", "--kernel-source", "--hops", "--against"),
+    Stage.WORKOUT: ("--module", "--kernel-source", "--options", "--rounds", "--corpus"),
+    Stage.CYCLES: ("--module", "--kernel-source", "--options", "--rounds", "--corpus", "--cycles"),
+    Stage.SMP: ("--module", "--kernels", "--options", "--smp", "--smp-tries"),
+    Stage.COMPARE: ("--module", "--kernel-source", "--options", "--hops", "--against"),
 }
 
 

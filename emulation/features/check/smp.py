@@ -141,8 +141,8 @@ def attempt(
     progress: Callable[[int], None],
 ) -> Try:  # fmt: skip
     """Put a module under load once. `folder` gets job.json, subject.ko, console.log and workout.json."""
-    job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "connections": connections, "largest": SHORT if debugs(place) else LARGEST}  # fmt: skip
+    job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "options": module.options,
+           "seed": seed, "connections": connections, "largest": SHORT if debugs(place) else LARGEST}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
     kernel = place.kernel.linux
     lane: Any = lanes.ready(Vm(stock=place.kernel.release, clock=Clock.REAL, cpus=CPUS), kernel)[0]

@@ -31,6 +31,7 @@ GIVEN = {
     "--hops": ["3,4"],
     "--cycles": ["50"],
     "--kernels": ["6.1"],
+    "--options": ["hex:00"],
     "--seeds": ["1..3"],
     "--only": ["build"],
 }
@@ -95,11 +96,11 @@ def test_each_finding_has_the_command_that_shows_it_again() -> None:
     assert again(check(UNUSED, EARLY, FREED, STUCK)) == [
         "check 'my modules/mine' --only build --strict --kernels 6.1",
         "check 'my modules/mine' --only load --seeds 1",
-        "check 'my modules/mine' --only workout --seeds 2",
-        "check 'my modules/mine' --only cycles --cycles 50 --seeds 1",
+        "check 'my modules/mine' --only workout --options hex:00 --seeds 2",
+        "check 'my modules/mine' --only cycles --cycles 50 --options hex:00 --seeds 1",
     ]
     assert again(check(FREED, modules=("tcp_mine", "sch_mine"))) == [
-        "check 'my modules/mine' --only workout --seeds 2 --module tcp_mine"
+        "check 'my modules/mine' --only workout --options hex:00 --seeds 2 --module tcp_mine"
     ]
 
 

@@ -7,8 +7,10 @@ each kernel.
 
 from __future__ import annotations
 
+import json
 import os
 import struct
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -190,12 +192,13 @@ def test_a_kernel_whose_clock_runs_fast_is_booted_again(tmp_path, monkeypatch, l
     monkeypatch.setattr(smp, "built_against", lambda place: tmp_path)
     place = PreparedStock(stock.Stock("6.12.1", tmp_path), {})
     try:
-        found = smp.attempt(place, module(tmp_path), tmp_path, (), 1, 1, print)
+        found = smp.attempt(place, replace(module(tmp_path), options="00ff"), tmp_path, (), 1, 1, print)
     except LaneError as error:
         assert error.reason is Reason.LATE
     else:
         assert boots == 1 and found.findings
     assert len(booted) == boots
+    assert json.loads((tmp_path / "job.json").read_text())["options"] == "00ff"
 
 
 def test_no_end_is_a_hang(tmp_path):

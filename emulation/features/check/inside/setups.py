@@ -91,8 +91,8 @@ def of(kind: str) -> Setup:
 
 
 def find(node: Any, kind: str, given: bytes = b"") -> Setup:
-    """Find out what a qdisc needs, and remember it. `given` are the user's options. Raises NetlinkError, the kernel's
-    about no options, if nothing is accepted."""
+    """Find out what a qdisc needs, and remember it. `given` are the user's options. Raises NetlinkError, the first of
+    all, if nothing is accepted."""
     refused = None
     for setup in candidates(kind, given):
         try:

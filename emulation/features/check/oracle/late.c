@@ -42,6 +42,16 @@ static void note(const void *what, unsigned long by, bool work, bool waits)
 	raw_local_irq_restore(flags);
 }
 
+/* What was stopped there has gone with its memory, which is freed now, or another's. */
+void late_forget(unsigned long start, unsigned long size)
+{
+	int i;
+
+	for (i = 0; i < MOST_STOPPED; i++)
+		if (stopped[i].what && ~stopped[i].what - start < size)
+			stopped[i].what = 0;
+}
+
 /* All work of a queue was waited for; of which one is not known. */
 static void forget_work(void)
 {

@@ -39,6 +39,7 @@ bool oracle_is_alone(const void *function);
 /* Report timers and work that were stopped without waiting for them, in memory that goes now. */
 void late_in_memory(unsigned long start, unsigned long size);
 void late_in_module(const struct module *module);
+void late_forget(unsigned long start, unsigned long size);
 
 void race_own_qdisc(struct Qdisc *sch, size_t size);
 

@@ -126,6 +126,7 @@ static void forget(unsigned long start)
 		found = *at;
 		if (found->start != start)
 			continue;
+		late_forget(found->start, found->size);
 		*at = found->next;
 		found->next = free_objects;
 		free_objects = found;
@@ -144,6 +145,7 @@ static void own(unsigned long start, unsigned long size, unsigned long caller)
 		return;
 	forget(start);
 	raw_local_irq_save(flags);
+	late_forget(start, size);
 	call = call_now();
 	object = free_objects;
 	if (object) {

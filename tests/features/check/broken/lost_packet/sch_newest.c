@@ -2,15 +2,19 @@
 /*
  * Broken: a wrong qlen. A queue that drops its oldest packet if it is full. Its options are a structure; a smaller limit
  * drops packets of which the parent hears nothing. A timer counts seconds without a lock, and is not waited for.
+ * Not wrong is that much other work is stopped without waiting, as it was never queued.
  */
 #include <linux/module.h>
 #include <linux/skbuff.h>
+#include <linux/slab.h>
 #include <linux/timer.h>
+#include <linux/workqueue.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
 #define LIMIT 50
+#define MANY 100
 
 struct newest_options {
 	u32 limit, seconds;
@@ -101,8 +105,23 @@ static struct Qdisc_ops newest_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
+static void newest_nothing(struct work_struct *work)
+{
+}
+
 static int __init newest_load(void)
 {
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		struct work_struct *work = kmalloc(sizeof(*work), GFP_KERNEL);
+
+		if (!work)
+			return -ENOMEM;
+		INIT_WORK(work, newest_nothing);
+		cancel_work(work);
+		kfree(work);
+	}
 	return register_qdisc(&newest_ops);
 }
 

@@ -4,9 +4,9 @@
 In User-Mode Linux a system call costs more than all other work for a datagram. After that, Python's work counts: so
 each datagram begins with its number, and no loop of Python goes through them.
 
-Two things save more. The kernel takes many datagrams as one and cuts them apart below IP (UDP_SEGMENT); those that
-arrive together, it may pass as one (UDP_GRO). And a `LateReader` reads after about READ_MOST datagrams, not at each
-arrival; the kernel notes when each of them arrives.
+Two things save more. A `LateReader` reads after about READ_MOST datagrams, not at each arrival; the kernel notes when
+each of them arrives. And the kernel takes many datagrams as one and cuts them apart below IP (UDP_SEGMENT); those that
+arrive together, it may pass as one (UDP_GRO).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ PART = struct.Struct("=QQ")
 BYTES = struct.Struct("=Q")  # the second half of a PART
 UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 ADDRESS = struct.Struct("=H2s4s8x")
-CONTROL, CONTROL_AT = 24, 16  # bytes of one message with an int, and where that is
-STAMP, STAMP_AT = 32, 16  # the same of a struct timespec, which comes first
+STAMP, STAMP_AT = 32, 16  # bytes of one message with a struct timespec, which comes first, and where that is
+CONTROL, CONTROL_AT = 24, 16  # the same of an int
 # After it comes the length of each of many datagrams, if there are many, and then the int.
 CONTROLS, LEVEL_AT, INT_AT = STAMP + 2 * CONTROL, STAMP + 8, STAMP + CONTROL_AT
 SO_TIMESTAMPNS, SO_RCVBUFFORCE, SO_ATTACH_FILTER = 35, 33, 26  # <asm-generic/socket.h>
@@ -64,21 +64,18 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 class _Calls:
     """The arguments of calls for `count` datagrams, in memory that stays where it is. Each datagram has a place for its
-    number and one for `control` bytes of control data; all share the `rest`."""
+    number; all share the `rest`."""
 
-    def __init__(self, count: int, rest: int = 0, name: bytes = b"", control: int = 0) -> None:
+    def __init__(self, count: int, rest: int, name: bytes) -> None:
         self.numbers, self.rest, self.name = bytearray(count * NUMBER), bytearray(rest), bytearray(name)
-        self.control = bytearray(count * control)
-        numbers, shared, to, data = map(_at, (self.numbers, self.rest, self.name, self.control))
+        numbers, shared, to = map(_at, (self.numbers, self.rest, self.name))
         self.parts = bytearray(
             b"".join(PART.pack(numbers + i * NUMBER, NUMBER) + PART.pack(shared, rest) for i in range(count))
         )
-        parts = _at(self.parts)
-        self.fresh = b"".join(
-            HEAD.pack(to, len(name), parts + i * 2 * PART.size, 2 if rest else 1, data + i * control, control, 0, 0)
-            for i in range(count)
+        parts, each = _at(self.parts), 2 if rest else 1
+        self.heads = bytearray(
+            b"".join(HEAD.pack(to, len(name), parts + i * 2 * PART.size, each, 0, 0, 0, 0) for i in range(count))
         )
-        self.heads = bytearray(self.fresh)
         self.at = ctypes.c_void_p(_at(self.heads))
 
     def number(self, first: int, count: int) -> int:
@@ -162,27 +159,6 @@ class Sender:
         return self.send(of, first, count)
 
 
-class Receiver:
-    """Receives up to MOST datagrams at a time: the number, an int of control data, and the time of each, which is that
-    of the call."""
-
-    def __init__(self) -> None:
-        self.calls = _Calls(MOST, control=CONTROL)
-        self.numbers = memoryview(self.calls.numbers).cast("Q")
-        self.lengths = memoryview(self.calls.heads).cast("I")[LENGTH_AT // 4 :: HEAD.size // 4]
-        self.data = memoryview(self.calls.control).cast("i")[CONTROL_AT // 4 :: CONTROL // 4]
-
-    def receive(self, of: socket.socket) -> Arrivals:
-        """Return the numbers of those that are there, NO_NUMBER of one without, the ints, and the times in ns of
-        CLOCK_MONOTONIC. Raises OSError."""
-        self.calls.heads[:] = self.calls.fresh
-        count = _received(of, self.calls.at, MOST)
-        numbers, lengths = self.numbers[:count].tolist(), self.lengths[:count].tolist()
-        if lengths.count(NUMBER) < count:
-            numbers = [n if length == NUMBER else NO_NUMBER for n, length in zip(numbers, lengths, strict=True)]
-        return numbers, self.data[:count].tolist(), [time.monotonic_ns()] * count
-
-
 class _Messages:
     """The arguments of a call for MESSAGES messages, each with one datagram of any size, or many of `size` bytes."""
 
@@ -208,7 +184,8 @@ class _Messages:
         self.stamps = [longs[(STAMP_AT + 8 * n) // 8 :: CONTROLS // 8] for n in range(2)]
 
     def receive(self, of: socket.socket) -> tuple[Arrivals, bool]:
-        """Receive as `Receiver` does, with the times at which they arrived; also return whether there may be more."""
+        """Return the numbers of those that are there, NO_NUMBER of one without, the ints, and the times in ns of
+        CLOCK_MONOTONIC at which they arrived; also return whether there may be more. Raises OSError."""
         self.heads[:] = self.fresh
         count = _received(of, self.at, MESSAGES)
         levels, first, second = (each[:count].tolist() for each in self.ints)
@@ -253,7 +230,8 @@ class LateReader:
 
     def __init__(self, loop: Loop, of: socket.socket, size: int, arrive: Callable[[Arrivals], None]) -> None:
         self.loop, self.of, self.arrive = loop, of, arrive
-        self.messages, self.interval_ns = _messages(size), SOONEST_NS
+        self.messages, self.interval_ns, self.ready = _messages(size), SOONEST_NS, select.poll()
+        self.ready.register(of, select.POLLIN)
         of.setsockopt(SOL_UDP, UDP_GRO, 1)
         of.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         of.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, READ_BUFFER)
@@ -283,8 +261,9 @@ class LateReader:
         self.loop.at(time.monotonic_ns() + self.interval_ns, self.again)
 
     def read(self) -> int:
-        """Read all that is there now; return how many datagrams that were."""
-        count, more = 0, True
+        """Read all that is there now; return how many datagrams that were. A system call that fails takes 1 us of
+        virtual time, so none reads where nothing is."""
+        count, more = 0, bool(self.ready.poll(0))
         while more:
             found, more = self.messages.receive(self.of)
             count += len(found[0])

@@ -372,6 +372,9 @@ def _know(what: str, found: Any, version: int) -> None:
         )
 
 
+NO_AIR: Mapping[str, Any] = {"stations": [], "lost_records": 0, "refused_frames": 0, "late_ns_max": 0, "counted": False}
+
+
 def from_lane(
     plan: Mapping[str, Any], lane: Mapping[str, Any], *, same_slot: int | None = None,
     tcp: Mapping[str, TcpSummary] | None = None, route: Mapping[str, RouteSummary] | None = None, **more: Any,
@@ -384,9 +387,9 @@ def from_lane(
     """
     _know("plan.json", plan, PLAN_VERSION)
     _know("lane.json", lane, LANE_VERSION)
-    if not lane["ok"] or lane.get("air") is None:
-        raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
-    air_s = float(lane["air_s"])
+    if not lane["ok"]:
+        raise ValueError(f"the run failed in its lane: {lane.get('error')}")
+    air_s, air = float(lane["air_s"]), lane["air"] or NO_AIR
     of_plan = {application["name"]: application for application in plan["applications"]}
     reports = [report for report in lane["applications"] if "delivered_bytes" in report]
     delivered = sum(report["delivered_bytes"] for report in reports)
@@ -396,7 +399,7 @@ def from_lane(
         )
         for report in reports
     ]
-    stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
+    stations = [StationResult.model_validate(station) for station in air["stations"]]
     counters = [station.counters for station in stations]
     return Run(
         **{"in_flight": None, "trace": None, "trace_sha256": None, **more},
@@ -411,8 +414,8 @@ def from_lane(
         applications=[report for report in lane["applications"] if set(report) - OF_FLOWS],
         settings=[Setting.model_validate(setting) for setting in lane["settings"]],
         stations=stations,
-        lost_records=lane["air"]["lost_records"],
-        refused_frames=lane["air"]["refused_frames"],
-        late_ns_max=lane["air"]["late_ns_max"],
-        counted=lane["air"].get("counted", True),
+        lost_records=air["lost_records"],
+        refused_frames=air["refused_frames"],
+        late_ns_max=air["late_ns_max"],
+        counted=air.get("counted", True),
     )

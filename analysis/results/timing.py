@@ -47,9 +47,9 @@ class Timing(Model):
 
 def timing(lane: Mapping[str, Any], real: bool, waited_s: float = 0.0) -> Timing | None:
     """Judge a run by its lane.json and by how long (s) the lane's process waited for a CPU. Return None if its medium
-    reports no times."""
+    reports no times, or if it has none."""
     air = lane["air"]
-    if "late_ns" not in air:
+    if not air or "late_ns" not in air:
         return None
     late, lag = Delays.model_validate(air["late_ns"]), Delays.model_validate(air["lag_ns"])
     stolen_s = lane.get("steal_s", 0.0) + waited_s

@@ -171,8 +171,10 @@ def test_a_failed_lane_is_no_result() -> None:
     failed = {"version": 3, "ok": False, "error": "sta1: no such device"}
     with pytest.raises(ValueError, match="sta1: no such device"):
         from_lane(plan(), failed, wall_s=1)
-    with pytest.raises(ValueError, match="no air"):
-        from_lane(plan(), lane(1) | {"air": None}, wall_s=1)
+
+
+def test_a_network_of_wires_has_no_stations() -> None:
+    assert from_lane(plan(), lane(1) | {"air": None}, wall_s=1).stations == []
 
 
 def test_without_a_trace() -> None:

@@ -44,3 +44,4 @@ def test_virtual_time_is_always_kept() -> None:
 
 def test_a_medium_that_reports_no_times_has_no_timing() -> None:
     assert timing({"air_s": 1.0, "air": {"counted": False}}, real=True) is None
+    assert timing({"air_s": 1.0, "air": None}, real=True) is None  # only wires

@@ -165,8 +165,24 @@ STEADY = (
 )
 
 
-def test_a_late_reader_reports_what_a_prompt_one_does(bench):
-    """Over two hops, with losses. Its own timers move those of others by less than a microsecond, now and then."""
+DELAYED = """
+import json
+from emulation.net import Net
+with Net(trace=False) as net:
+    net.addLink(net.addHost("h1"), net.addHost("h2"), cls="wired", delay="7ms")
+    net.addFlow("h1", "h2", kind="udp", arrivals="poisson")
+    net.start()
+    print(json.dumps(net.run(2.0)["applications"][0]["datagrams"]["delay_ms"]))
+"""
+
+
+def test_a_datagram_that_is_read_late_has_its_own_delay(bench):
+    (line,) = bench.script(DELAYED)
+    assert {name: round(ms, 2) for name, ms in json.loads(line).items()} == dict.fromkeys(json.loads(line), 7)
+
+
+def test_batches_do_not_change_what_a_slow_flow_reports(bench):
+    """Over two hops, with losses. Timers of one move those of others by less than a microsecond, now and then."""
     seen = []
     for batches in ("off", "on"):
         written(bench, bench.plan(
@@ -178,8 +194,8 @@ def test_a_late_reader_reports_what_a_prompt_one_does(bench):
         seen.append([
             *({**of, **of["delay_ms"], "delay_ms": 0} for of in told), *(dict(each) for each in series)
         ])  # fmt: skip
-    for prompt, late in zip(*seen, strict=True):
-        assert {name: pytest.approx(value, abs=0.001, nan_ok=True) for name, value in prompt.items()} == late
+    for single, together in zip(*seen, strict=True):
+        assert {name: pytest.approx(value, abs=0.001, nan_ok=True) for name, value in single.items()} == together
     assert [of["hops_mean"] for of in told] == [2, 2, 1] and told[1]["lost_percent"] > 0
 
 

@@ -89,6 +89,23 @@ def test_what_a_run_leaves_behind_does_not_reach_the_next(stage):
     assert sent[1] == pytest.approx(sent[0], rel=0.1)
 
 
+WIRED = """
+from emulation.net import Net
+with Net() as net:
+    net.addLink(net.addHost("h1"), net.addHost("h2"), cls="wired", delay="7ms")
+    for kind in "bulk", "udp":
+        net.addFlow("h1", "h2", kind=kind)
+    net.start()
+    net.run(1.0)
+"""
+
+
+def test_a_network_without_radios_has_results(stage):
+    (run,) = stage.play(WIRED).result.runs
+    assert [flow.outcome for flow in run.flows] == ["ran", "ran"] and run.flows[0].tcp and not run.stations
+    assert "flow2" in {flow.name for flow in load(stage.folder).runs[0].result.flows}
+
+
 def test_of_a_script_that_fails_the_finished_runs_are_kept(stage):
     """The unfinished one leaves nothing."""
     found = stage.play(

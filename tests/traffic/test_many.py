@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import select
 import socket
 import time
 from collections.abc import Iterator
@@ -29,20 +28,18 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 def test_each_datagram_has_its_number_and_its_ttl(ends: tuple[socket.socket, socket.socket]) -> None:
     """One that is too short has no number; twice, as memory is used again. Those of 8 bytes have only their number."""
     one, other = ends
-    receiver = many.Receiver()
+    found: list[tuple[int, int, int]] = []
     for count, size in ((5, 1000), (2, 8)):
-        sender = many.Sender(other.getsockname(), 5, size)
-        assert sender.send(one, 1 << 40, count) == count
-        one.sendto(b"!", other.getsockname())
-        numbers: list[int] = []
-        ttls: list[int] = []
-        while len(numbers) < count + 1:
-            select.select([other], [], [])
-            more = receiver.receive(other)
-            numbers, ttls = numbers + more[0], ttls + more[1]
-        assert numbers == [*range(1 << 40, (1 << 40) + count), many.NO_NUMBER]
-        assert ttls == [7] * (count + 1)
-    assert receiver.receive(other) == ([], [], [])
+        with Loop() as loop:
+            reader = many.LateReader(loop, other, size, lambda more: found.extend(zip(*more, strict=True)))
+            sender = many.Sender(other.getsockname(), 5, size)
+            assert sender.send(one, 1 << 40, count) == count
+            one.sendto(b"!", other.getsockname())
+            assert reader.read() == count + 1
+            assert [number for number, *_ in found] == [*range(1 << 40, (1 << 40) + count), many.NO_NUMBER]
+            assert [ttl for _, ttl, _ in found] == [7] * (count + 1)
+            assert reader.read() == 0
+        found.clear()
 
 
 def test_datagrams_have_the_size(ends: tuple[socket.socket, socket.socket]) -> None:
@@ -108,6 +105,9 @@ def test_what_the_kernel_says_is_raised(ends: tuple[socket.socket, socket.socket
     one, other = ends
     with pytest.raises(PermissionError):
         many.Sender(("255.255.255.255", 9), 2, 8).send(one, 0, 2)
-    other.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        many.Receiver().receive(other)
+    with Loop() as loop:
+        reader = many.LateReader(loop, other, 8, lambda _: None)
+        loop.forget(other.fileno())
+        other.close()
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            reader.read()

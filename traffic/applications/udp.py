@@ -12,11 +12,12 @@ With `arrivals=saturated` it sends whenever half of its socket's buffer is free,
 whose sends block. So a radio with a mode (`docs/ht.md`) always has something to send. The queue of a legacy radio drops
 what it has no room for. Nothing holds the datagrams of a wire back: there it sends 1024 every 50 ms.
 
-`batches=on` saves 10 to 30 % of a fast flow's CPU time. The sender gives the kernel up to 64 kB of datagrams as one
-(UDP_SEGMENT), as servers of HTTP/3 do: they are one packet in queueing disciplines, and a radio gets them one by one.
-The receiver may get many as one (UDP_GRO), reads after about 1024 datagrams, or 0.5 s, and the kernel notes when each
-of them arrives. Its buffer is large: it loses nothing of a long aggregate. By default only saturated sources have
+With `batches=on` the sender gives the kernel up to 64 kB of datagrams as one (UDP_SEGMENT), as servers of HTTP/3 do:
+they are one packet in queueing disciplines, and a radio gets them one by one. By default only saturated sources have
 batches.
+
+The receiver reads after about 1024 datagrams, or 0.5 s, and may get many as one (UDP_GRO). The kernel notes when each
+of them arrives. The socket's buffer is large: it loses nothing of a long aggregate.
 
 If all flows of a run have them, a radio with a mode passes on as one what it receives of a flow at one time
 (`rx-udp-gro-forwarding` of ethtool). Wires without a queueing discipline carry it so.
@@ -84,11 +85,7 @@ class Application(applications.Application):
         self.receiver.bind(("", self.plan["port"]))
         if self.plan["send_buffer"]:
             self.sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.plan["send_buffer"])
-        if self.batches:
-            self.late = many.LateReader(self.loop, self.receiver, self.plan["datagram_bytes"], self.arrive)
-        else:
-            self.many = many.Receiver()
-            self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
+        self.late = many.LateReader(self.loop, self.receiver, self.plan["datagram_bytes"], self.arrive)
 
     def start(self) -> None:
         plan = self.plan
@@ -172,10 +169,6 @@ class Application(applications.Application):
         else:
             sockets.wait_for_memory(self.loop, self.sender, self.fill)
 
-    def receive(self) -> None:
-        assert self.receiver
-        self.arrive(self.many.receive(self.receiver))
-
     def arrive(self, found: many.Arrivals) -> None:
         numbers, ttls, times_ns = found
         if ttls and ttls.count(ttls[0]) == len(ttls):
@@ -185,14 +178,14 @@ class Application(applications.Application):
         self.datagrams.arrive_many(numbers, hops, times_ns)
 
     def sample(self) -> dict[str, Any]:
-        if self.late:
-            self.late.read()
+        assert self.late
+        self.late.read()
         found = self.datagrams.sample()
         return {"delivered_bytes": found["arrived"] * self.plan["datagram_bytes"], **found}
 
     def finish(self) -> dict[str, Any]:
-        if self.late:
-            self.late.read()
+        assert self.late
+        self.late.read()
         found, now_ns = self.datagrams.report(), time.monotonic_ns()
         last_s = self.since_start_s(self.datagrams.last_ns) if found["arrived"] else None
         complete = self.over() and found["arrived"] == found["sent"]

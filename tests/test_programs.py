@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from emulation.lane.programs import programs_called
+from emulation.lane.programs import missing_message, programs_called
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,8 @@ from emulation.lane.programs import programs_called
 )
 def test_what_a_line_calls(command: str, programs: list[str]) -> None:
     assert programs_called(command) == programs
+
+
+def test_a_missing_program_is_said_with_its_package_or_what_does_its_work() -> None:
+    for program, ends in {"nc": "install the package netcat-openbsd", "dpctl": "use ovs-ofctl"}.items():
+        assert missing_message(program).endswith(ends)

@@ -76,6 +76,16 @@ PACKAGES = {
     }.items()
     for program in programs.split()
 }
+# Programs that no package has, and what does their work.
+UNPACKAGED = {
+    program: instead
+    for programs, instead in {
+        "dpctl ofdatapath ofprotocol": "switches are Open vSwitch, use ovs-ofctl",
+        "hwsim_mgmt wmediumd": "the lane has its own radios and their medium",
+        "p4c simple_switch simple_switch_CLI simple_switch_grpc": "P4 is not supported",
+    }.items()
+    for program in programs.split()
+}
 # The message of a shell that did not find a command.
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
 NOT_THERE = 127  # the exit status of that shell
@@ -104,7 +114,8 @@ def find(program: str, of: str = "") -> str:
 
 def missing_message(program: str, of: str = "") -> str:
     """Return the error message for a program that is not there."""
-    return f"there is no {program} on this machine: install the package {of or package(program)}"
+    instead = UNPACKAGED.get(program) or f"install the package {of or package(program)}"
+    return f"there is no {program} on this machine: {instead}"
 
 
 def new_messages(missing: Iterable[str]) -> Iterator[str]:

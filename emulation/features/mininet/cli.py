@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.log import output
+from emulation.features.mininet.node import note_lacks
 from emulation.features.prompt.inside import shell as prompt
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
@@ -75,6 +76,14 @@ class CLI(prompt.Shell):
                     output(node.monitor())
                 except KeyboardInterrupt:
                     node.sendInt()
+
+    def do_sh(self, line: str) -> None:
+        """sh COMMAND: run a program in the lane outside of the nodes, in a folder that it may write to.
+
+        sh ls
+        """
+        note_lacks(line, self.mininet)
+        super().do_sh(line)
 
     def do_nodes(self, _: str) -> None:
         """nodes: list the nodes."""

@@ -21,6 +21,7 @@ from emulation.lane.errors import Misuse
 from emulation.lane.userland import make_folder
 
 if TYPE_CHECKING:
+    from emulation.features.mininet.net import Mininet
     from emulation.net.station import Station as Lane
 
 Position = tuple[float, float, float]
@@ -32,6 +33,14 @@ ADDS_IP6 = re.compile(
 )
 BEFORE = "commands about interfaces before net.build() run at its end, which makes these, and return nothing"
 FREE = "computing takes no time in a lane"
+
+
+def note_lacks(command: str, net: Mininet) -> None:
+    """Print a note if a command of a user looks for what the lane's kernel lacks."""
+    if "mptcp" in command and not os.path.exists("/proc/sys/net/mptcp"):
+        note("this lane's kernel has no MPTCP, but a distribution's has it: add --lane vm")
+    if "hwsim0" in command and net.medium.is_later():
+        note("hwsim0 has no frames of modes n, ac and ax: air.pcapng.gz of the run folder has them")
 
 
 def place(what: str, position: Any) -> Position:
@@ -278,6 +287,7 @@ class Node:
         """Do what a command needs of the lab before it starts."""
         if ADDS_IP6.search(command):
             self.enable_ip6()
+        note_lacks(command, self.net)
 
     def monitor(self, timeoutms: float | None = None, **_: Any) -> str:
         """Return the command's new output."""

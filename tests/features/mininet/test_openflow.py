@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scripts with OpenFlow: flows, controllers, and what is said where there are none."""
 
+import contextlib
 import re
+import shutil
+import socket
+import struct
 import sys
 
 import pytest
 
+from emulation import lanes
 from emulation.features.mininet import controllers, packages
-from emulation.lane import programs
+from emulation.lane import outside, programs
 from emulation.lane.errors import Misuse
-from emulation.lanes import LaneError
+from emulation.lanes import Clock, LaneError, Listener
+from emulation.play.session import provide
+from emulation.setup import stock
 
 
 def results(lines):
@@ -110,6 +117,58 @@ def test_daemons_of_switches_leave_pings_alone(stage):
     """Their reads of the clock let no time pass, however many pings there were."""
     (said,) = results(stage.play(MANY))
     assert float(said.split()[2]) < 0.1
+
+
+KERNELS = [image for image in stock.installed() if (stock.modules_of(stock.release_of(image)) / "build").exists()]
+OUTSIDE = """
+import sys, time
+from mininet.net import Mininet
+from mininet.node import OVSSwitch, RemoteController
+net = Mininet(switch=OVSSwitch, controller=None)
+net.addController("c0", RemoteController, port=int(sys.argv[1]))
+s1 = net.addSwitch("s1", dpid="2a", protocols="OpenFlow13")
+net.addLink(net.addHost("h1"), s1)
+net.start()
+while "is_connected: true" not in s1.cmd("ovs-vsctl show"):
+    time.sleep(0.1)
+print("connected")
+net.stop()
+"""
+MESSAGE = struct.Struct("!BBHI")  # version, type, length, number: OpenFlow 1.3.5, 7.1.1
+VERSION, HELLO, FEATURES_REQUEST, FEATURES_REPLY = 4, 0, 5, 6
+
+
+@pytest.mark.stock
+@pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="no qemu-system-x86_64")
+@pytest.mark.skipif(not KERNELS, reason="no kernel of the distribution with mac80211_hwsim and headers")
+def test_in_real_time_a_switch_has_its_controller_outside(tmp_path):
+    datapaths = []
+
+    def control(made):
+        with made, made.makefile("rb") as said, contextlib.suppress(ConnectionError):  # the first only tries the way
+            for kind in HELLO, FEATURES_REQUEST:
+                made.sendall(MESSAGE.pack(VERSION, kind, MESSAGE.size, 1))
+            while head := said.read(MESSAGE.size):
+                _, kind, length, _ = MESSAGE.unpack(head)
+                content = said.read(length - MESSAGE.size)
+                if kind == FEATURES_REPLY:
+                    datapaths.append(content[:8].hex().lstrip("0"))
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                outside.start(control, listener.accept()[0])
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread, port = outside.start(accept), listener.getsockname()[1]
+        way = {"clock": Clock.REAL, "outside": [f"127.0.0.1:{port}"]}
+        lab = provide(lane=lanes.with_settings(lanes.find("vm"), way))
+        (script := tmp_path / "script.py").write_text(OUTSIDE)
+        lines, command = [], ["script", str(script), str(port)]
+        lab.lane.run(lab.kernel, lab.modules, tmp_path, command, wall_limit_s=300, listener=Listener(lines.append))
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert "connected" in lines and "2a" in datapaths
 
 
 @pytest.fixture

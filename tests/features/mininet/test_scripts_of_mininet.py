@@ -627,6 +627,44 @@ def test_a_program_that_is_not_there_is_said(stage):
     assert [line for line in lines if line.startswith("'")] == ["''", r"'bash: three: command not found\r\n127\r\n'"]
 
 
+HEARD = """
+import os, socket
+from mn_wifi.cli import CLI
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+for i in 1, 2:
+    net.addLink(net.addStation(f'sta{{i}}', position=f'{{i}},0,0'), cls=adhoc, ssid='a', mode='{mode}')
+net.build()
+os.system('ip link set hwsim0 up')
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as heard:
+    heard.bind(('hwsim0', 0))
+    heard.settimeout(2)
+    net.ping()
+    for _ in range(1000):
+        try:
+            frame = heard.recv(4096)
+        except TimeoutError:
+            break
+        if frame[frame[2]] & 0x7c == 8:
+            print('heard', len(frame))
+            break
+for _ in 1, 2:
+    net['sta1'].cmd('sysctl -w net.mptcp.enabled=1')
+CLI(net)
+net.stop()
+"""
+
+
+@pytest.mark.parametrize("mode", ["g", "n"])
+def test_hwsim0_has_frames_or_it_is_said(stage, mode):
+    """And a kernel without MPTCP is said."""
+    lines = stage.play(HEARD.format(mode=mode), typed=["sh ip link show hwsim0"])
+    assert len(after(lines, "*** dcflab: hwsim0 has no frames of modes n")) == (mode == "n")
+    assert len(after(lines, "heard")) == (mode == "g")
+    assert [line.endswith("add --lane vm") for line in lines if "MPTCP" in line] == [True]
+
+
 def test_a_refusal_names_the_line(stage):
     with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: phywlan: the whole air is emulated") as caught:
         stage.play(BEGIN + "net.addStation('sta2', phywlan='wlan0')\n")

@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `prose`
 import prose
+from rooms import needs
 
 LONG = "The station " + "waits for a slot and then " * 7 + "sends."
 
@@ -138,6 +139,7 @@ def test_a_message_is_found_in_the_source() -> None:
     assert len(said) > 500
 
 
+@needs("live", "mininet")
 def test_other_strings_are_found() -> None:
     """Reasons in a table of Python, and what a page's program shows; no docstrings."""
     said = {text for _, text in prose.strings()}
@@ -145,6 +147,7 @@ def test_other_strings_are_found() -> None:
     assert not any("The prompt, with the commands of Mininet" in text for text in said)
 
 
+@needs("live")
 def test_a_pages_labels_are_found() -> None:
     assert "stations that hear each other (l)" in {text for _, text in prose.shown()}
 

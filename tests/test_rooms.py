@@ -42,6 +42,14 @@ for name, file in cli.files.items():
 sys.argv[1:] = []
 cli.main(["--help"], prog_name="./dcflab")
 """
+# A command of a feature that needs another one works as far as it does without it, or names it.
+OF_ONE = """
+import subprocess, sys
+command, name = sys.argv[1:]
+done = subprocess.run([sys.executable, "-m", "emulation", command, "--help"], capture_output=True, text=True)
+said = f"dcflab: this needs the feature {name}, but the folder emulation/features/{name} is not here\\n"
+assert (done.returncode, done.stderr) in ((0, ""), (1, said)), done
+"""
 
 
 def run(tree: Path, *words: str) -> str:
@@ -75,7 +83,11 @@ def test_the_road_does_without(listed: set[str], name: str, tmp_path: Path) -> N
     own = {path.stem for path in (CHECKOUT / "emulation/features" / name / "commands").glob("[a-z]*")}
     assert own <= listed
     in_need = [other for other, of in BETWEEN if of == name]
-    assert commands(run(tree_without([name], tmp_path / "tree"), "-c", PROGRAM, *in_need)) == listed - own
+    tree = tree_without([name], tmp_path / "tree")
+    assert commands(run(tree, "-c", PROGRAM, *in_need)) == listed - own
+    for command, file in features.commands().items():
+        if any(f"/features/{other}/" in file for other in in_need):
+            run(tree, "-c", OF_ONE, command, name)
 
 
 @pytest.mark.slow

@@ -216,6 +216,18 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
     assert "build it" in capsys.readouterr().out
 
 
+def test_the_doctor_names_no_command_of_a_removed_feature(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fixes = {"kernel": "./dcflab run builds it", "debug kernel": "./dcflab setup check, or ./dcflab module check"}
+    found = [doctor.Check(name, doctor.Status.HINT, "not there", fix) for name, fix in fixes.items()]
+    monkeypatch.setattr(doctor, "checks", lambda: found)
+    assert doctor.main(commands=["run", "setup"]) == 0
+    assert "kernel " in (said := capsys.readouterr().out) and "debug" not in said
+    assert doctor.main(commands=["run", "setup", "module"]) == doctor.main() == 0
+    assert capsys.readouterr().out.count("module check") == 2
+
+
 def test_as_root_small_packages_are_installed_with_the_others(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

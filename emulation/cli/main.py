@@ -21,6 +21,7 @@ from emulation import features
 from emulation.cli import interrupts
 from emulation.cli.groups import FileCommands
 from emulation.files.foreign import Damaged
+from emulation.lane import mistakes
 from emulation.lane.errors import Failure, Misuse
 
 SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of errors without a class of ours
@@ -87,6 +88,10 @@ def run_commands() -> None:
         message, near = refusal(error)
         hints = {"did you mean": near} if near else {}
         fail(2, Misuse.code, message, hints | ({"try": f"{error.ctx.command_path} --help"} if error.ctx else {}))
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(mistakes.FEATURES):
+            raise
+        fail(1, Failure.code, mistakes.sentence(error))
     except (Misuse, Failure, Damaged) as error:
         fail(2 if isinstance(error, Misuse) else 1, error.code, str(error))
 

@@ -8,6 +8,7 @@ import os
 
 OF_PYTHON_2 = ("BaseHTTPServer", "ConfigParser", "Queue", "SimpleHTTPServer", "SocketServer", "StringIO", "__builtin__",
                "cPickle", "commands", "httplib", "thread", "urllib2", "urlparse")  # fmt: skip
+FEATURES = "emulation.features."
 TO_3 = "it is of Python 2, and scripts run with Python 3"
 
 
@@ -19,5 +20,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         if error.name in OF_PYTHON_2:
             return f"import {error.name}: {TO_3}"
+        if error.name.startswith(FEATURES):
+            name = error.name.removeprefix(FEATURES).partition(".")[0]
+            return f"this needs the feature {name}, but the folder emulation/features/{name} is not here"
         return f"there is no Python module {error.name}: install it with pip, or put it beside the script"
     return ""

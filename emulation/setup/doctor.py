@@ -9,9 +9,10 @@ import enum
 import json
 import os
 import platform
+import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,7 @@ from emulation.setup import (
 
 MEMORY_MB = 512  # of one lane
 WHOLE = "environment"
+NAMED = re.compile(r"\./dcflab (\w+)")  # a command, in a fix
 AT_NEXT_RUN = "the next ./dcflab run builds it"
 
 
@@ -204,9 +206,13 @@ def lane() -> Iterator[Check]:
         yield Check("lane", Status.BROKEN, " | ".join(heard[-3:]) or f"its program ended with {result.status}")
 
 
-def main(as_json: bool = False) -> int:
-    """Print the findings. Return 1 if something that a run needs is missing or broken."""
-    found = checks()
+def main(as_json: bool = False, commands: Collection[str] | None = None) -> int:
+    """Print the findings. Return 1 if something that a run needs is missing or broken. With `commands`, leave out hints
+    that name others: the feature is removed."""
+    found = [
+        check for check in checks()
+        if check.status is not Status.HINT or commands is None or {*NAMED.findall(check.fix)} <= {*commands}
+    ]  # fmt: skip
     if as_json:
         print(json.dumps([{**vars(check), "status": check.status.value} for check in found], indent=1))
     else:

@@ -22,8 +22,9 @@ NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", ".hypothesis", "runs", "
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Return a mark for a test that has nothing to test without these features."""
-    missing = sorted({*names} - {*features.names()})
+    """Return a mark for a test that has nothing to test without these features, and those that they import."""
+    needed = {*names, *(imported for name, imported in BETWEEN if name in names)}
+    missing = sorted(needed - {*features.names()})
     return pytest.mark.skipif(bool(missing), reason=f"features that are removed here: {', '.join(missing)}")
 
 

@@ -17,6 +17,7 @@ from rooms import needs
 import dcflab
 from emulation.cli.groups import SECTIONS, RunCommands
 from emulation.cli.main import cli, refusal
+from emulation.lane.mistakes import FEATURES
 from emulation.specification import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -133,7 +134,13 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
     """Return all commands; of those for topologies, studies and labs, one each."""
     ctx = click.Context(group)
     for name in group.list_commands(ctx):
-        if (command := group.get_command(ctx, name)) is None:
+        try:
+            command = group.get_command(ctx, name)
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith(FEATURES):
+                raise
+            continue  # of a feature that imports a removed one
+        if command is None:
             continue
         if isinstance(group, RunCommands) and name not in ("string", "rts-cts"):
             continue

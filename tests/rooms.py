@@ -21,11 +21,16 @@ BETWEEN = {
 NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", ".hypothesis", "runs", "*.so")
 
 
-def needs(*names: str) -> pytest.MarkDecorator:
-    """Return a mark for a test that has nothing to test without these features, and those that they import."""
+def missing(*names: str) -> list[str]:
+    """Return which of these features, and of those that they import, are removed."""
     needed = {*names, *(imported for name, imported in BETWEEN if name in names)}
-    missing = sorted(needed - {*features.names()})
-    return pytest.mark.skipif(bool(missing), reason=f"features that are removed here: {', '.join(missing)}")
+    return sorted(needed - {*features.names()})
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Return a mark for a test that has nothing to test without these features."""
+    gone = missing(*names)
+    return pytest.mark.skipif(bool(gone), reason=f"features that are removed here: {', '.join(gone)}")
 
 
 def tree_without(names: list[str], folder: Path) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from emulation import features
 from emulation.lanes import CHECKOUT
 
 ALL = features.names()
+COLLECT = "--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider"
 REQUESTED = os.environ.get("DCFLAB_ROOMS", "")
 # Load all modules outside of features, and all commands; plan something, and show the help.
 PROGRAM = """
@@ -96,8 +98,18 @@ def test_the_road_does_without_any(tmp_path: Path) -> None:
     tree = tree_without(ALL, tmp_path / "tree")
     listed = commands(run(tree, "-c", PROGRAM))
     assert {"run", "replay", "test"} < listed and listed.isdisjoint({*features.commands()})
-    words = "--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider"
-    run(tree, "-m", "pytest", *words, *of_the_road(tree))
+    run(tree, "-m", "pytest", *COLLECT, *of_the_road(tree))
+
+
+@pytest.mark.slow
+def test_the_tests_of_a_removed_feature_are_left_out(tmp_path: Path) -> None:
+    """And those of features that import it."""
+    tree = tree_without([], tmp_path / "tree")
+    shutil.rmtree(tree / "emulation/features/prompt")
+    found = set(
+        re.findall(r"^tests/features/(\w+)/", run(tree, "-m", "pytest", *COLLECT, "tests/features"), re.MULTILINE)
+    )
+    assert found == {*ALL} - {"mininet", "prompt", "wmediumd"}
 
 
 @pytest.mark.lane

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults for which no check was made, for `bench faults --unseen`: two sets, in modules that `FAULTS` does not use.
+"""Faults for which no check was made, for `bench faults --unseen`: three sets, in modules that `FAULTS` does not use.
 
 Each set was written before anyone knew how `module check` does on it. At the first try, 6 of the first ten were found.
+The third set has wrong numbers and policies only.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ ILLINOIS, HTCP, BBR, HIGHSPEED, BIC, CDG, NV, LP, VEGAS, HYBLA, SCALABLE, DCTCP,
         "cubic", "yeah",
     )
 )  # fmt: skip
-FQ, HHF, FQ_PIE, SKBPRIO, CAKE, SFB, TBF, DRR, ETS, RED, CHOKE, PRIO, NETEM = (
+FQ, HHF, FQ_PIE, SKBPRIO, CAKE, SFB, TBF, DRR, ETS, RED, CHOKE, PRIO, NETEM, HTB = (
     f"net/sched/sch_{name}.c" for name in (
         "fq", "hhf", "fq_pie", "skbprio", "cake", "sfb", "tbf", "drr", "ets", "red", "choke", "prio", "netem",
+        "htb",
     )
 )  # fmt: skip
 
@@ -193,5 +195,47 @@ SECOND = (
     )),
     Fault("a divisor may be 0", NUMBER, BIC, (
         ("\tif (ca->cnt == 0)\t\t\t/* cannot be zero */\n\t\tca->cnt = 1;\n", ""),
+    )),
+)  # fmt: skip
+
+THIRD = (
+    Fault("a loss halves the window twice", NUMBER, HTCP, (
+        ("\treturn max((tcp_snd_cwnd(tp) * ca->beta) >> 7, 2U);\n",
+         "\treturn max((tcp_snd_cwnd(tp) * ca->beta) >> 8, 2U);\n"),
+    )),
+    Fault("what was counted towards growth counts again", NUMBER, ILLINOIS, (
+        ("\t\t\t\t\t\t (u32)tp->snd_cwnd_clamp));\n\t\t\ttp->snd_cwnd_cnt = 0;\n",
+         "\t\t\t\t\t\t (u32)tp->snd_cwnd_clamp));\n"),
+    )),
+    Fault("the least RTT is the largest", NUMBER, VEGAS, (
+        ("\tif (vrtt < vegas->baseRTT)\n\t\tvegas->baseRTT = vrtt;\n",
+         "\tif (vrtt > vegas->baseRTT || vegas->baseRTT == 0x7fffffff)\n\t\tvegas->baseRTT = vrtt;\n"),
+    )),
+    Fault("all connections share the time of the last drop", NUMBER, LP, (
+        ("static void tcp_lp_pkts_acked(", "static u32 last_drop;\n\nstatic void tcp_lp_pkts_acked("),
+        ("\tif (lp->last_drop && (now - lp->last_drop < lp->inference))\n",
+         "\tif (READ_ONCE(last_drop) && (now - READ_ONCE(last_drop) < lp->inference))\n"),
+        ("\tlp->last_drop = now;\n", "\tWRITE_ONCE(last_drop, now);\n"),
+    )),
+    Fault("the RTT is taken in milliseconds where it is in microseconds", NUMBER, HYBLA, (
+        ("tcp_sk(sk)->srtt_us / (rtt0 * USEC_PER_MSEC)", "tcp_sk(sk)->srtt_us / rtt0"),
+    )),
+    Fault("a class pays for no packet", NUMBER, DRR, (
+        ("\t\t\tWRITE_ONCE(cl->deficit, cl->deficit - len);\n", ""),
+    )),
+    Fault("a pacing time has the wrong unit", NUMBER, FQ, (
+        ("\t\tu64 len = (u64)plen * NSEC_PER_SEC;\n", "\t\tu64 len = (u64)plen * USEC_PER_SEC;\n"),
+    )),
+    Fault("the limit is off by one", NUMBER, SFB, (
+        ("\tif (unlikely(sch->q.qlen >= q->limit)) {\n", "\tif (unlikely(sch->q.qlen > q->limit)) {\n"),
+    )),
+    Fault("a heavy flow gets the share of the light ones", NUMBER, HHF, (
+        ("\t\t\t      1 : q->hhf_non_hh_weight;\n", "\t\t\t      q->hhf_non_hh_weight : 1;\n"),
+    )),
+    Fault("tokens are paid for half of the bytes", NUMBER, HTB, (
+        ("\ttoks -= (s64) psched_l2t_ns(&cl->rate, bytes);\n",
+         "\ttoks -= (s64) psched_l2t_ns(&cl->rate, bytes) / 2;\n"),
+        ("\ttoks -= (s64) psched_l2t_ns(&cl->ceil, bytes);\n",
+         "\ttoks -= (s64) psched_l2t_ns(&cl->ceil, bytes) / 2;\n"),
     )),
 )  # fmt: skip

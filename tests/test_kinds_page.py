@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
 import annotated_types
+import pytest
 from pydantic import BaseModel
 
 import topologies
@@ -22,6 +23,7 @@ from emulation import lanes
 from emulation.lane.ackthin import PARAMETERS
 from emulation.plan import fading, shadowing
 from emulation.specification import channel
+from emulation.specification.network import Chosen
 from emulation.specification.propagation import MODELS
 from topologies import mobility
 from traffic import applications
@@ -166,6 +168,20 @@ def page() -> str:
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text() == page(), f"{PAGE} is not up to date; it says how to make it again"
+
+
+@pytest.mark.parametrize(
+    ("names", "folder"),
+    [(ROUTINGS, "emulation/lane/routing"), (LINKS, "emulation/lane/links"), (APPLICATIONS, "traffic/applications")],
+)
+def test_the_page_has_each_kind(names: tuple[str, ...], folder: str) -> None:
+    assert {*names} == {file.stem for file in (PAGE.parents[1] / folder).glob("[a-z]*.py")}
+
+
+def test_the_help_has_each_link_of_stations_alone() -> None:
+    kinds = {name: importlib.import_module(f"emulation.lane.links.{name}").Link for name in LINKS}
+    alone = [name for name, link in kinds.items() if link.interface == "radio" and not link.over_ap]
+    assert (Chosen.model_fields["link"].description or "").endswith(f": {'|'.join(alone)}")
 
 
 if __name__ == "__main__":

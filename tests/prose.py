@@ -23,6 +23,7 @@ from typing import NamedTuple
 import click
 from proselint.checks import __register__ as PROSELINT
 from proselint.registry.checks import Check, types
+from rooms import command_of
 
 ROOT = Path(__file__).resolve().parents[1]
 AIM, MOST = 25, 40  # words of a sentence
@@ -292,7 +293,7 @@ def helps() -> Iterator[tuple[str, str]]:
                 yield f"{name} {option.opts[0]}", option.help
         if isinstance(command, click.Group):
             for each in command.list_commands(ctx):
-                if found := command.get_command(ctx, each):
+                if found := command_of(command, ctx, each):
                     yield from of(found, f"{name} {each}")
 
     for where, text in of(cli, "./dcflab"):

@@ -7,9 +7,11 @@ import os
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 
 from emulation import features
+from emulation.lane.mistakes import FEATURES
 from emulation.lanes import CHECKOUT
 
 # Which feature may import another one, and what for.
@@ -31,6 +33,16 @@ def needs(*names: str) -> pytest.MarkDecorator:
     """Return a mark for a test that has nothing to test without these features."""
     gone = missing(*names)
     return pytest.mark.skipif(bool(gone), reason=f"features that are removed here: {', '.join(gone)}")
+
+
+def command_of(group: click.Group, ctx: click.Context, name: str) -> click.Command | None:
+    """Return a subcommand; None if it is there only in parts, or of a feature that imports a removed one."""
+    try:
+        return group.get_command(ctx, name)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(FEATURES):
+            raise
+        return None
 
 
 def tree_without(names: list[str], folder: Path) -> Path:

@@ -12,12 +12,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from rooms import needs
+from rooms import command_of, needs
 
 import dcflab
 from emulation.cli.groups import SECTIONS, RunCommands
 from emulation.cli.main import cli, refusal
-from emulation.lane.mistakes import FEATURES
 from emulation.specification import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,13 +133,7 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
     """Return all commands; of those for topologies, studies and labs, one each."""
     ctx = click.Context(group)
     for name in group.list_commands(ctx):
-        try:
-            command = group.get_command(ctx, name)
-        except ModuleNotFoundError as error:
-            if not (error.name or "").startswith(FEATURES):
-                raise
-            continue  # of a feature that imports a removed one
-        if command is None:
+        if (command := command_of(group, ctx, name)) is None:
             continue
         if isinstance(group, RunCommands) and name not in ("string", "rts-cts"):
             continue

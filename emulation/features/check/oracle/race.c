@@ -9,8 +9,9 @@
  *
  * Watched are the module's variables, the memory that its own code allocates, and its qdiscs. Sockets and packets are
  * the kernel's, and have its locks. Not reported are
- * - marked accesses (READ_ONCE, WRITE_ONCE, atomics, data_race(), seqlocks, per-CPU variables) beside each other,
- *   except two calls like WRITE_ONCE(x, x + 1), which lose updates;
+ * - marked accesses (READ_ONCE, WRITE_ONCE, atomics, data_race(), seqlocks) beside each other, except two calls like
+ *   WRITE_ONCE(x, x + 1), which lose updates;
+ * - per-CPU variables, except that a task changes one with softirqs on, and a softirq does so in between;
  * - a marked read beside a plain write, as in KCSAN's default; a plain read beside a marked write, except of pointers;
  * - numbers that a task reads without a spinlock, as dump functions do for statistics, or that it sets to 0 or to the
  *   largest value, as they are reset;
@@ -70,6 +71,7 @@ struct access {
 	const char *names[SHOWN_LOCKS];
 	u8 count, shown, context, mask;
 	bool write, marked, updates, loses, strict, initial, frees, settled;
+	bool open;			/* a softirq may come in between */
 };
 
 /* Memory that is watched. Its number is never used again. */
@@ -86,7 +88,7 @@ struct slot {
 	u64 number;			/* the object's; 0: not in use */
 	u64 first, last;		/* calls that came first and last; first is 0 when it is shared */
 	u64 suspected;			/* the call in which an access collided */
-	u8 reported;			/* bytes of which a collision was reported, or that are per CPU */
+	u8 reported;			/* bytes of which a collision was reported */
 	struct access writes[MOST_WRITES];
 };
 
@@ -326,6 +328,22 @@ static bool is_new(unsigned long first, unsigned long second)
 	return true;
 }
 
+static bool is_per_cpu(unsigned long address)
+{
+	int i;
+
+	for (i = 0; i < most_ranges; i++)
+		if (address + GRANULE > ranges[i].start && address < ranges[i].end)
+			return true;
+	return false;
+}
+
+/* Return whether one may interrupt the other on the same CPU, so that an update is lost. */
+static bool interrupts(const struct access *one, const struct access *other)
+{
+	return one->updates && other->updates && ((one->open && other->context & 1) || (other->open && one->context & 1));
+}
+
 static void tell(const struct object *object, unsigned long address, const struct access *earlier,
 		 const struct access *later, bool pointer)
 {
@@ -349,7 +367,10 @@ static void tell(const struct object *object, unsigned long address, const struc
 			return;		/* of WARN_ON_ONCE(), pr_info_once() and the like, which may happen twice */
 	}
 	outcome = pointer ? "; it is a pointer" : one->updates && other->updates ? "; updates may be lost" : "";
-	if (one->pc == other->pc)
+	if (!object && is_per_cpu(address))
+		pr_info("dcflab: race: %pS changes %s of its CPU with softirqs on, and %pS changes it in a softirq: updates may be lost\n",
+			(void *)(one->open ? one : other)->pc, what, (void *)(one->open ? other : one)->pc);
+	else if (one->pc == other->pc)
 		pr_info("dcflab: race: %pS can run on two CPUs at the same time, and writes %s: no lock prevents it%s\n",
 			(void *)one->pc, what, outcome);
 	else
@@ -435,16 +456,6 @@ static void remember(struct slot *slot, const struct access *access)
 	slot->writes[i < MOST_WRITES ? i : next++ % MOST_WRITES] = *access;
 }
 
-static bool is_per_cpu(unsigned long address)
-{
-	int i;
-
-	for (i = 0; i < most_ranges; i++)
-		if (address + GRANULE > ranges[i].start && address < ranges[i].end)
-			return true;
-	return false;
-}
-
 static void check(const struct object *object, u64 number, unsigned long address, struct access *access)
 {
 	struct slot *slot = find_slot(address, number, access->write);
@@ -467,10 +478,8 @@ static void check(const struct object *object, u64 number, unsigned long address
 		}
 		if (!slot->writes[i].serial || !collides(&slot->writes[i], access, &pointer))
 			continue;
-		if (!object && is_per_cpu(address)) {
-			slot->reported = 0xff;
-			return;
-		}
+		if (!object && is_per_cpu(address) && !interrupts(&slot->writes[i], access))
+			continue;
 		if ((!object && access->write) || (slot->suspected && slot->suspected != access->serial)) {
 			slot->reported |= access->mask;
 			tell(object, address + __ffs(slot->writes[i].mask & access->mask), &slot->writes[i], access,
@@ -560,6 +569,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	}
 	if (in_task() && current->flags & PF_KTHREAD)
 		access.thread = current;
+	access.open = in_task() && !softirq_count() && !raw_irqs_disabled_flags(flags);
 	if (!note_locks(&access, object))
 		goto out;
 	if (write)

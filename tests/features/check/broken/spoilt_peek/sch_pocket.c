@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broken: peek changes qlen. A drop-tail queue that keeps the packet that it showed, so that the next dequeue gives it.
- * It also changes one of its two options without the queue's lock.
+ * It also changes one of its two options without the queue's lock, and counts calls with softirqs on.
  */
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
 #define LIMIT 50
+
+static DEFINE_PER_CPU(u32, calls);
 
 enum { POCKET_UNSPEC, POCKET_LARGEST, POCKET_SMALLEST };
 
@@ -24,6 +27,7 @@ static int pocket_change(struct Qdisc *sch, struct nlattr *options, struct netli
 	struct pocket *pocket = qdisc_priv(sch);
 	int err;
 
+	*raw_cpu_ptr(&calls) += 1; /* Planted: a softirq can come between the read and the write. */
 	/* Planted: no policy, so that an option may have any size. */
 	err = nla_parse_nested_deprecated(tb, POCKET_SMALLEST, options, NULL, extack);
 	if (err)
@@ -51,6 +55,7 @@ static int pocket_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 {
 	struct pocket *pocket = qdisc_priv(sch);
 
+	++*raw_cpu_ptr(&calls);
 	if (sch->q.qlen >= sch->limit)
 		return qdisc_drop(skb, sch, to_free);
 	if (qdisc_pkt_len(skb) < pocket->smallest || qdisc_pkt_len(skb) > pocket->largest) {

@@ -36,6 +36,7 @@ OWN_HANDLE, CHILD = 0x10000, 0x10001
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
+UDP_SEGMENT, SEGMENT = 103, 400  # bytes of a datagram that is to be segmented, and of a segment
 ALIKE, PRIORITIES = 10, 16  # datagrams in a row of one priority; tc has as many
 SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
@@ -233,15 +234,17 @@ class Queues:
                     self.accepts(node, [(number, value)])
 
     def flood(self, node: Node, count: int = FLOOD) -> None:
-        """Send datagrams at once: of several priorities, and to several nodes, so of several flows."""
+        """Send datagrams at once: of several priorities, and to several nodes, so of several flows; some are to be
+        segmented."""
         random, ips = self.playground.random, [other.IP() for other in self.playground.nodes if other is not node]
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             try:
                 for number in range(count):
                     if number % ALIKE == 0:
                         udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, random.randrange(PRIORITIES))
+                        udp.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, random.choice((0, 0, SEGMENT)))
                         ip = random.choice(ips)
-                    udp.sendto(bytes(10), (ip, CLOSED_PORT))
+                    udp.sendto(bytes(random.choice((10, 10, 10, 3 * SEGMENT))), (ip, CLOSED_PORT))
             except OSError as error:  # no buffers, no route
                 self.job.say(f"flood at {node.name}: {reason(error)}")
 
@@ -254,7 +257,7 @@ def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT,
     """
     setup = setups.of(kind)
     if options is None and setup is not setups.NOTHING:
-        setups.remake(node, kind, setup, parent)
+        setups.remake(node, kind, setup, parent, handle)
         return
     node.route.replace_qdisc(node.radio.index, kind, options, parent, handle or setups.HANDLE * bool(setup.classes))
     with contextlib.suppress(NetlinkError):  # it may have them

@@ -31,7 +31,7 @@ MOST_WORDS, WORDS = 16, (0, 1, 3, 100, 10_000)  # of a structure; its first word
 LONG = 100  # bytes: longer ones are tables
 HANDLE = 0x30000  # of a qdisc with classes
 CLASSES = 2
-RTM_NEWTFILTER, ETH_P_ALL = 44, 3
+RTM_DELTCLASS, RTM_NEWTFILTER, RTM_DELTFILTER, ETH_P_ALL = 41, 44, 45, 3
 TCA_U32_CLASSID, TCA_U32_SEL, TCA_MATCHALL_CLASSID, NESTED = 1, 5, 1, 0x8000
 PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word after an IPv4 header
 
@@ -122,10 +122,10 @@ def candidates(kind: str, given: bytes) -> Iterator[Setup]:
             yield Setup(WORD.pack(first) + bytes(WORD.size * (words - 1)))
 
 
-def remake(node: Any, kind: str, setup: Setup, parent: int = ROOT) -> None:
+def remake(node: Any, kind: str, setup: Setup, parent: int = ROOT, handle: int = 0) -> None:
     """Put the qdisc anew, with all that it needs. Raises NetlinkError if the kernel refuses."""
     route, index = node.route, node.radio.index
-    handle = HANDLE if setup.classes else 0
+    handle = HANDLE if setup.classes else handle
     if setup.needs_options() or setup.classes:
         route.replace_qdisc(index, "pfifo", None, parent)
     route.replace_qdisc(index, kind, setup.options() if setup.needs_options() else None, parent, handle)
@@ -141,7 +141,7 @@ def add_classes(node: Any, kind: str, setup: Setup) -> None:
 
 
 def spread(node: Any) -> None:
-    """Send packets from odd ports to the second class of the qdisc, and all others to the first."""
+    """Send packets from odd ports to the second class of the qdisc, by the first filter; all others to the first."""
     key = struct.pack("=BBBxHHhh4s", 0, 0, 1, 0, 0, 0, 0, bytes(4))
     key += struct.pack("!II", PORT_BIT, PORT_BIT) + struct.pack("=ii", AFTER_IPV4, 0)
     with contextlib.suppress(NetlinkError):  # they are there, or the qdisc takes none
@@ -154,6 +154,15 @@ def add_filter(node: Any, priority: int, kind: str, values: list[tuple[int, Valu
     payload = QDISC.pack(socket.AF_UNSPEC, node.radio.index, 0, HANDLE, info)
     payload += build([(TCA_KIND, kind), (TCA_OPTIONS | NESTED, build(values))])
     node.route.request(RTM_NEWTFILTER, payload, CREATE | EXCLUSIVE, f"filter of {kind}")
+
+
+def delete_class(node: Any, number: int) -> None:
+    """Delete a class, and what sends packets to it. Raises NetlinkError if the kernel refuses."""
+    index = node.radio.index
+    with contextlib.suppress(NetlinkError):  # there is none
+        info = (CLASSES + 1 - number) << 16 | socket.htons(ETH_P_ALL)
+        node.route.request(RTM_DELTFILTER, QDISC.pack(socket.AF_UNSPEC, index, 0, HANDLE, info), what="filter")
+    node.route.request(RTM_DELTCLASS, QDISC.pack(socket.AF_UNSPEC, index, HANDLE + number, HANDLE, 0), what="class")
 
 
 def find_classes(node: Any, kind: str) -> bool:

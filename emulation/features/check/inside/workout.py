@@ -17,6 +17,7 @@ import socket
 import time
 
 from emulation.features.check.inside import Name, Stage, kunit, queues, setups, tested_module
+from emulation.features.check.inside.children import use_children
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
@@ -76,6 +77,8 @@ class Workout:
             job.do(phase)
         if self.module.controls:
             job.do(playground.loopback)
+        if self.queues.kind:
+            job.do(self.children)
         if self.module.controls or self.queues.kind:
             job.do(self.memory_shortage)
         if self.parameters.before:
@@ -146,6 +149,11 @@ class Workout:
             self.queues.set_each_option(self.playground.nodes[-1])
         if self.queues.kind:
             self.queues.put_everywhere()
+
+    def children(self) -> None:
+        """Put other qdiscs below it, and delete its classes, while they hold packets."""
+        use_children(self.queues, self.playground.nodes[-1])
+        self.queues.put_everywhere()
 
     def begin_something(self) -> None:
         if self.queues.kind:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A qdisc with classes: what is below it drops, replaces and segments packets, and its classes go.
+
+Once a child has a packet, its parent may not touch it: some children free a packet that they accept. A class may be
+deleted while it has packets, and its qdisc must forget it.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import partial
+
+from emulation.features.check.inside import setups
+from emulation.features.check.inside.queues import SLOW, put, put_behind_bucket
+from emulation.lane import netem
+from emulation.lane.netlink import build
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulation.features.check.inside.queues import Queues
+    from emulation.lane.node import Node
+
+HANDLE, FIRST = setups.HANDLE, 1  # of the qdisc; of its first class, or child
+FEW, BETWEEN_S = 10, 0.1  # datagrams
+LIMIT, LOST, RATE = 2, 0.3, 1_000_000  # packets; as a probability; bytes/s
+TCA_FQ_CODEL_LIMIT, TCA_CAKE_BASE_RATE64, TCA_TBF_PARMS, TCA_TBF_BURST = 2, 2, 1, 6
+SHORT = 1000  # bytes: a longer packet is segmented
+# Two drop what they get or hold, one loses some and tells nobody, and two segment packets, and free the original.
+CHILDREN = {
+    "pfifo": struct.pack("=I", LIMIT),
+    "fq_codel": build([(TCA_FQ_CODEL_LIMIT, LIMIT)]),
+    "netem": netem.pack({}, lost=LOST),
+    "cake": build([(TCA_CAKE_BASE_RATE64, struct.pack("=Q", RATE))]),
+    "tbf": build([
+        (TCA_TBF_PARMS, setups.rate(RATE) + bytes(setups.RATE.size) + struct.pack("=III", 60_000, 0, 0)),
+        (TCA_TBF_BURST, SHORT),
+    ]),
+}  # fmt: skip
+
+
+def use_children(queues: Queues, node: Node) -> None:
+    """Give the qdisc under test other children, and delete its classes while they hold packets."""
+    kind, job, playground = queues.kind or "", queues.job, queues.playground
+    backlog = partial(job.attempt, f"qdisc {kind} with a backlog at {node.name}")
+    for child, options in CHILDREN.items():
+        if not backlog(partial(put_behind_bucket, node, kind, SLOW, None, HANDLE)):
+            return
+        if job.attempt(f"{child} below it", partial(put, node, child, options, HANDLE + FIRST)):
+            queues.flood(node)
+            playground.run(BETWEEN_S)
+    for number in range(len(setups.of(kind).classes)):
+        backlog(partial(put_behind_bucket, node, kind, SLOW, None, HANDLE))
+        queues.flood(node)
+        job.attempt(f"delete class {number + 1} of {kind}", partial(setups.delete_class, node, number + 1))
+        queues.flood(node, FEW)
+        playground.run(BETWEEN_S)

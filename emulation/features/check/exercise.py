@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,27 @@ def exercise(
 
     `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
     because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
-    workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Raises LaneError if the
-    lane failed for another reason than the module, OSError if the folder is unusable. `search` is for
+    workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Otherwise, if it ends the
+    kernel, the cycles come in another one, as they find other mistakes; `folder` gets a folder for them. Raises
+    LaneError if the lane failed for another reason than the module, OSError if the folder is unusable. `search` is for
     code that did not run.
     """
     write_job(prepared, module, folder, seed, cycles, search)
+    run = partial(in_lane, prepared, module, before=before, seed=seed, wall_limit_s=wall_limit_s, progress=progress)
+    reports, died = run(folder, one_is_enough=one_is_enough)
+    if died and cycles and not one_is_enough and reports[-1].stage is Stage.WORKOUT:
+        alone = folder / Stage.CYCLES
+        alone.mkdir()
+        write_job(prepared, module, alone, seed, cycles, workout=False)
+        reports += (report for report in run(alone)[0] if report.stage is Stage.CYCLES)
+    return reports
+
+
+def in_lane(
+    prepared: Place, module: Module, folder: Path, *, before: Sequence[Module], seed: int, wall_limit_s: float,
+    progress: Callable[[str], None], one_is_enough: bool = False,
+) -> tuple[list[Report], bool]:  # fmt: skip
+    """Run the folder's job. Return the reports of the stages that were reached, and whether the kernel died."""
     clock = Clock(progress)
     error = None
 
@@ -92,7 +109,8 @@ def exercise(
     if error and error.reason is Reason.CRASHED and went_on(folder):
         error = None
     reports = read(prepared, folder, module, seed, clock.seconds)
-    return failure_findings(reports, error, wall_limit_s, seed)
+    died = error is not None and error.reason is Reason.CRASHED
+    return failure_findings(reports, error, wall_limit_s, seed), died
 
 
 class Enough(Exception):
@@ -139,10 +157,11 @@ def console_of(folder: Path) -> list[str]:
 
 def write_job(
     prepared: Place, module: Module, folder: Path, seed: int, cycles: int, search: Search = ALONE,
-    moment_us: int | None = None,
+    moment_us: int | None = None, workout: bool = True,
 ) -> None:  # fmt: skip
     """Write the workout's files: the plan (docs/interfaces.md, section 1), the job, and the module. If there is a
-    `moment_us`, in the lane's time, the air is recorded before it and the workout ends there."""
+    `moment_us`, in the lane's time, the air is recorded before it and the workout ends there. Without a `workout` the
+    cycles follow the load."""
     traced = moment_us is not None
     made = plan(specify(PLAYGROUND, {"rts": "none", "trace": traced, "seed": seed})) | {"name": "workout"}
     for node in made["nodes"]:
@@ -151,7 +170,7 @@ def write_job(
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (built_against(prepared) / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
            "classful": module.classful, "options": module.options, "cycles": cycles, "leaks": leaks,
-           "moment_us": moment_us,
+           "moment_us": moment_us, "workout": workout,
            "registers": str(module.kind) if module.kind is not Kind.OTHER else "",
            "rounds": search.rounds, "corpus": search.corpus.get(module.kind, []),
            "counted": coverage.counted(module.path.parent)}  # fmt: skip

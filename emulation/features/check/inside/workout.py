@@ -379,8 +379,12 @@ def check(net: Net, job: Job) -> None:
     job.write()
     job.enter(Stage.WORKOUT)
     workout = Workout(module, playground, job)
-    workout.workout(baseline_bytes)
-    search_for_leaks(job)
+    if job.settings["workout"]:
+        workout.workout(baseline_bytes)
+        search_for_leaks(job)
+    else:
+        workout.queues.put_everywhere()
+        workout.queues.remove_everywhere()
     job.announce("phase unload")
     job.save_counters()
     if not workout.unload():

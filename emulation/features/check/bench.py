@@ -263,11 +263,11 @@ class Bench:
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
         """Add the results of a module's workouts."""
-        saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
+        saw, cycles = (reports[stage].data if stage in reports else {} for stage in (Stage.WORKOUT, Stage.CYCLES))
         what = {
             Stage.LOAD: f"into {self.where()}, {self.seeds()}",
             Stage.WORKOUT: f"{activity(saw)}, {self.seeds()}",
-            Stage.CYCLES: f"loaded and unloaded {saw.get('cycles', 0)} times",
+            Stage.CYCLES: f"loaded and unloaded {cycles.get('cycles', 0)} times",
         }
         for stage in IN_DEBUG_KERNEL:
             if stage not in reports:

@@ -238,12 +238,12 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
         found = [explained(finding, lines) for finding in found]
     seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
-    reports = []
+    data, reports = {Stage.WORKOUT: seen, Stage.CYCLES: {"cycles": seen.get("cycles", 0)}}, []
     reached = {*seconds, *(one.stage for one in found)}  # one that ended early may have gone further than was heard
     for stage in (stage for stage in STAGES if stage in reached):
         mine = tuple(one for one in found if one.stage is stage)
-        more = (tuple(notes), seen) if stage is Stage.WORKOUT else ((), {})
-        reports.append(Report(stage, mine, more[0], seconds.get(stage, 0.0), more[1]))
+        said = tuple(notes) if stage is Stage.WORKOUT else ()
+        reports.append(Report(stage, mine, said, seconds.get(stage, 0.0), data.get(stage, {})))
     return reports
 
 

@@ -2,8 +2,8 @@
 """The half of `module check` that runs in the lane, and the names that it shares with the half on the host.
 
 `workout` is the program. It loads the module (`tested_module`) into a network (`playground`) with a crowd of
-connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`) as `job` says. `reach` looks for
-code that never ran. `kunit` reads its unit tests. `smp` is the program of the stage smp.
+connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`, `setups`, `children`) as `job`
+says. `reach` looks for code that never ran. `kunit` reads its unit tests. `smp` is the program of the stage smp.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Stage(enum.StrEnum):
     WORKOUT = "workout"
     """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
     timeouts, outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under
-    load and get small limits, and hundreds of short connections that end in all ways. Then parameters at the ends of
-    their ranges, an attempt to unload, and a second copy that finds the names taken. Then rounds over a loopback look
-    for code that never ran. At the end the module must unload"""
+    load, get small limits and other children, and lose classes, and hundreds of short connections that end in all ways.
+    Then parameters at the ends of their ranges, an attempt to unload, and a second copy that finds the names taken.
+    Then rounds over a loopback look for code that never ran. At the end the module must unload"""
     CYCLES = "cycles"
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
-    then memory is searched for leaks"""
+    then memory is searched for leaks. If the workout broke the kernel, this is done in another one"""
     SMP = "smp"
     """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 450 short connections
     over loopbacks that lose packets, and change their congestion control; or the loopbacks have the qdisc, one with a

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is put below a qdisc with classes, and how its classes go."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from types import SimpleNamespace
+
+from emulation.features.check.inside import setups
+from emulation.features.check.inside.children import CHILDREN, use_children
+from emulation.lane.netlink import NetlinkError
+
+CLASSES = setups.Setup(classes=(b"",) * setups.CLASSES)
+BELOW = setups.HANDLE + 1
+
+
+class Kernel:
+    """It notes the qdiscs that are put below the one under test, and the packets and classes of that one."""
+
+    def __init__(self, parent):
+        self.parent, self.happened = parent, []
+        self.kind, self.name, self.radio = "mine", "sta5", SimpleNamespace(index=1)
+        self.route = self.playground = self.job = self
+
+    def replace_qdisc(self, index, kind, options, parent=0, handle=0):
+        if kind == "mine":
+            assert handle == setups.HANDLE
+        elif parent == BELOW:
+            if not self.parent:
+                raise NetlinkError(errno.EOPNOTSUPP, "no")
+            self.happened.append(kind)
+
+    def request(self, message, payload, *_, **__):
+        if message == setups.RTM_DELTCLASS:
+            self.happened.append(struct.unpack_from("=i", payload, 8)[0] - setups.HANDLE)
+        return []
+
+    def attempt(self, what, action):
+        try:
+            action()
+        except NetlinkError:
+            return False
+        return True
+
+    def flood(self, node, count=1):
+        self.happened.append("packets")
+
+    def ignore(self, *_):
+        pass
+
+    add_class = delete_qdisc = run = ignore
+
+
+def test_each_child_gets_packets_and_each_class_goes_while_it_has_some(monkeypatch):
+    monkeypatch.setattr(setups, "FOUND", {"mine": CLASSES})
+    kernel = Kernel(parent=True)
+    use_children(kernel, kernel)
+    below = [one for child in CHILDREN for one in (child, "packets")]
+    assert kernel.happened == [*below, "packets", 1, "packets", "packets", 2, "packets"]
+
+
+def test_a_qdisc_without_children_gets_none(monkeypatch):
+    monkeypatch.setattr(setups, "FOUND", {})
+    kernel = Kernel(parent=False)
+    use_children(kernel, kernel)
+    assert kernel.happened == []

@@ -208,9 +208,10 @@ def test_a_name_that_is_taken_is_said_to_be(seen):
     assert "File exists: the kernel has built in what goes by the same name" in seen["refused_load"].findings()[0].text
 
 
-def test_cycles_come_in_another_kernel_if_the_workout_broke_one(seen):
-    *_, cycles = seen["division"].reports
-    assert [report.stage for report in seen["division"].reports] == [Stage.LOAD, Stage.WORKOUT, Stage.CYCLES]
+@pytest.mark.parametrize("folder", ["division"])
+def test_cycles_come_in_another_kernel_if_the_workout_broke_one(seen, folder):
+    *_, cycles = reports = seen[folder].reports
+    assert [report.stage for report in reports] == [Stage.LOAD, Stage.WORKOUT, Stage.CYCLES]
     assert (cycles.findings, cycles.data) == ((), {"cycles": CYCLES})
 
 

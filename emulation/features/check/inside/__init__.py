@@ -26,9 +26,9 @@ class Stage(enum.StrEnum):
     WORKOUT = "workout"
     """a string of five stations with hidden terminals and an alternative path. Flows in both directions meet losses,
     timeouts, outages, route changes, changes of congestion control, failing allocations, qdiscs that are replaced under
-    load, get small limits and other children, and lose classes, and hundreds of short connections that end in all ways.
-    Then parameters at the ends of their ranges, an attempt to unload, and a second copy that finds the names taken.
-    Then rounds over a loopback look for code that never ran. At the end the module must unload"""
+    load and get small limits, and hundreds of short connections that end in all ways. Then qdiscs get other children,
+    and lose classes. Then parameters at the ends of their ranges, an attempt to unload, and a second copy that finds
+    the names taken. Then rounds over a loopback look for code that never ran. At the end the module must unload"""
     CYCLES = "cycles"
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks. If the workout broke the kernel, this is done in another one"""

@@ -43,8 +43,8 @@ class Kernel:
             return False
         return True
 
-    def flood(self, node, count=1):
-        self.happened.append("packets")
+    def flood(self, node, count=1, long=False):
+        self.happened.append("long packets" if long else "packets")
 
     def ignore(self, *_):
         pass
@@ -56,7 +56,7 @@ def test_each_child_gets_packets_and_each_class_goes_while_it_has_some(monkeypat
     monkeypatch.setattr(setups, "FOUND", {"mine": CLASSES})
     kernel = Kernel(parent=True)
     use_children(kernel, kernel)
-    below = [one for child in CHILDREN for one in (child, "packets")]
+    below = [one for child in CHILDREN for one in (child, "long packets")]
     assert kernel.happened == [*below, "packets", 1, "packets", "packets", 2, "packets"]
 
 

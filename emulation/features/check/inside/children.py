@@ -46,7 +46,7 @@ def use_children(queues: Queues, node: Node) -> None:
         if not backlog(partial(put_behind_bucket, node, kind, SLOW, None, HANDLE)):
             return
         if job.attempt(f"{child} below it", partial(put, node, child, options, HANDLE + FIRST)):
-            queues.flood(node)
+            queues.flood(node, long=True)
             playground.run(BETWEEN_S)
     for number in range(len(setups.of(kind).classes)):
         backlog(partial(put_behind_bucket, node, kind, SLOW, None, HANDLE))

@@ -233,18 +233,19 @@ class Queues:
                 for value in values:
                     self.accepts(node, [(number, value)])
 
-    def flood(self, node: Node, count: int = FLOOD) -> None:
-        """Send datagrams at once: of several priorities, and to several nodes, so of several flows; some are to be
-        segmented."""
+    def flood(self, node: Node, count: int = FLOOD, long: bool = False) -> None:
+        """Send datagrams at once: of several priorities, and to several nodes, so of several flows. Some
+        `long` ones are to be segmented."""
         random, ips = self.playground.random, [other.IP() for other in self.playground.nodes if other is not node]
         with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             try:
                 for number in range(count):
                     if number % ALIKE == 0:
                         udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, random.randrange(PRIORITIES))
-                        udp.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, random.choice((0, 0, SEGMENT)))
+                        if long:
+                            udp.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, random.choice((0, SEGMENT)))
                         ip = random.choice(ips)
-                    udp.sendto(bytes(random.choice((10, 10, 10, 3 * SEGMENT))), (ip, CLOSED_PORT))
+                    udp.sendto(bytes(3 * SEGMENT if long else 10), (ip, CLOSED_PORT))
             except OSError as error:  # no buffers, no route
                 self.job.say(f"flood at {node.name}: {reason(error)}")
 

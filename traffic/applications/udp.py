@@ -5,8 +5,8 @@ By default it offers 1.9 Mb/s, more than a string at 2 Mb/s carries: a saturated
 datagram begins with its number, so its delay is known exactly (`traffic.datagrams`). Its TTL tells the receiver the
 number of hops, if the routing decrements it.
 
-Datagrams with constant intervals below 0.25 ms are sent in bursts, each of those of 0.5 ms: one system call sends
-them, as in programs that send so fast.
+Datagrams with constant intervals of 0.25 ms or less are sent in bursts, each of those of 1 ms, as by iperf3: one system
+call sends them.
 
 With `arrivals=saturated` it sends whenever half of its socket's buffer is free, until it is full, as a program does
 whose sends block. So a radio with a mode (`docs/ht.md`) always has something to send. The queue of a legacy radio drops
@@ -45,7 +45,7 @@ SATURATED = "saturated"
 CALL_MOST = 4  # batches that a saturated source sends by one call; a socket of the default size takes two
 LONGEST_S = 3600.0
 AT_ONCE_MOST = 1024  # of a saturated source at one time; a socket of the default size holds 92 of full size
-AT_ONCE_S = 0.0005  # legacy rates do not carry two datagrams of full size in this time
+AT_ONCE_S, FAST_S = 0.001, 0.00025  # legacy rates do not carry a datagram of full size in FAST_S
 
 
 class Application(applications.Application):
@@ -99,8 +99,8 @@ class Application(applications.Application):
         rate = plan["rate_kbps"]
         interval_s = plan["interval_s"] if rate is None else plan["datagram_bytes"] * 8 / (rate * 1000)
         self.burst = plan["burst"] or 1
-        if plan["burst"] is None and plan["arrivals"] == "constant":
-            self.burst = min(max(int(AT_ONCE_S / interval_s), 1), many.MOST)
+        if plan["burst"] is None and plan["arrivals"] == "constant" and interval_s <= FAST_S:
+            self.burst = min(int(AT_ONCE_S / interval_s), many.MOST)
         if self.burst > 1:
             self.all = self.batch()
         random = arrivals.stream(plan["seed"], plan["name"])

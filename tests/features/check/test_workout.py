@@ -62,7 +62,7 @@ SILENT = (
 )  # of which the kernel says nothing
 # What follows from it, or is planted besides.
 BESIDES = {
-    "atomic_sleep": {Name.LOCK_MISUSE},
+    "atomic_sleep": {Name.LOCK_MISUSE, Name.WRONG_WINDOW},
     "use_after_free": {Name.DATA_RACE, Name.NULL_POINTER, Name.OOPS},
     "leak": {Name.NULL_POINTER, Name.WRONG_COUNT},
     "lock_inversion": {Name.WRONG_WINDOW},
@@ -256,6 +256,7 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
         ("leak", r"/sys/kernel/debug/hoard shows 'connections -1': -1 was counted down below 0"),
         ("lock_inversion", r"ledger_ssthresh \[tcp_ledger\] left tp->reordering 0; the kernel's least is 3 "),
         ("lock_inversion", r"ledger_cong_avoid \[tcp_ledger\] raised the window in none of the \d+ calls "),
+        ("atomic_sleep", r"diary_cong_avoid \[tcp_diary\] raised the window in \d+ calls in which the flow used less "),
         ("lost_packet", r"newest_change \[sch_newest\] changed qlen from \d+ to [1-3]; parents count 0 for the packet"),
         ("lost_packet", r"newest_enqueue \[sch_newest\] reads byte \d+ of the qdisc's own state, and newest_tick "),
         ("lost_packet", r"newest_destroy \[sch_newest\] stops a timer in the memory of the qdisc that it destroys"),

@@ -5,7 +5,8 @@
  * the present window, and at most that or the one before the reduction; and one ACK adds no more than hybla would.
  * TCP's own fields keep their values, and the reordering that TCP expects is at least 1, and not above its bound once
  * the module is released. Some ACK raises the window, of all that come while it limits a flow; and some reduction is
- * taken back, of all that were in vain.
+ * taken back, of all that were in vain. The window does not grow while less than half of it is used (RFC 7661), unless
+ * ACKs also lower it, as delays do in Vegas.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -18,11 +19,13 @@
 #define LEAST_CLAMP 2U		/* many set the window to at least this */
 #define MANY_CALLS 1000		/* of cong_avoid */
 #define SOME_UNDOS 3
+#define SOME_UNUSED 20		/* calls of cong_avoid */
 
 struct control {
 	struct watched watched;
 	struct tcp_congestion_ops own;
 	u32 limited, raised;	/* calls of cong_avoid while the window limits the flow, and those that raised it */
+	u32 unused, lowered;	/* calls that raised a window of which less than half was used, and that lowered any */
 	u32 reduced, restored;	/* calls of undo_cwnd at a reduced window, and those that asked for a larger one */
 };
 
@@ -127,8 +130,11 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	u32 before_count = tp->snd_cwnd_cnt;
 	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
 	u64 most = before + ((u64)max(acked, 1U) << shift);
+	bool unused = oracle_policy && !tp->is_cwnd_limited && before / 2 > tp->max_packets_out;
 
 	WATCH(control, cong_avoid, sk, ack, acked);
+	control->unused += unused && tcp_snd_cwnd(tp) > before;
+	control->lowered += tcp_snd_cwnd(tp) < before;
 	control->limited += limited;
 	control->raised += limited && (tcp_snd_cwnd(tp) > before || tp->snd_cwnd_cnt > before_count);
 	if (oracle_policy && tcp_snd_cwnd(tp) > most)
@@ -222,6 +228,9 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	if (control->limited >= MANY_CALLS && !control->raised && oracle_tells(&control->watched, RULE_NO_GROWTH))
 		pr_info("dcflab: wrong window: %pS raised the window in none of the %u calls in which it limited the flow (%s)\n",
 			control->own.cong_avoid, control->limited, control->own.name);
+	if (control->unused >= SOME_UNUSED && !control->lowered && oracle_tells(&control->watched, RULE_UNUSED))
+		pr_info("dcflab: wrong window: %pS raised the window in %u calls in which the flow used less than half of it: is tcp_is_cwnd_limited() asked? (%s)\n",
+			control->own.cong_avoid, control->unused, control->own.name);
 	if (control->reduced >= SOME_UNDOS && !control->restored && !control->own.cong_control &&
 	    oracle_tells(&control->watched, RULE_NO_UNDO))
 		pr_info("dcflab: wrong window: %pS restored the window in none of the %u calls in which a loss turned out to be none (%s)\n",

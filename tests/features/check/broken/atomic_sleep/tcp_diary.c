@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broken: it sleeps in atomic context. Reno that notes when each retransmission timeout came, the last few of them. It
- * also takes it for granted that it can be registered.
+ * also takes it for granted that it can be registered, and that a window is used.
  */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -49,9 +49,19 @@ static void diary_set_state(struct sock *sk, u8 state)
 	spin_unlock_bh(&diary_lock);
 }
 
+static void diary_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	/* Planted: without tcp_is_cwnd_limited(). */
+	if (tcp_in_slow_start(tp))
+		acked = tcp_slow_start(tp, acked);
+	tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
+}
+
 static struct tcp_congestion_ops diary_ops __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
+	.cong_avoid	= diary_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.set_state	= diary_set_state,
 	.owner		= THIS_MODULE,

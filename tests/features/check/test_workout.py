@@ -66,7 +66,7 @@ BESIDES = {
     "use_after_free": {Name.DATA_RACE, Name.NULL_POINTER, Name.OOPS},
     "leak": {Name.NULL_POINTER, Name.WRONG_COUNT},
     "lock_inversion": {Name.WRONG_WINDOW},
-    "lost_packet": {Name.DATA_RACE, Name.USE_AFTER_FREE},
+    "lost_packet": {Name.DATA_RACE, Name.USE_AFTER_FREE, Name.WRONG_OPTION},
     "zero_threshold": {Name.KERNEL_WARNING, Name.DIVISION_BY_ZERO, Name.STALLED_TRAFFIC},
     "high_threshold": {Name.KERNEL_WARNING},
     "spoilt_peek": {Name.DATA_RACE, Name.WRONG_OPTION},
@@ -260,6 +260,7 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
         ("lost_packet", r"newest_change \[sch_newest\] changed qlen from \d+ to [1-3]; parents count 0 for the packet"),
         ("lost_packet", r"newest_enqueue \[sch_newest\] reads byte \d+ of the qdisc's own state, and newest_tick "),
         ("lost_packet", r"newest_destroy \[sch_newest\] stops a timer in the memory of the qdisc that it destroys"),
+        ("lost_packet", r"byte 8 of the options of newest shows another value if it is made with "),
         ("spoilt_peek", r"option 1 of pocket has 4 bytes, and is accepted without any"),
     ],
 )

@@ -42,7 +42,8 @@ SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
 PERIOD_S = 2.2  # more than two seconds
 PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told to
-TIMES = 3  # that each option is set while memory is short
+TIMES = 3  # that each option is set while memory is short, and that a change must be ignored
+SOME = 4  # values of an option to change it to
 ENOUGH = 4  # values of an option that should not all look alike
 PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
 PRIO_HANDLE, BAND = 0x20000, 0x20001
@@ -118,6 +119,7 @@ class Queues:
         self.set_small_limits(self.playground.nodes[-1])
         self.set_words(self.playground.nodes[-1])
         self.playground.at_random_times(CHANGES, CHANGES_S, self.change)
+        self.check_changes(self.playground.nodes[-1])
         self.put_everywhere()
 
     def send_packets(self, node: Node) -> None:
@@ -185,9 +187,8 @@ class Queues:
         backlog, as the child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so two of
         them pass."""
         kind = self.kind or ""
-        shown = new_options(node, kind)
-        structure = setups.Setup(b"" if is_nested(shown) else shown)
-        for at in setups.of(kind).places() or structure.places():
+        shown, places = words(node, kind)
+        for at in places:
             off = not any(shown[at : at + WORD.size])
             word = WORD.pack(1 if off else self.playground.random.choice(SMALL_LIMITS))
             options = shown[:at] + word + shown[at + WORD.size :]
@@ -200,6 +201,23 @@ class Queues:
             self.flood(node, FEW)
             self.playground.run(PERIOD_S if off and done else BETWEEN_S)
             self.flood(node, FEW)
+
+    def check_changes(self, node: Node) -> None:
+        """Check that a change of an option is not ignored, if the qdisc can be made with it."""
+        setup, (shown, places) = setups.of(self.kind or ""), words(node, self.kind or "")
+        changes = [
+            (f"byte {at} of the options", shown, shown[:at] + bytes([1 + (shown[at] == 1)]) + shown[at + 1 :])
+            for place in places for at in range(place, place + WORD.size)
+        ]  # fmt: skip
+        changes += [
+            (f"option {number}", setup.options(), setup.options([(number, value)]))
+            for number, values in self.accepted.items() for value in values[:: 1 + len(values) // SOME]
+        ]  # fmt: skip
+        for what, before, after in changes:
+            if all(ignores(node, self.kind or "", before, after) for _ in range(TIMES)):
+                said = "shows another value if it is made with one, and the old one if it is changed to that"
+                self.job.find(Name.WRONG_OPTION, f"{what} of {self.kind} {said}: is a change ignored?")
+                return
 
     def change(self) -> None:
         random, kind = self.playground.random, self.kind or ""
@@ -307,6 +325,30 @@ def new_options(node: Any, kind: str) -> bytes:
     try:
         put(node, "pfifo")
         put(node, kind)
+        return bytes(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
+    except NetlinkError:
+        return b""
+
+
+def words(node: Any, kind: str) -> tuple[bytes, list[int]]:
+    """Return options, and where the words of their structures are."""
+    shown = new_options(node, kind)
+    return shown, setups.of(kind).places() or setups.Setup(b"" if is_nested(shown) else shown).places()
+
+
+def ignores(node: Any, kind: str, before: bytes, after: bytes) -> bool:
+    """Return whether a qdisc shows one thing if it is made with some options, and another if it is changed to them:
+    what it did before."""
+    usual, made, changed = (shown_with(node, kind, *options) for options in ((before,), (after,), (before, after)))
+    return bool(usual and made) and made != usual == changed
+
+
+def shown_with(node: Any, kind: str, *options: bytes) -> bytes:
+    """Return what a new qdisc shows that is made with options, and changed to others; empty if they are refused."""
+    try:
+        put(node, "pfifo")
+        for one in options:
+            put(node, kind, one)
         return bytes(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
     except NetlinkError:
         return b""

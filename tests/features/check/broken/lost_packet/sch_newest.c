@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broken: a wrong qlen. A queue that drops its oldest packet if it is full. Its options are a structure; a smaller limit
- * drops packets of which the parent hears nothing. A timer counts seconds without a lock, and is not waited for.
+ * drops packets of which the parent hears nothing. One of them cannot be changed, and nobody says so.
+ * A timer counts seconds without a lock, and is not waited for.
  * Not wrong is that much other work is stopped without waiting, as it was never queued.
  */
 #include <linux/module.h>
@@ -17,12 +18,12 @@
 #define MANY 100
 
 struct newest_options {
-	u32 limit, seconds;
+	u32 limit, seconds, band;
 };
 
 struct newest {
 	struct timer_list timer;
-	u32 seconds, age;
+	u32 seconds, age, band;
 };
 
 static void newest_tick(struct timer_list *timer)
@@ -44,6 +45,8 @@ static int newest_change(struct Qdisc *sch, struct nlattr *options, struct netli
 	sch_tree_lock(sch);
 	sch->limit = max(wanted->limit, 1U);
 	newest->seconds = wanted->seconds;
+	if (newest->band == TC_PRIO_MAX + 1)	/* Planted: so a change is ignored. */
+		newest->band = min_t(u32, wanted->band, TC_PRIO_MAX);
 	while (sch->q.qlen > sch->limit) /* Planted: no qdisc_tree_reduce_backlog() follows. */
 		rtnl_qdisc_drop(qdisc_dequeue_internal(sch, true), sch);
 	if (newest->seconds)
@@ -57,6 +60,7 @@ static int newest_init(struct Qdisc *sch, struct nlattr *options, struct netlink
 	struct newest *newest = qdisc_priv(sch);
 
 	sch->limit = LIMIT;
+	newest->band = options ? TC_PRIO_MAX + 1 : 0;
 	timer_setup(&newest->timer, newest_tick, 0);
 	return options ? newest_change(sch, options, extack) : 0;
 }
@@ -72,7 +76,8 @@ static void newest_destroy(struct Qdisc *sch)
 static int newest_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct newest *newest = qdisc_priv(sch);
-	struct newest_options options = { .limit = sch->limit, .seconds = newest->seconds };
+	struct newest_options options = { .limit = sch->limit, .seconds = newest->seconds,
+					  .band = newest->band };
 
 	return nla_put(skb, TCA_OPTIONS, sizeof(options), &options);
 }

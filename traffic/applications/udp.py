@@ -13,8 +13,8 @@ whose sends block. So a radio with a mode (`docs/ht.md`) always has something to
 what it has no room for. Nothing holds the datagrams of a wire back: there it sends 1024 every 50 ms.
 
 With `batches=on` the sender gives the kernel up to 64 kB of datagrams as one (UDP_SEGMENT), as servers of HTTP/3 do:
-they are one packet in queueing disciplines, and a radio gets them one by one. By default only saturated sources have
-batches.
+they are one packet in queueing disciplines, and a radio gets them one by one. By default saturated sources have
+batches, and those that send in bursts each millisecond.
 
 The receiver reads after about 1024 datagrams, or 0.5 s, and may get many as one (UDP_GRO). The kernel notes when each
 of them arrives. The socket's buffer is large: it loses nothing of a long aggregate.
@@ -75,8 +75,10 @@ class Application(applications.Application):
             raise ValueError("rate_kbps: a saturated source has no rate")
 
     def prepare(self) -> None:
-        saturated = self.plan["arrivals"] == SATURATED
-        self.batches = saturated if self.plan["batches"] is None else self.plan["batches"] == "on"
+        rate, size = self.plan["rate_kbps"], self.plan["datagram_bytes"]
+        self.interval_s = self.plan["interval_s"] if rate is None else size * 8 / (rate * 1000)
+        usual = self.plan["arrivals"] == SATURATED or self.is_fast()
+        self.batches = usual if self.plan["batches"] is None else self.plan["batches"] == "on"
         self.datagrams = Datagrams()
         self.rest = bytes(self.plan["datagram_bytes"] - NUMBER.size)
         self.sender, self.receiver = (sockets.udp(host, self.plan) for host in (self.source, self.destination))
@@ -96,16 +98,16 @@ class Application(applications.Application):
             self.all = self.batch()
             self.loop.watch(self.sender.fileno(), select.EPOLLOUT, self.fill)
             return
-        rate = plan["rate_kbps"]
-        interval_s = plan["interval_s"] if rate is None else plan["datagram_bytes"] * 8 / (rate * 1000)
-        self.burst = plan["burst"] or 1
-        if plan["burst"] is None and plan["arrivals"] == "constant" and interval_s <= FAST_S:
-            self.burst = min(int(AT_ONCE_S / interval_s), many.MOST)
+        self.burst = min(int(AT_ONCE_S / self.interval_s), many.MOST) if self.is_fast() else plan["burst"] or 1
         if self.burst > 1:
             self.all = self.batch()
         random = arrivals.stream(plan["seed"], plan["name"])
-        self.due = arrivals.due(plan["arrivals"], self.burst * interval_s, plan["on_s"], plan["off_s"], random)
+        self.due = arrivals.due(plan["arrivals"], self.burst * self.interval_s, plan["on_s"], plan["off_s"], random)
         self.next(self.due)
+
+    def is_fast(self) -> bool:
+        """Return whether it sends in bursts without being told to."""
+        return self.plan["burst"] is None and self.plan["arrivals"] == "constant" and self.interval_s <= FAST_S
 
     def next(self, due: Iterator[int]) -> None:
         if not self.over():

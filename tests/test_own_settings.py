@@ -263,11 +263,12 @@ def test_a_node_may_send_stronger_than_the_others():
         plan(specify(Network(nodes=louder), {"propagation": {"model": "snr", "snr_db": [[None] * 3] * 3}}))
 
 
-def mixed(kind="infrastructure", **options):
+def mixed(kind="infrastructure", more=None, **options):
     """An access point with a station of 802.11g and one of 802.11b."""
     nodes = {"ap": Node(kind="ap"), "new": Node(position=(9.0, 0, 0)), "old": Node(settings={"rate": 11})}
     link = Link(nodes=("ap", "new", "old") if kind == "infrastructure" else ("new", "old"), kind=kind)
     links = (link, Link(nodes=("ap",), kind="infrastructure")) if kind != "infrastructure" else (link,)
+    links += (more,) if more else ()
     return plan(specify(Network(nodes=nodes, links=links), {"rate": 54, "rate_control": "minstrel", **options}))
 
 
@@ -280,6 +281,8 @@ def test_80211b_among_80211g():
     assert [one["rates"] for one in radios_of(found)] == [of_g, of_g, [10, 20, 55, 110]]
     window = {"BE": {"aifsn": 2, "cw_min": 31, "cw_max": 1023, "txop_us": 0}}
     assert [one["edca"] for one in radios_of(found)] == [None, None, window]
+    with pytest.raises(Misuse, match=r"802\.11b is not possible in a network of two bands"):
+        mixed(more=Link(nodes=("new",), settings={"freq": 5180}))
     assert mixed(basic_rates=[1, 2])["air"]["basic_rates"] == [10, 20]
     assert [one["edca"] for one in radios_of(mixed(edca="kernel"))] == [None] * 3
 

@@ -313,8 +313,15 @@ def test_links_have_settings_of_their_own_and_the_rest_share_one():
         with pytest.raises(Misuse, match=said):
             plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=own),)), {}))
     two_bands = Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"freq": 5180}),))
-    with pytest.raises(Misuse, match="link adhoc: at 5180 MHz its PHY differs from the network's at 2412 MHz"):
-        plan(specify(two_bands, {"rate": 6}))
+    both = plan(specify(two_bands, {"rate": 6}))
+    assert [link["freq"] for link in both["links"]] == [5180, 2412] and both["air"] == plan(
+        specify(two_bands, {"rate": 6, "freq": 5180})
+    )["air"]  # that of 5 GHz
+    old = Network(nodes={"ap": Node(kind="ap", settings={"mode": "b", "channel": 1}), **nodes}, links=(
+        Link(kind="infrastructure", nodes=("ap", "b")),
+    ))  # fmt: skip
+    with pytest.raises(Misuse, match="link infrastructure: at 2412 MHz its PHY differs from the network's at 5180 MHz"):
+        plan(specify(old, {"rate": 54, "freq": 5180}))
 
 
 def test_an_unknown_kind_is_answered_with_those_there_are():

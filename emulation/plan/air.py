@@ -58,6 +58,19 @@ def phy_of(radio: Radio) -> Phy:
     return DSSS_PHY if radio.rate in DSSS else HR_PHY if radio.rate in HR else ERP_PHY
 
 
+def phy_of_links(radio: Radio, planned: Sequence[Mapping[str, Any]]) -> Phy:
+    """Return the PHY of a network with these links, because the air has one. Raises Misuse.
+
+    In two bands it is 802.11a's: after a frame of OFDM, SIFS is 16 µs there, as ERP's signal extension and SIFS are.
+    """
+    both = {phy_of(radio), *(OFDM_PHY for link in planned if link.get("freq") in CHANNELS_5GHZ)}
+    if OFDM_PHY not in both:
+        return phy_of(radio)
+    if old := next((link["name"] for link in planned if "mixed" in link), None):
+        raise Misuse(f"{old}: 802.11b is not possible in a network of two bands: give its stations 802.11g")
+    return OFDM_PHY
+
+
 def units(rate: float) -> int:
     """Convert Mb/s to units of 100 kb/s."""
     return round(rate * 10)
@@ -241,7 +254,7 @@ def plan_air(
 ) -> dict[str, Any]:
     """Return `air` of docs/interfaces.md, section 1. `heard` is between radios, and `routing` a module."""
     radio, medium = specification.radio, specification.medium
-    phy, thresholds = phy_of(radio), medium.effective_thresholds()
+    phy, thresholds = phy_of_links(radio, planned), medium.effective_thresholds()
     assert thresholds.capture_db is not None
     slot = slot_ns(phy, planned)
     return {

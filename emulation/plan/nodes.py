@@ -124,8 +124,8 @@ def radio_of_link(
 
 
 def _of_phy(what: str, radio: Radio, usual: Radio) -> None:
-    """Check that a link's radios have the PHY of the network. Raises Misuse."""
-    if phy_of(radio) != phy_of(usual):
+    """Check that a link's radios have the PHY of the network, or both have OFDM. Raises Misuse."""
+    if phy_of(radio) != phy_of(usual) and HR_PHY in (phy_of(radio), phy_of(usual)):
         raise Misuse(f"{what}: at {radio.freq} MHz its PHY differs from the network's at {usual.freq} MHz")
 
 
@@ -279,7 +279,7 @@ def _radio(
     settings: Mapping[str, JsonValue],
 ) -> dict[str, Any]:  # fmt: skip
     """Return a node's first radio, or one for a further link, in a network with usual radios."""
-    older = phy_of(radio) != phy_of(usual)
+    older = (phy_of(radio), phy_of(usual)) == (HR_PHY, ERP_PHY)
     return {
         "name": f"{name}-wlan{number}",
         "kind": "radio",

@@ -16,7 +16,7 @@ from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.link import wmediumd
-from emulation.features.mininet.modes import MODES, freq_of, rate_of, settings_of
+from emulation.features.mininet.modes import MODES, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse
@@ -68,15 +68,22 @@ class Medium:
         """Return the interfaces with channels of their own; stations follow access points."""
         return [intf for intf in self.radios() if intf.role not in ("", "managed")]
 
+    def bands(self) -> set[int]:
+        """Return the bands of the network, in GHz."""
+        return {5 if intf.freq > 3 else 2 for intf in self.leading()}
+
     def mode(self) -> str:
-        """Return the network's mode. In mode g, access points and their stations may have mode b (`is_old`). Raises
-        Misuse."""
+        """Return the network's mode; of two bands, that at 5 GHz. In mode g, access points and their stations may have
+        mode b (`is_old`). Raises Misuse."""
         if self.is_later():
             return self.later_mode()
         modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
         peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
         if set(modes) == {"b", "g"} and "b" not in peers:
             modes = ["g"]
+        if set(modes) == {"a", "g"}:
+            self.note_slot()
+            return "a"
         if len(modes) > 1:
             self.refuse_several(modes)
         for intf in self.radios():
@@ -89,7 +96,7 @@ class Medium:
         who = "; ".join(
             f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
         )
-        instead = "write one mode for all, or 'b', 'g' and 'n2' at access points, or 'a', 'n', 'ac' and 'ax5'"
+        instead = "write 'g' for 'b', which can be among access points of modes 'g' and 'n2' only, without 5 GHz"
         raise Misuse(f"all radios of a network share one PHY, but there are several ({who}): {instead}")
 
     def is_later(self) -> bool:
@@ -102,21 +109,28 @@ class Medium:
         return max(self.leading(), key=lambda intf: (ranks.index(MODES[intf.mode].name), intf.width))
 
     def later_mode(self) -> str:
-        """Return the latest mode. Raises Misuse for several bands."""
+        """Return the latest mode. Raises Misuse for 802.11b in a network of two bands."""
         first = self.latest()
         modes = list(dict.fromkeys(intf.mode for intf in self.leading()))
-        if len({intf.freq > 3 for intf in self.leading()}) > 1:
-            self.refuse_several(modes)
+        if len(self.bands()) > 1:
+            if "b" in modes:
+                self.refuse_several(modes)
+            self.note_slot()
         if self.by_links:
             raise Misuse(f"wmediumd_mode=error_prob: it is for modes a, b and g, not {first.mode!r}")
         for intf in self.radios():
-            if intf.params.get("mode") and not self.fits(intf, first):
+            if intf.params.get("mode") and not self.fits(intf):
                 note(f"{intf.name}: mode={intf.mode!r}: it follows its access point and uses mode {first.mode}")
         return first.mode
 
-    def fits(self, intf: WIntf, first: WIntf) -> bool:
-        """Return whether an interface's mode is of the network's band."""
-        return (5 if first.freq > 3 else 2) in MODES[intf.mode].bands
+    def fits(self, intf: WIntf) -> bool:
+        """Return whether an interface's mode is of a band of the network."""
+        return not self.bands().isdisjoint(MODES[intf.mode].bands)
+
+    def note_slot(self) -> None:
+        """Note what a cell at 2.4 GHz has from a network at 5 GHz."""
+        if cells := [intf.name for intf in self.leading() if intf.role == "adhoc" and intf.freq < 3]:
+            note(f"{', '.join(cells)}: their slot is 9 us instead of 20 us, as the air has one slot for both bands")
 
     def is_old(self, intf: WIntf) -> bool:
         """Return whether it has mode b among access points of mode g, or the reverse."""
@@ -143,20 +157,20 @@ class Medium:
         first = self.latest()
         if intf in self.leading():
             return settings_of(intf.mode, intf.width)
-        own = intf.params.get("mode") and self.fits(intf, first)
+        own = intf.params.get("mode") and self.fits(intf)
         return settings_of(intf.mode if own else first.mode, first.width)
 
     def options(self) -> dict[str, Any]:
         """Return the options of a specification."""
         mode = self.mode()
         on_air = self.leading()
-        freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
+        freq = round(1000 * max(on_air, key=lambda intf: intf.freq > 3).freq) if on_air else 2412
         receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
         limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
         radio: dict[str, Any] = {"rate": rate_of(mode), "rate_control": "minstrel"}
         if self.is_later():
             first = self.latest()
-            freq = freq_of(first.name, first.mode, first.channel)
+            freq = freq if len(self.bands()) > 1 else round(1000 * first.freq)
             radio = settings_of(first.mode, first.width)
         fixed = "mcs" in radio  # and too high for most distances
         return {

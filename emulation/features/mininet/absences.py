@@ -32,7 +32,6 @@ NODES = {
 }  # fmt: skip
 LINKS = {
     "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE,
-    **dict.fromkeys(("WifiDirectLink", "wifiDirectLink"), "Wi-Fi Direct is not supported"),
     "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not supported",
     "HostapdConfig": "use the keywords of addAccessPoint", "Association": "use setAssociation()",
     "master": "use addAccessPoint", "managed": "stations are managed unless they have a link",

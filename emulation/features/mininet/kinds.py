@@ -26,6 +26,7 @@ OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca
          "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
     **dict.fromkeys(("config4addr", "configure4addr"), "addLink(ap1, ap2, cls=_4address) makes such a link"),
+    **dict.fromkeys(("configWiFiDirect", "configureWiFiDirect"), "addLink(sta1, cls=WifiDirectLink) makes such a link"),
     **dict.fromkeys(("enable_interference", "enable_wmediumd"), "the air has interference"),
     "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
@@ -40,7 +41,7 @@ NET_REFUSED = {
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are network namespaces, not containers"),
     "driver": "hostapd has one driver here, nl80211, and CAPWAP is not supported",
     "json_file": "write the network as Python",
-    "configWiFiDirect": "Wi-Fi Direct is not supported", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
+    "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
 }  # fmt: skip
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
@@ -80,7 +81,7 @@ NODE_REFUSED = {
 }  # fmt: skip
 
 CALLS = {
-    "roads": ROADS, "wifiDirect": "Wi-Fi Direct is not supported",
+    "roads": ROADS, "wifiDirect": "use addLink(sta1, cls=WifiDirectLink)",
     "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",

@@ -3,22 +3,37 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import select
 import shlex
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet import shaping
 from emulation.features.mininet.interface import Intf, WIntf, range_of
-from emulation.features.mininet.modes import WIDTH, check_freq, mode_of, usual_channel
+from emulation.features.mininet.modes import MODES, WIDTH, check_freq, mode_of, usual_channel
 from emulation.features.mininet.refusals import PAGE, Absent, check, note, numeric, refuse
+from emulation.lane import programs
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wired
+from emulation.lane.links.infrastructure import CONTROL
 from emulation.plan.errors import as_misuse
+from emulation.specification import modes
+from emulation.specification.radio import OLDER
 
 if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
+READY_S, CHECK_S = 10.0, 0.01  # for wpa_supplicant, in lane time
+# Global operating classes with 20 MHz, and their frequencies: IEEE 802.11-2020, table E-4.
+CLASSES = {81: range(2412, 2473), 115: range(5180, 5241), 124: range(5745, 5806), 125: range(5825, 5926)}
+DIRECT = (
+    f"ctrl_interface={CONTROL}\ndevice_name={{name}}\ndevice_type=1-0050F204-1\np2p_no_group_iface=1\n"
+    "p2p_oper_reg_class={operating}\np2p_oper_channel={channel}\np2p_pref_chan={operating}:{channel}\n"
+)
 APART = 0x80 << 16  # what the address of a client of four addresses differs by from that of its radio
 USUAL = "use_htb"  # as without it
 ITS_CHANNEL = 161  # the default
@@ -135,6 +150,31 @@ class ITSLink(_Peers):
     noted: ClassVar[dict[str, str]] = {**_Peers.noted, **dict.fromkeys(WIDTH, "channels are 20 MHz wide")}
 
 
+class WifiDirectLink(_Peers):
+    """Wi-Fi Direct: a wpa_supplicant, to which the script says by wpa_cli whom to find and to join. Its channel is
+    that of a group that it owns. The radio is of 802.11n, as hwsim's does not hear where it only listens."""
+
+    role = "direct"
+    taken: tuple[str, ...] = ("intf", "mode", "channel", "txpower", "range", "freq", *WIDTH)
+
+    def open(self) -> None:
+        """Start the program. Raises OSError if that fails."""
+        intf, freq = self.intf1, round(1000 * self.intf1.freq)
+        assert intf.lane
+        node, (file, log) = intf.lane.node, (f"/run/p2p-{intf}.{kind}" for kind in ("conf", "log"))
+        operating = next(number for number, band in CLASSES.items() if freq in band)
+        with open(file, "w") as config:
+            config.write(DIRECT.format(name=intf, operating=operating, channel=modes.channel_number(freq)))
+        command = ["wpa_supplicant", "-D", "nl80211", "-i", str(intf), "-c", file, "-f", log]
+        daemon = node.start_daemon([programs.find(command[0]), *command[1:]], partial(programs.last_line, log))
+        deadline = time.monotonic() + READY_S
+        while not os.path.exists(f"{CONTROL}/{intf}"):
+            daemon.check()
+            if time.monotonic() > deadline:
+                raise OSError(errno.ETIMEDOUT, f"{intf}: wpa_supplicant has not started after {READY_S:g} s")
+            select.select([], [], [], CHECK_S)
+
+
 class _4address(Wireless):
     """A link between the bridges of two access points over the air, with frames of four addresses: a further interface
     of the second one's radio is a client of the first one."""
@@ -200,13 +240,15 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
         intf.mode = mode_of(intf.name, mode)
     elif cls is ITSLink:
         intf.mode, intf.channel = "a", ITS_CHANNEL
+    if cls is WifiDirectLink and MODES[intf.mode].name == OLDER:
+        intf.mode = "n5" if intf.mode == "a" else "n2"
     intf.role = cls.role
     usual = intf.channel if settings.get("mode") in (None, "b", "g", "p") else usual_channel(intf.mode, settings)
     intf.channel = settings.get("channel", usual)
     intf.params |= {keyword: settings[keyword] for keyword in WIDTH if keyword in settings}
     check_freq(intf.name, intf.mode, intf.channel, settings)
     intf.check()
-    intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")
+    intf.ssid = settings.get("ssid") or ("" if cls in (ITSLink, WifiDirectLink) else f"{cls.__name__}Net")
     intf.txpower = numeric(f"{intf}: txpower", settings.get("txpower", intf.txpower))
     intf.wanted_range = range_of(intf.name, settings.get("range", intf.wanted_range))
 

@@ -238,7 +238,7 @@ class Mininet:
             self.route_by(settings, call)
             made = found(intf, b.wintf() if b and b.wintfs else None, settings)
         elif b is None:
-            raise Misuse(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
+            raise Misuse(f"{call}: a link of one node is adhoc, mesh, ITSLink or WifiDirectLink: write cls=")
         elif over_air:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
         else:

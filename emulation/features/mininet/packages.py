@@ -49,8 +49,8 @@ MODULES: dict[str, dict[str, str]] = {
     "mn_wifi.link": {
         "absences": "Intf=HardwareIntf",
         "interface": "WIntf IntfWireless=WIntf",
-        "link": "_4address ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
-        "wmediumd Wmediumd=wmediumd",
+        "link": "_4address ITSLink Link TCLink WifiDirectLink wifiDirectLink=WifiDirectLink WirelessLink "
+        "TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh wmediumd Wmediumd=wmediumd",
     },
     "mn_wifi.manetRoutingProtocols": {"manet": "aodv babel batman_adv batmand manetProtocols olsrd olsrd2"},
     "mn_wifi.mobility": {},

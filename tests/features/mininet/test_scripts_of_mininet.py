@@ -98,6 +98,38 @@ def test_channels(stage, tmp_path):
     assert sum(shared) == pytest.approx(max(apart), rel=0.15) and min(apart) > 0.9 * max(apart) > 4000
 
 
+DIRECT = """
+from time import sleep
+from mn_wifi.link import WifiDirectLink
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(configWiFiDirect=True)
+stas = [net.addStation(f"sta{i}", position=f"{10 * i},0,0") for i in (1, 2, 3)]
+ap1 = net.addAccessPoint("ap1", ssid="x", mode="g", channel="6", position="0,5,0", failMode="standalone")
+for sta in stas[:2]:
+    net.addLink(sta, intf=f"{sta}-wlan0", cls=WifiDirectLink)
+net.build()
+one, two = (f"wpa_cli -i{sta}-wlan0 p2p_" for sta in stas[:2])
+stas[0].cmd(one + "find")
+stas[1].cmd(two + "find")
+sleep(6)
+pin = stas[0].cmd(f"{one}connect {stas[1].wintfs[0].mac} pin auth")
+sleep(3)
+stas[1].cmd(f"{two}connect {stas[0].wintfs[0].mac} {pin}")
+sleep(5)
+said = [sta.cmd(f"iw dev {sta}-wlan0 info") for sta in stas]
+print("types", sorted(line.split("type ")[1].split()[0] for line in said), "(2412 MHz)" in said[0])
+print("lost", net.ping(stas[:2]), net.ping(stas[1:]))
+net.stop()
+"""
+
+
+def test_wifi_direct(stage):
+    """Two stations find each other, and one becomes the group's owner; a third one is at an access point."""
+    lines = stage.play(DIRECT)
+    assert after(lines, "types") == ["['P2P-GO', 'P2P-client', 'managed'] True"]
+    assert after(lines, "lost") == ["0.0 100.0"]
+
+
 TWO_BANDS = """
 import sys
 from mn_wifi.net import Mininet_wifi

@@ -52,6 +52,7 @@ class Medium:
 
     def set_model(self, model: str = "logDistance", **parameters: Any) -> None:
         """Raises Misuse."""
+        model = model.removesuffix("PropagationLossModel")  # older scripts have it
         if model not in MODELS:
             raise Misuse(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
         noise = (parameters := newer(parameters)).pop("noise_th", None)

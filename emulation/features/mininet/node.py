@@ -54,7 +54,17 @@ def place(what: str, position: Any) -> Position:
 
 
 class Params(dict[str, Any]):
-    """The keywords of a node, as the script gave them; other keys come from the node and its interfaces."""
+    """The keywords of a node, as the script gave them, but with its current position; others are at its interfaces."""
+
+    def __init__(self, said: dict[str, Any], node: Node) -> None:
+        super().__init__(said)
+        self.node = node
+
+    def __getitem__(self, name: str) -> Any:
+        return list(self.node.position) if name == "position" and name in self else super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401
 
     def __missing__(self, name: str) -> Any:
         raise UnknownParameter(f"params[{name!r}] does not exist: use sta1.wintfs[0].{name}, position or IP()")
@@ -86,7 +96,7 @@ class Node:
     is_learning = False  # whether it is a bridge without a spanning tree
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
-        self.name, self.params, self.inNamespace = name, Params(params), inNamespace
+        self.name, self.params, self.inNamespace = name, Params(params, self), inNamespace
         self.net: Any = Alone(name)  # its network
         self.lane: Lane | None = None
         self.early: lane.Node | None = None  # its namespace, before the network is built

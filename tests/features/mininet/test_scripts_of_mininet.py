@@ -319,6 +319,15 @@ def test_replayed_conditions(stage):
                      "signal -60 (0.0, 0.0)"]  # fmt: skip
 
 
+def test_older_scripts_find_positions_and_models(installed):
+    there = {}
+    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
+         "sta = net.addStation('sta1', position='10,20,0')\nnet.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)\n"
+         "sta.setPosition('1,2,3')", there)  # fmt: skip
+    assert there["sta"].params["position"] == there["sta"].params.get("position") == [1.0, 2.0, 3.0]
+    assert there["net"].medium.model == "logNormalShadowing"
+
+
 def test_nodes_that_share_a_centre(installed):
     """They follow points; or are drawn to the centre of their community, and not if nothing draws them."""
 

@@ -15,7 +15,6 @@ from emulation import specification
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.kinds import newer
-from emulation.features.mininet.link import wmediumd
 from emulation.features.mininet.modes import MODES, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
@@ -234,9 +233,16 @@ class Medium:
         return float(self.specification().medium.effective_thresholds().receive_dbm)
 
     def power_of(self, intf: WIntf) -> float:
-        """Return a radio's power for the model (dBm): its transmit power with antenna gains of USUAL_GAIN at both ends
-        and system losses; or the power that gives its range. Raises Misuse."""
-        model, reach = self.propagates, self.needed_range(intf)
+        """Return a radio's power for the model (dBm). A client has at least that of access points: Mininet-WiFi connects
+        it by their range, and wmediumd gives both directions their power. Raises Misuse."""
+        if intf.role not in ("", "managed"):
+            return self.own_power(intf)
+        return max(map(self.own_power, (intf, *(each for each in self.radios() if each.role == MASTER))))
+
+    def own_power(self, intf: WIntf) -> float:
+        """Return a radio's own power (dBm): its transmit power with antenna gains of USUAL_GAIN at both ends and system
+        losses; or the power that gives its range. Raises Misuse."""
+        model, reach = self.propagates, intf.wanted_range
         if reach is not None:
             there = float(model.received_dbm(np.array([max(reach, 0.1)]))[0])
             power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
@@ -253,14 +259,6 @@ class Medium:
             raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)
 
-    def needed_range(self, intf: WIntf) -> float | None:
-        """Return the range that determines a radio's power, or None if it has none. Without `link=wmediumd`,
-        Mininet-WiFi connects a client by the access point's range alone: its frames must arrive there."""
-        own = intf.wanted_range
-        if own is None or intf.role not in ("", "managed") or self.net.link is wmediumd:
-            return own
-        return max([own, *(self.range_of(each) for each in self.radios() if each.role == MASTER)])
-
     def more_gain(self, intf: WIntf) -> float:
         """Return its antenna gain above the usual one; 0 with a range, which is independent of the antenna."""
         return 0.0 if intf.wanted_range is not None else intf.antennaGain - USUAL_GAIN
@@ -275,7 +273,7 @@ class Medium:
     def range_of(self, intf: WIntf) -> float:
         if self.by_links:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
-        power = self.power_of(intf)
+        power = self.own_power(intf)
         if intf.wanted_range is not None and power < STRONGEST_DBM:
             return float(intf.wanted_range)
         return self.reach_m(power + self.more_gain(intf))
@@ -289,9 +287,10 @@ class Medium:
         """Apply a radio's new settings. Raises Misuse."""
         if self.by_links:
             raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power has no effect")
-        if intf.node.lane:
-            lane = intf.node.lane
-            lane.net.update_air(lane, lane.with_settings(**self.settings_of(intf)))
+        for each in self.radios() if intf.role == MASTER else [intf]:
+            if (lane := each.node.lane) and (each is intf or each.role in ("", "managed")):
+                of = intf if each is intf else each.node.wintf()
+                lane.net.update_air(lane, lane.with_settings(**self.settings_of(of)))
 
     def stronger_db(self, a: Node, b: Node) -> float:
         """Return by how much a's first radio is stronger at b than the model's own power. Raises Misuse."""

@@ -322,8 +322,8 @@ def test_replayed_conditions(stage):
 def test_older_scripts_find_positions_and_models(installed):
     there = {}
     exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
-         "sta = net.addStation('sta1', position='10,20,0')\nnet.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)\n"
-         "sta.setPosition('1,2,3')", there)  # fmt: skip
+         "sta = net.addStation('sta1', position='10,20,0')\nsta.setPosition('1,2,3')\n"
+         "net.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)", there)  # fmt: skip
     assert there["sta"].params["position"] == there["sta"].params.get("position") == [1.0, 2.0, 3.0]
     assert there["net"].medium.model == "logNormalShadowing"
 
@@ -858,20 +858,22 @@ def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
     assert "addLink(h1, ap1, cls=TCLink): colour=3 has no effect: no keyword has this name\n" in said
 
 
-@pytest.mark.parametrize(("link", "reaches"), [("", True), ("link=wmediumd, wmediumd_mode=interference", False)])
-def test_a_client_reaches_the_access_points_that_reach_it(installed, link, reaches):
-    """The access point's range alone decides, unless the script asks for wmediumd's medium."""
+@pytest.mark.parametrize("link", ["", "link=wmediumd, wmediumd_mode=interference"])
+def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
+    """The access point's range or power alone decides; wmediumd, too, gives both directions its power."""
     there = {}
     exec(
         "from mn_wifi.net import Mininet_wifi\nfrom mn_wifi.link import wmediumd\n"
         f"from mn_wifi.wmediumdConnector import interference\nnet = Mininet_wifi({link})\n"
         "sta1 = net.addStation('sta1', range=20)\nap1 = net.addAccessPoint('ap1', range=35)\n"
-        "ap2 = net.addAccessPoint('ap2', range=10)\n", there,
+        "ap2 = net.addAccessPoint('ap2', range=10)\nsta2 = net.addStation('sta2', txpower=1)\n", there,
     )  # fmt: skip
-    client, ap = there["sta1"].wintf(), there["ap1"].wintf()
+    client, weak, ap = (there[name].wintf() for name in ("sta1", "sta2", "ap1"))
     power = there["net"].medium.power_of
-    assert (power(client) == power(ap)) == reaches and power(client) > power(there["ap2"].wintf())
+    assert power(client) == power(ap) > power(there["ap2"].wintf()) and power(weak) >= power(ap)
     assert (client.range, ap.range) == (20, 35)
+    there["ap1"].setRange(100)
+    assert power(client) == power(weak) == power(ap)
 
 
 def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):

@@ -233,8 +233,8 @@ class Medium:
         return float(self.specification().medium.effective_thresholds().receive_dbm)
 
     def power_of(self, intf: WIntf) -> float:
-        """Return a radio's power for the model (dBm). A client has at least that of access points: Mininet-WiFi connects
-        it by their range, and wmediumd gives both directions their power. Raises Misuse."""
+        """Return a radio's power for the model (dBm). A client has at least that of access points: Mininet-WiFi goes
+        by their range, and wmediumd gives both directions their power. Raises Misuse."""
         if intf.role not in ("", "managed"):
             return self.own_power(intf)
         return max(map(self.own_power, (intf, *(each for each in self.radios() if each.role == MASTER))))

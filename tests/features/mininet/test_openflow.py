@@ -121,7 +121,7 @@ def test_daemons_of_switches_leave_pings_alone(stage):
 
 KERNELS = [image for image in stock.installed() if (stock.modules_of(stock.release_of(image)) / "build").exists()]
 OUTSIDE = """
-import sys, time
+import sys
 from mininet.net import Mininet
 from mininet.node import OVSSwitch, RemoteController
 net = Mininet(switch=OVSSwitch, controller=None)
@@ -129,9 +129,11 @@ net.addController("c0", RemoteController, port=int(sys.argv[1]))
 s1 = net.addSwitch("s1", dpid="2a", protocols="OpenFlow13")
 net.addLink(net.addHost("h1"), s1)
 net.start()
-while "is_connected: true" not in s1.cmd("ovs-vsctl show"):
-    time.sleep(0.1)
-print("connected")
+way = f'target="tcp:127.0.0.1:{sys.argv[1]}"'  # there is another one, which waits for dpctl, so s1 names none
+record = s1.cmd(f"ovs-vsctl --bare --columns=_uuid find controller '{way}'").strip()
+s1.cmd(f"ovs-vsctl --timeout=100 wait-until controller {record} is_connected=true")
+if "true" in s1.cmd(f"ovs-vsctl get controller {record} is_connected"):
+    print("connected")
 net.stop()
 """
 MESSAGE = struct.Struct("!BBHI")  # version, type, length, number: OpenFlow 1.3.5, 7.1.1

@@ -17,6 +17,8 @@ from emulation.lane.programs import missing_message, programs_called
         ("A=1 foo &>x; (bar; baz) >x &", ["foo", "bar", "baz"]),
         ("! foo >x || if bar; then baz >y; fi", ["foo", "bar", "baz", "fi"]),
         ("echo 'a; b' 1 2>b", ["echo"]),
+        ("bash -c 'iperf -s -p 5001;' >x", ["bash", "iperf"]),
+        ("echo -c 'foo' && sh -c \"foo | bar\"", ["echo", "sh", "foo", "bar"]),
         ('$TOOL >x; "my tool" >x', []),
         ("case x in a) b >c;; esac", []),
         ("f() { foo >x; }; f", []),

@@ -207,14 +207,17 @@ class Node:
             output = process.communicate()[0].decode(errors="replace")
         missing = programs.not_found(output)
         if isinstance(command, str) and ">" in command:
-            missing += [
-                name
-                for name in programs.programs_called(command)
-                if not programs.path_of(name) and not self.has_command(name)
-            ]
+            missing += self.lacking(command)
         for message in programs.new_messages(missing):
             print(f"*** {self.name}: {message}", file=sys.stderr, flush=True)
         return output
+
+    def lacking(self, command: str) -> list[str]:
+        """Return the programs that a line for a shell calls, and that are not there."""
+        from emulation.lane import programs
+
+        called = programs.programs_called(command)
+        return [name for name in called if not programs.path_of(name) and not self.has_command(name)]
 
     def has_command(self, command: str) -> bool:
         """Return whether a shell in the node has a command: a built-in, or a program."""

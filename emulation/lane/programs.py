@@ -136,8 +136,8 @@ def not_found(output: str) -> list[str]:
 
 
 def programs_called(command: str) -> list[str]:
-    """Return the programs that a line for a shell calls by plain names. Nothing for lines that need more of a parser:
-    several lines, functions, `case`."""
+    """Return the programs that a line for a shell calls by plain names, also in a line for another shell (`sh -c`).
+    Nothing for lines that need more of a parser: several lines, functions, `case`."""
     import re
     import shlex
 
@@ -148,7 +148,7 @@ def programs_called(command: str) -> list[str]:
         return []
     if "\n" in command or {"()", "case", ";;"} & {*words}:
         return []
-    found, begins, to_file = list[str](), True, False
+    found, begins, to_file, before = list[str](), True, False, ""
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if ">" in word or "<" in word:
             to_file = True
@@ -159,6 +159,9 @@ def programs_called(command: str) -> list[str]:
         elif begins and not (word in KEYWORDS or "=" in word or (word.isdecimal() and after[:1] in ("<", ">"))):
             begins = False
             found += [word] * bool(re.fullmatch(r"[\w./+-]+", word))
+        elif before == "-c" and found[-1:] in (["sh"], ["bash"]) and word[0] in "'\"":
+            found += programs_called(word[1:-1])
+        before = word
     return found
 
 

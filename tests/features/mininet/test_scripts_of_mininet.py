@@ -401,6 +401,8 @@ net.start()
 wire.intf1.config(mac="00:00:00:00:00:77", ip="10.0.1.3/24")
 print("cleaned", sta1.cmd("sudo mn -c; echo $?; python -c 'print(3 / 2)'").split())
 print("early", *h1.cmd("ip -br addr show h1-eth0; cat early").split()[2:], h1.MAC(), h1.IP())
+from mininet.term import makeTerm
+makeTerm(h1, cmd="bash -c 'netserver -D; read x'")
 print(sta1.cmd("iwconfig"))
 sta1.setTxPower(9)
 print("powers", sta1.cmd("iwconfig sta1-wlan0").split("Tx-Power=")[1].split()[0])
@@ -426,6 +428,8 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:00:01   "
     assert any(line.startswith("          Link Quality=70/70  Signal level=-") for line in lines[at:])
     assert after(lines, "cleaned") == ["['0', '1.5']"]
+    missing = after(lines, "*** dcflab: h1: there is no ")
+    assert missing == ([] if shutil.which("netserver") else ["netserver on this machine: install the package netperf"])
     assert after(lines, "early") == ["h1-eth01", "10.7.0.1/24 10.0.1.3/24 done 00:00:00:00:00:77 10.0.1.3"]
     assert "sta1-wlan01  IEEE 802.11  ESSID:off/any  " in lines
     assert after(lines, "powers") == ["9", "3 14"]

@@ -142,7 +142,8 @@ FAULTS = (
 # What is found in unchanged modules, and is true, by reading: by module, a part of each text.
 KNOWN = {
     "sch_cake": ("cake_change [sch_cake] writes byte",),  # rate_bps, without the queues' lock
-    "tcp_bic": ("division-overflow",),  # by a parameter that may be 0
+    "sch_choke": ("allocated by the kernel (__ip_append_data",),  # holes fill its table, which then loses its packets
+    "tcp_bic": ("division-overflow in tcp_bic.c",),  # by a parameter that may be 0
     "sch_plug": ("delivered nothing",),  # as long as nobody tells it to release packets
     "tcp_hybla": ("division-overflow", "hybla_init [tcp_hybla] left a congestion window of"),  # rtt0 is 0, or negative
     "tcp_nv": ("net/tcp.h:1322",),  # nv_pad is negative

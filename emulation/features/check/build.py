@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.features.check import Finding, Name, Report, Stage
+from emulation.features.check import Finding, Name, Report, Stage, products
 from emulation.features.check.subject import Subject, kernels_name
 from emulation.setup import cache, kernel, packages
 from emulation.setup.modules import SYMBOLS as SYMVERS
@@ -79,6 +79,7 @@ EXPORTED = {f"oracle_{name}": export for name, export in WATCHED.items()}
 EXPORTED |= dict.fromkeys((*CALLED_BY_GCC, *CALLED_BY_WATCHED), "EXPORT_SYMBOL")
 # As modpost writes them: a name, its module, its export.
 ORACLE = "".join(f"0x00000000\t{name}\toracle\t{export}\t\n" for name, export in EXPORTED.items())
+LATE = "a product of two 32-bit numbers becomes 64 bits wide after it may have overflowed: write (u64)a * b"
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
@@ -113,7 +114,7 @@ def debug_target(built: kernel.Kernel) -> Target:
     """Return the target of the debug kernel. The module has line numbers, and each function in one piece, for stacks
     and debuggers. Uninitialised variables get odd values. Line executions are counted. Functions and accesses to memory
     call `oracle`, which also comes between the kernel and the module's operations."""
-    debugging = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern"
+    debugging = products.FLAG, "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern"
     read_first = "-include", shlex.quote(str(ORACLE_FOLDER / "watched.h"))
     flags = *debugging, *CALLS, *ACCESSES, *WITHOUT_KASAN, *RENAMED, *read_first
     arguments = "ARCH=um", "GCOV_PROFILE=y", "KASAN_SANITIZE=n"
@@ -194,6 +195,8 @@ def build(
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
     shown = [target.name for target in targets if target.name not in HIDDEN]
     findings = [finding(one, names, shown) for one, names in said.values()]
+    wide = products.find(copies[DEBUG]) if DEBUG in copies else ()
+    findings += [Finding(Stage.BUILD, Name.WARNING, LATE, where=place) for place in wide]
     opinions = [match for line in lines(opinion) if (match := STYLED.match(line))]
     if strict:
         findings += [

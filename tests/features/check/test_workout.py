@@ -256,6 +256,7 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
         ("leak", r"/sys/kernel/debug/hoard shows 'connections -1': -1 was counted down below 0"),
         ("lock_inversion", r"ledger_ssthresh \[tcp_ledger\] left tp->reordering 0; the kernel's least is 3 "),
         ("lock_inversion", r"ledger_cong_avoid \[tcp_ledger\] raised the window in none of the \d+ calls "),
+        ("lock_inversion", r"ledger_undo_cwnd \[tcp_ledger\] returned 0 to undo a reduction that an earlier "),
         ("atomic_sleep", r"diary_cong_avoid \[tcp_diary\] raised the window in \d+ calls in which the flow used less "),
         ("lost_packet", r"newest_change \[sch_newest\] changed qlen from \d+ to [1-3]; parents count 0 for the packet"),
         ("lost_packet", r"newest_enqueue \[sch_newest\] reads byte \d+ of the qdisc's own state, and newest_tick "),

@@ -3,7 +3,8 @@
 
 `workout` is the program. It loads the module (`tested_module`) into a network (`playground`) with a crowd of
 connections (`crowd`), and changes its parameters (`parameters`) and qdiscs (`queues`, `setups`, `children`) as `job`
-says. `reach` looks for code that never ran. `kunit` reads its unit tests. `smp` is the program of the stage smp.
+says. `departures` watches what a qdisc lets out. `reach` looks for code that never ran. `kunit` reads its unit tests.
+`smp` is the program of the stage smp.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Name(enum.StrEnum):
     COMPILE_ERROR = "compile error"
     """the compiler's message, with file and line"""
     WARNING = "warning"
-    """the compiler's, likewise"""
+    """the compiler's, likewise; or a product of two 32-bit numbers that becomes 64 bits wide too late"""
     SPARSE = "sparse"
     """sparse's message, likewise"""
     CHECKPATCH = "checkpatch"
@@ -95,7 +96,8 @@ class Name(enum.StrEnum):
     """a `BUG_ON` or fault, with its function"""
     WRONG_WINDOW = "wrong window"
     """after a call of the congestion control the window is out of bounds, or the threshold is 0 or above the window;
-    or the window does not grow again after a timeout. Or it never grows, or other fields of the socket are changed"""
+    or the window does not grow again after a timeout. Or it never grows, grows or falls too much, or leaves an idle
+    path unused; or other fields of the socket are changed"""
     WRONG_COUNT = "wrong count"
     """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
     kept. Its parent and `tc -s` rely on them. Or a file of the module in debugfs or /proc/net shows a number that was
@@ -103,6 +105,10 @@ class Name(enum.StrEnum):
     WRONG_OPTION = "wrong option"
     """an option of the qdisc accepts values and shows another one, or accepts a value of no bytes; or the qdisc is
     missing in `tc qdisc show`"""
+    WRONG_ORDER = "wrong order"
+    """datagrams come out of the qdisc as no policy wants it. A flow is out of order, or gets nothing beside equal ones.
+    What is interactive comes later than what is bulk, or only flows with ECN hear of congestion. Or a shaper does not
+    keep its rate"""
     DATA_RACE = "data race"
     """two accesses, one of them a write, that can happen at the same time on two CPUs: they have no lock in common.
     Take the lock of the other one, or use an atomic or per-CPU variable; mark what is meant to be without a lock:

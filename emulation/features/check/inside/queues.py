@@ -38,7 +38,7 @@ CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
 UDP_SEGMENT, SEGMENT = 103, 400  # bytes of a datagram that is to be segmented, and of a segment
 ALIKE, PRIORITIES = 10, 16  # datagrams in a row of one priority; tc has as many
-SMALL_LIMITS = (1, 2, 3)  # what may be the limit of a queue
+SMALL_LIMITS, HALF = (1, 2, 3), 2**31  # what may be the limit of a queue; a probability, of 2**32
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
 PERIOD_S = 2.2  # more than two seconds
 PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told to
@@ -57,6 +57,7 @@ class Queues:
         self.accepted: dict[int, list[bytes]] = {}  # by the option's number
         self.packets = Packets(playground.random)
         self.shown: set[int] = set()  # numbers of options that it shows under some value
+        self.flags: set[int] = set()  # numbers of options that show 0 or 1 for all values
         self.listed = False  # whether that was checked
         self.option_found = False  # whether some option was found to accept a value of no bytes
 
@@ -143,6 +144,8 @@ class Queues:
                 if accepted:
                     self.shown |= {number} if any(shown) else set()
                     self.accepted[number] = accepted
+                    if len(accepted) > 2 and {int.from_bytes(value or b"", "little") for value in shown} == {0, 1}:
+                        self.flags.add(number)
                     self.check_option(node, number, accepted, shown, all_=accepted == values)
                     break
         self.job.results["options"] = {number: len(values) for number, values in self.accepted.items()}
@@ -185,22 +188,22 @@ class Queues:
     def set_words(self, node: Node) -> None:
         """If the options are a structure, or it cannot be without them, set each word to a small value while there is a
         backlog, as the child of a bucket and of prio. A word of 0 becomes 1: it may be a period in seconds, so two of
-        them pass."""
+        them pass. Then it becomes HALF: it may be a probability."""
         kind = self.kind or ""
         shown, places = words(node, kind)
         for at in places:
             off = not any(shown[at : at + WORD.size])
-            word = WORD.pack(1 if off else self.playground.random.choice(SMALL_LIMITS))
-            options = shown[:at] + word + shown[at + WORD.size :]
-            what = f"qdisc {kind} with a backlog at {node.name}, byte {at} {word.hex()}"
-            if not self.job.attempt(what, lambda: put_behind_prio(node, kind, SLOW)):
-                return
-            self.flood(node)
-            done = self.job.attempt(what, partial(put, node, kind, options, BAND))  # it may have no such operation
-            done = done or self.job.attempt(what, partial(put_behind_prio, node, kind, SLOW, options))
-            self.flood(node, FEW)
-            self.playground.run(PERIOD_S if off and done else BETWEEN_S)
-            self.flood(node, FEW)
+            for number in (1, HALF) if off else (self.playground.random.choice(SMALL_LIMITS),):
+                options = shown[:at] + WORD.pack(number) + shown[at + WORD.size :]
+                what = f"qdisc {kind} with a backlog at {node.name}, {number} in byte {at}"
+                if not self.job.attempt(what, lambda: put_behind_prio(node, kind, SLOW)):
+                    return
+                self.flood(node)
+                done = self.job.attempt(what, partial(put, node, kind, options, BAND))  # it may have no such operation
+                done = done or self.job.attempt(what, partial(put_behind_prio, node, kind, SLOW, options))
+                self.flood(node, FEW)
+                self.playground.run(PERIOD_S if number == 1 and off and done else BETWEEN_S)
+                self.flood(node, FEW)
 
     def check_changes(self, node: Node) -> None:
         """Check that a change of an option is not ignored, if the qdisc can be made with it."""

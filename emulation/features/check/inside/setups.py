@@ -37,11 +37,13 @@ PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word af
 
 
 class Setup(NamedTuple):
-    """What a qdisc is made with: a structure, attributes after it, and the options of its classes."""
+    """What a qdisc is made with: a structure, attributes after it, and the options of its classes. A shaper sends at
+    a rate (bytes/s)."""
 
     structure: bytes = b""
     attributes: tuple[tuple[int, Value], ...] = ()
     classes: tuple[bytes, ...] = ()
+    rate: int = 0
 
     def options(self, more: Iterable[tuple[int, Value]] = ()) -> bytes:
         """Return the options, with others added or in their place."""
@@ -72,16 +74,22 @@ def red(limit: int, least: int, most: int) -> Setup:
 
 # Rates are above that of the workout's radio, in bytes/s. The order of values is that of linux/pkt_sched.h.
 FAST = 500_000
+SHARE = rate(FAST // CLASSES)
 PRIOMAP = bytes((1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1))
 KERNELS: Mapping[str, Setup] = {
     "choke": red(100, 5, 15),
     "drr": Setup(classes=(b"",) * CLASSES),
     "ets": Setup(attributes=((1, b"\3"), (2, b"\1"))),
+    "htb": Setup(
+        attributes=((2, struct.pack("=5I", 3, 10, 1, 0, 0)),), rate=FAST,
+        classes=(build([(1, SHARE + SHARE + struct.pack("=5I", 400_000, 400_000, 0, 0, 0))]),) * CLASSES,
+    ),
     "netem": Setup(struct.pack("=6I", 0, 1000, 0, 0, 0, 0), ((10, struct.pack("=q", 2_000_000)),)),
     "prio": Setup(struct.pack("=i16s", 3, PRIOMAP)),
     "red": red(60_000, 3000, 15_000),
-    "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000))),
-}
+    "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000)),
+                 rate=FAST),
+}  # fmt: skip
 NOTHING = Setup()
 FOUND: dict[str, Setup] = {}  # by the qdisc's name
 

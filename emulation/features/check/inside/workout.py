@@ -16,14 +16,16 @@ import os
 import socket
 import time
 
-from emulation.features.check.inside import Name, Stage, kunit, queues, setups, tested_module
+from emulation.features.check.inside import Name, Stage, kunit, queues, setups, shorter, tested_module
 from emulation.features.check.inside.children import use_children
+from emulation.features.check.inside.departures import Departures
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.moment import Moment
 from emulation.features.check.inside.parameters import Parameters
 from emulation.features.check.inside.playground import FEW, MANY, QUIET_S, REGAIN_S, SOME_BYTES, Playground
 from emulation.features.check.inside.queues import Queues
 from emulation.features.check.inside.reach import Reach
+from emulation.features.check.inside.shorter import ShorterPath
 from emulation.features.check.inside.tested_module import WRAPPED, Module
 from emulation.lane import sockets
 from emulation.lane.net import Net
@@ -87,6 +89,10 @@ class Workout:
         job.do(self.unload_in_use)
         job.do(self.second_copy)
         job.do(self.wind_down)
+        if self.module.controls:
+            job.do(self.shorter_path)
+        if self.queues.kind:
+            job.do(Departures(self.queues, playground, job).departures)
         if any(True for _ in job.counters()):
             job.do(Reach(playground, self.queues, self.parameters, job).reach)
 
@@ -132,6 +138,19 @@ class Workout:
                 text = f"{name}'s congestion window stays below {after + 1} segments for {REGAIN_S:g} s after timeouts "
                 text += f"on a link without losses; its mean was {before} before, and Reno's reaches {renos} again"
                 job.find(Name.WRONG_WINDOW, text)
+
+    def shorter_path(self) -> None:
+        """Check that a flow fills some of an idle path, also when its round-trip time falls, if Reno does."""
+        job, path = self.job, ShorterPath(self.playground)
+        job.results["shorter path"] = seen = {name: path.windows(name) for name in self.module.controls}
+        for name, windows in seen.items():
+            renos = path.windows("reno") if any(map(shorter.too_small, windows, shorter.HOLDS)) else windows
+            for window, holds, of_reno in zip(windows, shorter.HOLDS, renos, strict=True):
+                if shorter.too_small(window, min(holds, of_reno)):
+                    text = f"{name}'s congestion window is {window} segments on an idle path that holds {holds}, "
+                    text += f"with a round-trip time of {shorter.rtt_ms(holds)} ms; Reno's is {of_reno}"
+                    job.find(Name.WRONG_WINDOW, text)
+                    break
 
     def switches(self) -> None:
         """Change congestion controls of open connections."""

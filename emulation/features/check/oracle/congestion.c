@@ -6,8 +6,12 @@
  * TCP's own fields keep their values, and the reordering that TCP expects is at least 1, and not above its bound once
  * the module is released. Some ACK raises the window, of all that come while it limits a flow; and some reduction is
  * taken back, of all that were in vain. The window does not grow while less than half of it is used (RFC 7661), unless
- * ACKs also lower it, as delays do in Vegas.
+ * ACKs also lower it, as delays do in Vegas. Most losses leave at least 3/8 of a window that is in use, and some lower
+ * it. Above the threshold the window grows by no more than what is acknowledged, or hybla's growth, and not by half in
+ * each round trip; it grows at all where Reno's would have grown by 100 segments; and what snd_cwnd_cnt counted towards
+ * a raise is taken off. A connection begins with no more than 10 segments, or hybla's.
  */
+#include <linux/hash.h>
 #include <linux/module.h>
 #include <net/tcp.h>
 
@@ -20,6 +24,21 @@
 #define MANY_CALLS 1000		/* of cong_avoid */
 #define SOME_UNDOS 3
 #define SOME_UNUSED 20		/* calls of cong_avoid */
+#define SOME_LOSSES 10
+#define LEAST_WINDOW 8U		/* in use, where the threshold after a loss is compared with it */
+#define SOME_GROWTH 100		/* segments */
+#define MOST_INITIAL 10U	/* segments, of RFC 6928 */
+#define FAST_ROUNDS 3		/* in a row */
+#define SOCKETS_SHIFT 6
+
+/* A round trip of a socket, while it stays above its threshold. */
+struct round {
+	const struct sock *sk;
+	u32 end;		/* the first byte that is acknowledged after it */
+	u32 window;		/* at its beginning */
+	u32 last;		/* window after the last call */
+	u32 fast;		/* rounds in a row that grew by half */
+};
 
 struct control {
 	struct watched watched;
@@ -27,6 +46,10 @@ struct control {
 	u32 limited, raised;	/* calls of cong_avoid while the window limits the flow, and those that raised it */
 	u32 unused, lowered;	/* calls that raised a window of which less than half was used, and that lowered any */
 	u32 reduced, restored;	/* calls of undo_cwnd at a reduced window, and those that asked for a larger one */
+	u32 losses, deep, kept;	/* calls of ssthresh in earnest; with less than 3/8; with all of the window */
+	u64 due;		/* by how much Reno would have raised windows above the threshold, in 1/1024 segments */
+	u32 avoided;		/* how often such a window was raised */
+	u32 unspent;		/* how often that left all in snd_cwnd_cnt that was counted towards it */
 };
 
 /* A socket before a call: fields that are not a congestion control's. */
@@ -35,6 +58,7 @@ struct before {
 };
 
 static struct control controls[MOST_WATCHED];
+static struct round rounds[1 << SOCKETS_SHIFT];	/* of the sockets that came last */
 
 static struct control *control_of(const struct sock *sk)
 {
@@ -103,12 +127,64 @@ static void watch_##operation parameters					\
 	WATCH(control_of(sk), operation, sk, ##__VA_ARGS__);			\
 }
 
-WATCHER(init, (struct sock *sk))
 WATCHER(set_state, (struct sock *sk, u8 state), state)
 WATCHER(cwnd_event, (struct sock *sk, enum tcp_ca_event event), event)
 WATCHER(in_ack_event, (struct sock *sk, u32 flags), flags)
 WATCHER(pkts_acked, (struct sock *sk, const struct ack_sample *sample), sample)
 WATCHER(cong_control, (struct sock *sk, u32 ack, int flag, const struct rate_sample *sample), ack, flag, sample)
+
+/* Return the segments by which hybla grows in a round trip, or with which it begins, if it is `squared` or not. */
+static u64 hyblas(const struct tcp_sock *tp, bool squared)
+{
+	u64 rho = 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US;
+
+	return squared ? rho * rho : rho;
+}
+
+static void watch_init(struct sock *sk)
+{
+	struct control *control = control_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 before = tcp_snd_cwnd(tp), window, undone;
+
+	if (control->own.init)
+		WATCH(control, init, sk);
+	window = tcp_snd_cwnd(tp);
+	if (oracle_policy && window > max(before, MOST_INITIAL) + hyblas(tp, false))
+		tell(control, RULE_INITIAL, control->own.init, sk,
+		     "began with a congestion window of %u segments, before %u, at a round-trip time of %u us", window,
+		     before, tp->srtt_us >> 3);
+	/* As if the congestion control changed in recovery, and the loss turned out to be none. */
+	if (!control->own.undo_cwnd || sk->sk_state != TCP_ESTABLISHED || control_of(sk) != control)
+		return;
+	undone = control->own.undo_cwnd(sk);
+	if (undone < window)
+		tell(control, RULE_UNDO, control->own.undo_cwnd, sk,
+		     "returned %u to undo a reduction that an earlier congestion control made; the congestion window is %u",
+		     undone, window);
+}
+
+/* Check how fast the window grows above the threshold, round trip by round trip. */
+static void check_round(struct control *control, struct sock *sk, u32 ack, u32 past)
+{
+	struct round *round = &rounds[hash_ptr(sk, SOCKETS_SHIFT)];
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = tcp_snd_cwnd(tp), from = round->window;
+	bool begins = round->sk != sk || round->last != past || past < tp->snd_ssthresh;
+
+	round->last = window;
+	if (!begins && before(ack, round->end))
+		return;
+	if (!begins && window > from + from / 2 + 4 + hyblas(tp, true))
+		round->fast++;
+	else
+		round->fast = 0;
+	if (oracle_policy && round->fast >= FAST_ROUNDS)
+		tell(control, RULE_ROUND, control->own.cong_avoid, sk,
+		     "raised the congestion window by half or more in each of %u round trips above the threshold of %u, in the last from %u to %u",
+		     round->fast, tp->snd_ssthresh, from, window);
+	*round = (struct round){ .sk = sk, .end = tp->snd_nxt, .window = window, .last = window, .fast = round->fast };
+}
 
 static void watch_release(struct sock *sk)
 {
@@ -129,7 +205,8 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 before_count = tp->snd_cwnd_cnt;
 	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
-	u64 most = before + ((u64)max(acked, 1U) << shift);
+	bool above = before >= tp->snd_ssthresh, avoids = limited && above && before < tp->snd_cwnd_clamp;
+	u64 most = before + (above ? acked + 1 + hyblas(tp, true) / max(before, 1U) : (u64)max(acked, 1U) << shift);
 	bool unused = oracle_policy && !tp->is_cwnd_limited && before / 2 > tp->max_packets_out;
 
 	WATCH(control, cong_avoid, sk, ack, acked);
@@ -137,17 +214,25 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	control->lowered += tcp_snd_cwnd(tp) < before;
 	control->limited += limited;
 	control->raised += limited && (tcp_snd_cwnd(tp) > before || tp->snd_cwnd_cnt > before_count);
+	control->due += avoids ? ((u64)acked << 10) / max(before, 1U) : 0;
+	control->avoided += avoids && tcp_snd_cwnd(tp) > before;
+	control->unspent += above && tcp_snd_cwnd(tp) > before && acked && tp->snd_cwnd_cnt >= before_count + acked;
+	check_round(control, sk, ack, before);
+	if (control->unspent >= SOME_UNUSED)
+		tell(control, RULE_UNSPENT, control->own.cong_avoid, sk,
+		     "raised the congestion window %u times and let snd_cwnd_cnt grow, now to %u: acknowledged segments count again",
+		     control->unspent, tp->snd_cwnd_cnt);
 	if (oracle_policy && tcp_snd_cwnd(tp) > most)
 		tell(control, RULE_GROWTH, control->own.cong_avoid, sk,
-		     "raised the congestion window from %u to %u for %u acknowledged segments", before,
-		     tcp_snd_cwnd(tp), acked);
+		     "raised the congestion window from %u to %u for %u acknowledged segments, %s the threshold", before,
+		     tcp_snd_cwnd(tp), acked, above ? "above" : "below");
 }
 
 static u32 watch_ssthresh(struct sock *sk)
 {
 	struct control *control = control_of(sk);
 	struct before before = look(sk);
-	u32 window = before.window, threshold = control->own.ssthresh(sk);
+	u32 window = before.window, threshold = control->own.ssthresh(sk), used = min(window, before.out);
 
 	check_socket(control, control->own.ssthresh, sk, &before);
 	if (!threshold)
@@ -157,6 +242,11 @@ static u32 watch_ssthresh(struct sock *sk)
 		tell(control, RULE_THRESHOLD, control->own.ssthresh, sk,
 		     "returned %u as the threshold after a loss, above the congestion window of %u segments",
 		     threshold, window);
+	if (oracle_policy && used >= LEAST_WINDOW) {
+		control->losses++;
+		control->deep += threshold < used * 3 / 8;
+		control->kept += threshold >= window;
+	}
 	return threshold;
 }
 
@@ -208,6 +298,7 @@ int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 		return tcp_register_congestion_control(ops);
 	*control = (struct control){ .watched = { .ops = ops, .registered = true }, .own = *ops };
 	OPERATIONS(WRAP, ops);
+	ops->init = watch_init;	/* also of one without */
 	error = tcp_register_congestion_control(ops);
 	if (error)
 		unwrap(ops, control);
@@ -231,6 +322,17 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	if (control->unused >= SOME_UNUSED && !control->lowered && oracle_tells(&control->watched, RULE_UNUSED))
 		pr_info("dcflab: wrong window: %pS raised the window in %u calls in which the flow used less than half of it: is tcp_is_cwnd_limited() asked? (%s)\n",
 			control->own.cong_avoid, control->unused, control->own.name);
+	if (control->due >> 10 >= SOME_GROWTH && !control->avoided && oracle_tells(&control->watched, RULE_AVOIDANCE))
+		pr_info("dcflab: wrong window: %pS never raised the window above the threshold, where Reno would have added %llu segments (%s)\n",
+			control->own.cong_avoid, control->due >> 10, control->own.name);
+	if (control->losses >= SOME_LOSSES && control->deep * 2 > control->losses && !control->own.cong_control &&
+	    oracle_tells(&control->watched, RULE_DEEP))
+		pr_info("dcflab: wrong window: %pS returned less than 3/8 of the window in use as the threshold after %u of %u losses; Reno returns half of it (%s)\n",
+			control->own.ssthresh, control->deep, control->losses, control->own.name);
+	if (control->losses >= SOME_LOSSES && control->kept == control->losses && !control->own.cong_control &&
+	    oracle_tells(&control->watched, RULE_KEPT))
+		pr_info("dcflab: wrong window: %pS returned no less than the window as the threshold after all of %u losses (%s)\n",
+			control->own.ssthresh, control->losses, control->own.name);
 	if (control->reduced >= SOME_UNDOS && !control->restored && !control->own.cong_control &&
 	    oracle_tells(&control->watched, RULE_NO_UNDO))
 		pr_info("dcflab: wrong window: %pS restored the window in none of the %u calls in which a loss turned out to be none (%s)\n",

@@ -5,7 +5,8 @@
  * count what is there; a packet that goes out has left the queue, is counted as sent, and is the one that was peeked at; qlen and
  * backlog are 0 together; the queue does not grow beyond its limit of packets; and counters do not run backwards.
  *
- * A qdisc with children counts no bytes in some cases, so its backlog is not checked. Packets to be segmented, and those
+ * A qdisc with children counts no bytes in some cases, so its backlog is not checked. A change of its options must not
+ * leave it with more packets than its children have, if it did not have them before. Packets to be segmented, and those
  * that a filter took, are not counted in the usual way, and neither are the packets of a qdisc with counters per CPU.
  */
 #include <linux/module.h>
@@ -23,7 +24,7 @@ struct queue {
 /* A qdisc before a call. */
 struct before {
 	u32 qlen, backlog, drops, overlimits;
-	u64 sent;
+	u64 sent, bytes;
 	u32 calls, reduced;
 };
 
@@ -61,7 +62,8 @@ static struct before look(struct Qdisc *sch)
 {
 	return (struct before){ .qlen = sch->q.qlen, .backlog = sch->qstats.backlog, .drops = sch->qstats.drops,
 				.overlimits = sch->qstats.overlimits, .calls = ++calls, .reduced = reduced,
-				.sent = u64_stats_read(&sch->bstats.packets) };
+				.sent = u64_stats_read(&sch->bstats.packets),
+				.bytes = u64_stats_read(&sch->bstats.bytes) };
 }
 
 static bool is_checked(const struct Qdisc *sch, const struct before *before)
@@ -72,6 +74,34 @@ static bool is_checked(const struct Qdisc *sch, const struct before *before)
 static bool has_children(const struct queue *queue)
 {
 	return queue->own.cl_ops && queue->own.cl_ops->graft;
+}
+
+struct sum {
+	struct qdisc_walker walker;
+	u32 qlen;
+};
+
+static int add_child(struct Qdisc *sch, unsigned long class, struct qdisc_walker *walker)
+{
+	struct Qdisc *child = class ? sch->ops->cl_ops->leaf(sch, class) : NULL;
+
+	container_of(walker, struct sum, walker)->qlen += child ? qdisc_qlen_sum(child) : 0;
+	return 0;
+}
+
+/* Return how many packets a qdisc counts that none of its children has. */
+static int own_packets(const struct queue *queue, struct Qdisc *sch)
+{
+	const struct Qdisc_class_ops *classes = queue->own.cl_ops;
+	struct sum sum = { .walker.fn = add_child };
+
+	if (!has_children(queue) || !classes->leaf || !classes->walk)
+		return 0;
+	sch_tree_lock(sch);
+	classes->walk(sch, &sum.walker);
+	sum.qlen = sch->q.qlen - sum.qlen;
+	sch_tree_unlock(sch);
+	return sum.qlen;
 }
 
 /* Check what holds after all calls. `more` packets are in the queue, or would be if none had been dropped. */
@@ -167,7 +197,7 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 	const struct sk_buff *expected = peeked_in == sch ? peeked : NULL;
 	struct before before;
 	struct sk_buff *skb;
-	u64 sent;
+	u64 sent, bytes;
 
 	if (changed == sch && !in_serving_softirq())
 		return queue->own.dequeue(sch);
@@ -188,6 +218,10 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 	if (sent != (skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1))
 		tell(queue, RULE_SENT, queue->own.dequeue, sch, "counted %lld packets as sent with one (qdisc_bstats_update)",
 		     sent);
+	bytes = u64_stats_read(&sch->bstats.bytes) - before.bytes;
+	if (bytes != qdisc_pkt_len(skb))
+		tell(queue, RULE_BYTES, queue->own.dequeue, sch, "counted %lld bytes as sent with a packet of %u", bytes,
+		     qdisc_pkt_len(skb));
 	return skb;
 }
 
@@ -226,8 +260,8 @@ static void watch_reset(struct Qdisc *sch)
 static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
 {
 	struct queue *queue = queue_of(sch);
+	int error, own = own_packets(queue, sch), left;
 	struct before before;
-	int error;
 
 	forget(sch);
 	before = look(sch);
@@ -238,6 +272,10 @@ static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlin
 		check(queue, queue->own.change, sch, &before, 0);
 		check_parents(queue, queue->own.change, sch, &before, 0);
 	}
+	left = own_packets(queue, sch);
+	if (left > max(own, 0))
+		tell(queue, RULE_CHILDREN, queue->own.change, sch,
+		     "left a qlen of %u, which is %d more than its children have", sch->q.qlen, left);
 	return error;
 }
 

@@ -31,6 +31,11 @@ static void ledger_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 		tcp_reno_cong_avoid(sk, ack, acked);
 }
 
+static u32 ledger_undo_cwnd(struct sock *sk)
+{
+	return tcp_sk(sk)->prior_cwnd; /* Planted: it is 0 before the first loss. */
+}
+
 static int reset_set(const char *value, const struct kernel_param *parameter)
 {
 	/* Planted: ledger_ssthresh() takes these two in the other order. */
@@ -50,7 +55,7 @@ MODULE_PARM_DESC(reset, "write anything to count from zero again");
 static struct tcp_congestion_ops ledger_ops __read_mostly = {
 	.ssthresh	= ledger_ssthresh,
 	.cong_avoid	= ledger_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.undo_cwnd	= ledger_undo_cwnd,
 	.owner		= THIS_MODULE,
 	.name		= "ledger",
 };

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A path over a node's loopback that carries one flow, and becomes shorter: its round-trip time falls.
+
+A congestion control that measures delays takes the least for that of the empty path. If it keeps a larger one, or
+computes with the wrong sign, its window is far smaller here than the path allows.
+"""
+
+from __future__ import annotations
+
+from emulation.features.check.inside import queues
+from emulation.features.check.inside.crowd import Stream
+from emulation.features.check.inside.reach import Loopback
+from emulation.lane import netem
+from emulation.lane.node import LOOPBACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.features.check.inside.playground import Playground
+
+LONG_MS, SHORT_MS = 60, 20  # one way
+KBPS, QUEUE = 3000, 50  # of the link; packets: the flow fills both, so that its window limits it
+HOLDS = tuple(KBPS * 2 * delay_ms // (8 * 1500) for delay_ms in (LONG_MS, SHORT_MS))  # segments, on their way
+PART = 4  # the window is at least one in this many of them
+BEFORE_S, AFTER_S, WATCHED_S = 2.0, 2.2, 0.4
+MTU, USUAL_MTU = 1500, 1 << 16
+
+
+class Long(Stream):
+    """A flow whose buffers do not limit it."""
+
+    buffers = (1 << 20, 1 << 20)
+
+
+class ShorterPath:
+    """The path of a node to itself."""
+
+    def __init__(self, playground: Playground) -> None:
+        self.playground = playground
+        self.number = len(playground.nodes)
+        self.node: Any = Loopback(playground.nodes[-1])
+
+    def windows(self, congestion: str) -> tuple[int, int]:
+        """Return a flow's mean congestion window before, and some time after the path becomes shorter; in segments."""
+        playground = self.playground
+        self.node.route.set_link(LOOPBACK, mtu=MTU)
+        self.set_delay(LONG_MS)
+        flow = playground.flow(self.number, self.number, congestion, Long)
+        flow.start()
+        playground.run(BEFORE_S)
+        before = playground.windows(flow, WATCHED_S)
+        self.set_delay(SHORT_MS)
+        playground.run(AFTER_S)
+        after = playground.windows(flow, WATCHED_S)
+        flow.close()
+        playground.run(2 * LONG_MS / 1000)
+        queues.put(self.node, "pfifo")
+        self.node.route.set_link(LOOPBACK, mtu=USUAL_MTU)
+        return sum(before) // len(before), sum(after) // len(after)
+
+    def set_delay(self, milliseconds: int) -> None:
+        delay = {"latency_ns": milliseconds * 1_000_000}
+        queues.put(self.node, "netem", netem.pack(delay, QUEUE, rate_bps=1000 * KBPS))
+
+
+def too_small(window: int, holds: int) -> bool:
+    """Return whether a window leaves most of a path unused that holds so many segments."""
+    return window * PART < holds
+
+
+def rtt_ms(holds: int) -> int:
+    """Return the round-trip time of the empty path that holds so many segments."""
+    return 2 * (LONG_MS, SHORT_MS)[HOLDS.index(holds)]

@@ -64,7 +64,7 @@ def copied(file: str, kernel: Path, folder: Path) -> Path:
     return folder / Path(file).name
 
 
-def exercised(found: subject.Subject, debug: Prepared, scratch: Path, enough: int) -> Sequence[Report]:
+def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_enough: bool) -> Sequence[Report]:
     """Return the reports of load, workout and cycles; of the build, if it fails or finds something."""
     report = build.build(found, [build.debug_target(debug.kernel)], scratch / "debug", style=False)
     if not (built := report.data["modules"][build.DEBUG]):
@@ -72,9 +72,11 @@ def exercised(found: subject.Subject, debug: Prepared, scratch: Path, enough: in
     run = scratch / "run"
     run.mkdir()
     module = subject.examine(Path(built[found.modules[0]]), found.files)
-    if report.findings and enough:
+    if report.findings and one_is_enough:
         return [report]
-    done = exercise.exercise(debug, module, run, seed=SEED, cycles=CYCLES, enough=enough, wall_limit_s=WALL_LIMIT_S)
+    done = exercise.exercise(
+        debug, module, run, seed=SEED, cycles=CYCLES, one_is_enough=one_is_enough, wall_limit_s=WALL_LIMIT_S
+    )
     return [report, *done] if report.findings else done
 
 
@@ -83,7 +85,7 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path) -> dict[
     found = written(fault, kernel, scratch)
     began = cpu_s()
     known = KNOWN.get(found.modules[0], ())
-    reports = exercised(found, debug, scratch, enough=int(not known))
+    reports = exercised(found, debug, scratch, one_is_enough=not known)
     if reports[0].stage is Stage.BUILD and reports[0].findings[0].name is Name.COMPILE_ERROR:
         raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
     return result(fault, reports, began)

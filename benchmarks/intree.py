@@ -42,7 +42,7 @@ def check(name: str, kernel: Path, debug: Prepared, scratch: Path) -> dict[str, 
     file = copied(name, kernel, scratch / "sources")
     began = cpu_s()
     try:
-        reports = exercised(subject.find(file), debug, scratch, enough=0)
+        reports = exercised(subject.find(file), debug, scratch, one_is_enough=False)
     except LaneError as error:
         return {"module": file.stem, "notes": [str(error)], "findings": []}
     known = KNOWN.get(file.stem, ())

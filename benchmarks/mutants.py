@@ -164,7 +164,7 @@ class Bench:
         limit = resource.getrusage(resource.RUSAGE_SELF).ru_utime + LIMIT_S  # of CPU time, as other processes may run
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), resource.getrlimit(resource.RLIMIT_CPU)[1]))
         reports = exercise.exercise(
-            self.debug, module, run, seed=SEED, cycles=CYCLES, wall_limit_s=30 * LIMIT_S, enough=1
+            self.debug, module, run, seed=SEED, cycles=CYCLES, wall_limit_s=30 * LIMIT_S, one_is_enough=True
         )
         if found := [finding for one in reports for finding in one.findings]:
             return told(found[0])

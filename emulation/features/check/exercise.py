@@ -66,21 +66,21 @@ def debug_kernel() -> Prepared:
 def exercise(
     prepared: Place, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
     cycles: int = CYCLES, wall_limit_s: float = WALL_LIMIT_S, progress: Callable[[str], None] = lambda what: None,
-    enough: int = 0, search: Search = ALONE,
+    one_is_enough: bool = False, search: Search = ALONE,
 ) -> list[Report]:  # fmt: skip
     """Exercise a module. Return the reports of those STAGES that were reached.
 
     `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
     because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
-    workout.json. If not 0, `enough` is how many findings end the workout, after the phase with the last of them.
-    Otherwise, if it ends the kernel, the cycles come in another one, as they find other mistakes; `folder` gets a
-    folder for them. Raises LaneError if the lane failed for another reason than the module, OSError if the folder is
-    unusable. `search` is for code that did not run.
+    workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Otherwise, if it ends the
+    kernel, the cycles come in another one, as they find other mistakes; `folder` gets a folder for them. Raises
+    LaneError if the lane failed for another reason than the module, OSError if the folder is unusable. `search` is for
+    code that did not run.
     """
     write_job(prepared, module, folder, seed, cycles, search)
     run = partial(in_lane, prepared, module, before=before, seed=seed, wall_limit_s=wall_limit_s, progress=progress)
-    reports, died = run(folder, enough=enough)
-    if died and cycles and not enough and reports[-1].stage is Stage.WORKOUT:
+    reports, died = run(folder, one_is_enough=one_is_enough)
+    if died and cycles and not one_is_enough and reports[-1].stage is Stage.WORKOUT:
         alone = folder / Stage.CYCLES
         alone.mkdir()
         write_job(prepared, module, alone, seed, cycles, workout=False)
@@ -90,7 +90,7 @@ def exercise(
 
 def in_lane(
     prepared: Place, module: Module, folder: Path, *, before: Sequence[Module], seed: int, wall_limit_s: float,
-    progress: Callable[[str], None], enough: int = 0,
+    progress: Callable[[str], None], one_is_enough: bool = False,
 ) -> tuple[list[Report], bool]:  # fmt: skip
     """Run the folder's job. Return the reports of the stages that were reached, and whether the kernel died."""
     clock = Clock(progress)
@@ -98,7 +98,7 @@ def in_lane(
 
     def hear(line: str) -> None:
         clock.hear(line)
-        if enough and found_already(folder) >= enough:
+        if one_is_enough and found_already(folder):
             raise Enough
 
     try:
@@ -136,10 +136,9 @@ def built_against(prepared: Place) -> Path:
     return prepared.kernel.headers if isinstance(prepared, PreparedStock) else prepared.kernel.folder
 
 
-def found_already(folder: Path) -> int:
-    """Return how much the kernel and the workout have reported."""
-    ours = sum(FINDING in line for line in console_of(folder))
-    return ours + sum(not splats.meant(one) for one in reported(folder))
+def found_already(folder: Path) -> bool:
+    """Return whether the kernel or the workout has reported anything."""
+    return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, reported(folder)))
 
 
 def went_on(folder: Path) -> bool:

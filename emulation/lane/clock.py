@@ -4,6 +4,8 @@
 So they do not depend on earlier activity (docs/architecture.md, "What makes a run repeatable").
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import select
@@ -11,10 +13,16 @@ import time
 
 from traffic.loop import set_timer, timer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 RESTART_RANDOM = 0x5206  # RNDCLEARPOOL; emulation/kernel/meaning/seeded-randomness.patch redefines it
 STEAL = 8  # column of the first line of /proc/stat
 PAUSE_S = 1e-6
+LOOK_S = 0.01
 SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
 
 
@@ -52,6 +60,17 @@ def pause() -> None:
     """Let the CPU be idle for a moment. Since it was last, programs read the clock 2000 times for free; then each read
     takes a while (exact-clock.patch). Where nothing waits, as between hosts on wires, they would use that up."""
     select.select([], [], [], PAUSE_S)
+
+
+def wait_until(ready: Callable[[], Any], seconds: float, *outputs: int, every_s: float = LOOK_S) -> Any:
+    """Return the first true value of `ready`, or its last value after `seconds`. It is called each `every_s`; if there
+    are `outputs`, descriptors, whenever one of them can be read."""
+    deadline, poll = time.monotonic() + seconds, select.poll()
+    for output in outputs:
+        poll.register(output, select.POLLIN)
+    while not (found := ready()) and (left_s := deadline - time.monotonic()) > 0:
+        poll.poll(1000 * (left_s if outputs else every_s))
+    return found
 
 
 def wait_for_multiple(step_ns: int = STEP_NS) -> None:

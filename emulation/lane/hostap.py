@@ -16,6 +16,7 @@ import select
 import time
 
 from emulation.lane import programs
+from emulation.lane.clock import wait_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,20 +80,16 @@ class Programs:
     def wait(self, program: Program, match: Callable[[str], Any], seconds: float) -> Any:
         """Wait until `match` returns a true value for a new line of this program, and return that value. Return None
         after `seconds`. Raises OSError if a program of the link has ended."""
-        deadline, seen = time.monotonic() + seconds, len(program.lines)
-        poll = select.poll()
-        for each in self.running:
-            poll.register(each.output, select.POLLIN)
-        while True:
+        seen = len(program.lines)
+
+        def found() -> Any:
+            nonlocal seen
             for each in self.running:
                 each.read()
-            while seen < len(program.lines):
-                seen += 1
-                if result := match(program.lines[seen - 1][1]):
-                    return result
-            if (left := deadline - time.monotonic()) <= 0:
-                return None
-            poll.poll(left * 1000)
+            before, seen = seen, len(program.lines)
+            return next(filter(None, (match(line) for _, line in program.lines[before:])), None)
+
+        return wait_until(found, seconds, *(each.output for each in self.running))
 
     def watch(self, loop: Loop) -> None:
         """Read the programs' output in a loop. If a program ends, the loop raises OSError."""

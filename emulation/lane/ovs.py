@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import shutil
-import time
 from functools import partial
 
 from emulation.lane import syscalls
@@ -30,7 +28,7 @@ SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
 FOLDER = "/run/openvswitch"  # where the programs look by themselves
 DATABASE = f"{FOLDER}/db.sock"
-READY_S, CHECK_S = 60.0, 0.01  # in lane time; an emulated processor in real time is slow
+READY_S = 60.0  # in lane time; an emulated processor in real time is slow
 VERSIONS = ",".join(f"OpenFlow{number}" for number in range(10, 16))
 ENVIRONMENT = {"OVS_RUNDIR": FOLDER, "OVS_LOGDIR": FOLDER, "OVS_DBDIR": FOLDER, "PATH": PATH}
 
@@ -85,12 +83,7 @@ def run_daemons(node: Node) -> None:
     _call(node, "ovsdb-tool", "create", stored, SCHEMA)
     server = _keep(node, "ovsdb-server", stored, f"--remote=punix:{DATABASE}")
     node.cleanup.callback(shutil.rmtree, FOLDER)
-    deadline = time.monotonic() + READY_S
-    while not os.path.exists(DATABASE):
-        server.check()
-        if time.monotonic() > deadline:
-            raise OSError(errno.ETIMEDOUT, f"{node.name}: ovsdb-server has not started after {READY_S:g} s")
-        select.select([], [], [], CHECK_S)
+    server.wait_for(DATABASE, READY_S)
     _call(node, "ovs-vsctl", "--no-wait", "init")
     daemon = _keep(node, "ovs-vswitchd", f"unix:{DATABASE}")
     node.cleanup.callback(_end, node, daemon)

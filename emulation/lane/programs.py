@@ -10,6 +10,8 @@ import errno
 import os
 import select
 
+from emulation.lane.clock import wait_until
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
@@ -205,6 +207,16 @@ class Daemon:
         """Check that the program runs. Raises OSError if it has ended."""
         if self.process.poll() is not None:
             raise ended_error(self.where, self.program, self.process.returncode, self.last_output())
+
+    def wait_for(self, file: str, seconds: float) -> None:
+        """Wait until the program has made this file. Raises OSError if it ends, or has not after `seconds`."""
+
+        def made() -> bool:
+            self.check()
+            return os.path.exists(file)
+
+        if not wait_until(made, seconds):
+            raise OSError(errno.ETIMEDOUT, f"{self.where}: {self.program} has not started after {seconds:g} s")
 
     def watch(self, loop: Loop) -> None:
         """Watch the program in a loop, which raises OSError if it ends."""

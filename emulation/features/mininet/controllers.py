@@ -5,24 +5,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import shlex
 import signal
 import socket
 import tempfile
-import time
 from typing import Any
 
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.refusals import note
 from emulation.lane import outside, ovs, programs
+from emulation.lane.clock import wait_until
 from emulation.lane.errors import Misuse
 from emulation.lane.node import LOOPBACK
 
 LOCAL = "127.0.0.1"
 LEARNING = "ovs-testcontroller"  # makes switches learn addresses
 OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
-READY_S, STARTING_S, POLL_S = 30.0, 2.0, 0.05  # in lane time
+READY_S, STARTING_S = 30.0, 2.0  # in lane time
 NOBODY = (
     "{0}: no controller of the lane answers at {1}:{2}, so switches in failMode 'secure' have no flows: start it in "
     "the script before the switches, with {0}.cmd('osken-manager my.py &'). {3}"
@@ -68,12 +67,11 @@ class Controller(Node):
         os.makedirs(ovs.FOLDER, exist_ok=True)  # without a switch it is not there
         log = f"{tempfile.gettempdir()}/{self.name}.log"
         self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")
-        deadline = time.monotonic() + READY_S
-        while not self.isListening():
-            if time.monotonic() > deadline or not os.path.exists(f"/proc/{self.lastPid}/exe"):
-                said = programs.last_line(log)
-                raise Misuse(f"{self.name}: {self.command} {cargs} does not listen at port {self.port}: {said}")
-            select.select([], [], [], POLL_S)
+        ended = f"/proc/{self.lastPid}/exe"
+        wait_until(lambda: self.isListening() or not os.path.exists(ended), READY_S)
+        if not self.isListening():
+            said = programs.last_line(log)
+            raise Misuse(f"{self.name}: {self.command} {cargs} does not listen at port {self.port}: {said}")
 
     def stop(self, deleteIntfs: bool = False) -> None:
         self.terminate()
@@ -114,9 +112,8 @@ class RemoteController(Controller):
             with contextlib.suppress(OSError):  # it has this address already
                 self.running("start()").route.add_address(LOOPBACK, f"{self.ip}/32")
         ports = (self.said,) if self.said else OPENFLOW_PORTS
-        deadline = time.monotonic() + STARTING_S  # it may be about to start
-        while not (found := [port for port in ports if self.isListening(port=port)]) and time.monotonic() < deadline:
-            select.select([], [], [], POLL_S)
+        # It may be about to start.
+        found = wait_until(lambda: [port for port in ports if self.isListening(port=port)], STARTING_S)
         self.port, why = (found or ports)[0], ""
         for port in ports if not found else ():
             if self.ip not in there and not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):

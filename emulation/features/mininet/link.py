@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import select
 import shlex
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +14,7 @@ from emulation.features.mininet.refusals import PAGE, Absent, check, note, numer
 from emulation.lane import programs
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wired
-from emulation.lane.links.infrastructure import CONTROL
+from emulation.lane.links.infrastructure import CONTROL, READY_S
 from emulation.plan.errors import as_misuse
 from emulation.specification import modes
 from emulation.specification.radio import OLDER
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
-READY_S, CHECK_S = 10.0, 0.01  # for wpa_supplicant, in lane time
 # Global operating classes with 20 MHz, and their frequencies: IEEE 802.11-2020, table E-4.
 CLASSES = {81: range(2412, 2473), 115: range(5180, 5241), 124: range(5745, 5806), 125: range(5825, 5926)}
 DIRECT = (
@@ -167,12 +162,7 @@ class WifiDirectLink(_Peers):
             config.write(DIRECT.format(name=intf, operating=operating, channel=modes.channel_number(freq)))
         command = ["wpa_supplicant", "-D", "nl80211", "-i", str(intf), "-c", file, "-f", log]
         daemon = node.start_daemon([programs.find(command[0]), *command[1:]], partial(programs.last_line, log))
-        deadline = time.monotonic() + READY_S
-        while not os.path.exists(f"{CONTROL}/{intf}"):
-            daemon.check()
-            if time.monotonic() > deadline:
-                raise OSError(errno.ETIMEDOUT, f"{intf}: wpa_supplicant has not started after {READY_S:g} s")
-            select.select([], [], [], CHECK_S)
+        daemon.wait_for(f"{CONTROL}/{intf}", READY_S)
 
 
 class _4address(Wireless):

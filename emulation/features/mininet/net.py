@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import os
 import select
 import sys
@@ -31,7 +32,7 @@ from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.mininet.topo import Topo
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest, programs
-from emulation.lane.clock import pause
+from emulation.lane.clock import pause, wait_until
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
 from emulation.lane.links import wlan
@@ -508,12 +509,9 @@ class Mininet:
 
     def waitConnected(self, timeout: float | None = None, delay: float = TREE_S) -> bool:
         """Wait until the switches forward: those with a spanning tree do when its ports have learned."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while any(isinstance(node, Bridge) and node.is_learning_ports() for node in (*self.switches, *self.aps)):
-            if deadline and time.monotonic() > deadline:
-                return False
-            select.select([], [], [], delay)
-        return True
+        bridges = [node for node in (*self.switches, *self.aps) if isinstance(node, Bridge)]
+        seconds = math.inf if timeout is None else timeout
+        return bool(wait_until(lambda: not any(each.is_learning_ports() for each in bridges), seconds, every_s=delay))
 
     def seed(self, seed: int) -> None:
         """Set the seed of motion models."""

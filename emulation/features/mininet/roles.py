@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import select
-import time
 from typing import Any
 
 from emulation.features.mininet.access import MASTER, switch_channel
@@ -16,12 +15,13 @@ from emulation.features.mininet.refusals import note, numeric, refuse
 from emulation.features.mininet.retune import become
 from emulation.features.mininet.util import ipStr, netParse
 from emulation.lane import programs
+from emulation.lane.clock import wait_until
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client
 from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, STP, plan_bridge
 
 ROAM = re.compile(r"\bwpa_cli\b[^;|&]*? -i ?(\S+)[^;|&]*? roam ([0-9a-fA-F:]{17})")
-SCAN_S, LOOK_S = 3.0, 0.1  # in lane time
+SCAN_S = 3.0  # in lane time
 CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
 UNCONTROLLED = (
     "{} has no controller, and forwards by its flows alone: add a controller, flows, or failMode='standalone'"
@@ -79,11 +79,7 @@ def look_for(intf: WIntf, address: str) -> None:
     if not (ap := aps.get(address.lower())) or intf.on_air.plan["wlan"].get("client") != Client.WPA_SUPPLICANT:
         return
     intf.on_air.node.cmd(f"wpa_cli -i {intf} scan TYPE=ONLY freq={round(1000 * ap.freq)}")
-    deadline = time.monotonic() + SCAN_S
-    while address.lower() not in intf.on_air.node.cmd(f"wpa_cli -i {intf} scan_results"):
-        if time.monotonic() > deadline:
-            return
-        select.select([], [], [], LOOK_S)
+    wait_until(lambda: address.lower() in intf.on_air.node.cmd(f"wpa_cli -i {intf} scan_results"), SCAN_S)
 
 
 class Station(Wireless):

@@ -4,12 +4,12 @@ lacks; cleanup, which a lane does not need; and checks for programs."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import select
 import shlex
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from ipaddress import IPv4Address
@@ -20,6 +20,7 @@ from emulation.features.mininet.log import output
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.refusals import note
 from emulation.lane import programs
+from emulation.lane.clock import wait_until
 from emulation.lane.errors import Misuse
 
 
@@ -54,12 +55,8 @@ def irange(start: int, end: int) -> range:
 
 def waitListening(client: Any = None, server: Any = "127.0.0.1", port: int = 80, timeout: float | None = None) -> bool:
     """Wait until a node listens on a TCP port. Return whether it does."""
-    deadline = None if timeout is None else time.monotonic() + timeout
-    while deadline is None or time.monotonic() < deadline:
-        if f":{port} " in server.cmd("ss -ltnH"):
-            return True
-        time.sleep(0.1)
-    return False
+    seconds = math.inf if timeout is None else timeout
+    return bool(wait_until(lambda: f":{port} " in server.cmd("ss -ltnH"), seconds, every_s=0.1))
 
 
 def pmonitor(popens: Mapping[Any, Popen[bytes]], timeoutms: float = 500, readline: bool = True,

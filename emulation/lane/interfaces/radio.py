@@ -12,11 +12,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import struct
-import time
 
 from emulation.lane import node
+from emulation.lane.clock import wait_until
 from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, messages, number, parse
 from emulation.lane.protocol import FAMILY, FORMATS, Command
 from emulation.lane.protocol import Attribute as A
@@ -299,12 +298,9 @@ class Interface(node.Interface):
     def wait_for_peers(self, addresses: set[str], seconds: float) -> None:
         """Wait until all of these are peers. nl80211 reports when it first hears a peer, but not when a peering
         completes. So this looks every 10 ms. Raises NetlinkError (ETIMEDOUT) if any is missing after `seconds`."""
-        deadline = time.monotonic() + seconds
-        while missing := addresses - self.peers():
-            if time.monotonic() > deadline:
-                names = ", ".join(sorted(missing))
-                raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {names} in {seconds:g} s")
-            select.select([], [], [], 0.01)
+        if not wait_until(lambda: addresses <= self.peers(), seconds):
+            names = ", ".join(sorted(addresses - self.peers()))
+            raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {names} in {seconds:g} s")
 
     def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> int:
         """Wait for one of these nl80211 events about this interface. Return its status code; 0: success, or no code.

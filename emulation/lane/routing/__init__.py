@@ -27,11 +27,13 @@ from __future__ import annotations
 
 import errno
 
+from emulation.lane.clock import wait_until
 from emulation.lane.netlink import NetlinkError
 from traffic import plugins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
     from typing import Any
 
@@ -96,6 +98,20 @@ class Routing:
 def routers(net: Network) -> list[Node]:
     """Return the nodes with a radio: a routing of radios ignores wires, and hosts that have only these."""
     return [node for node in net.nodes.values() if node.on_air]
+
+
+def wait_for_routes(net: Network, program: str, missing: Callable[[Node], list[str]], seconds: float) -> None:
+    """Wait until no node misses routes to these addresses. Raises NetlinkError (ENETUNREACH) after `seconds`."""
+    waiting = routers(net)
+
+    def complete() -> bool:
+        while waiting and not missing(waiting[0]):
+            del waiting[0]
+        return not waiting
+
+    if not wait_until(complete, seconds):
+        node, ips = waiting[0], ", ".join(missing(waiting[0]))
+        raise NetlinkError(errno.ENETUNREACH, f"{node.name}: {program} has no route to {ips} after {seconds:g} s")
 
 
 def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:

@@ -10,8 +10,6 @@ segment.
 from __future__ import annotations
 
 import errno
-import select
-import time
 from functools import partial
 
 from emulation.lane import routing
@@ -37,7 +35,7 @@ OPTIONS = {
     "half_time_s": (4, 0, 3600),
 }
 IPV6 = {"disable_ipv6": "0", "accept_dad": "0", "router_solicitations": "0"}
-CONVERGENCE_S, CHECK_S = 120.0, 0.01  # timeout for all routes, in lane time; interval of checks
+CONVERGENCE_S = 120.0  # timeout for all routes, in lane time
 
 
 def plan(
@@ -61,14 +59,12 @@ class Routing(routing.Routing):
         program = find(PROGRAM)
         self.nodes = {node.IP(): node for node in routing.routers(net)}
         running = {node.name: start_babeld(program, node) for node in routing.routers(net)}
-        deadline = time.monotonic() + CONVERGENCE_S
-        for node in routing.routers(net):
-            while missing := [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]:
-                running[node.name].check()
-                if time.monotonic() > deadline:
-                    message = f"{node.name}: {PROGRAM} has no route to {', '.join(missing)} after {CONVERGENCE_S:g} s"
-                    raise NetlinkError(errno.ENETUNREACH, message)
-                select.select([], [], [], CHECK_S)
+
+        def missing(node: Node) -> list[str]:
+            running[node.name].check()
+            return [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]
+
+        routing.wait_for_routes(net, PROGRAM, missing, CONVERGENCE_S)
 
     def via(self, node: Node, to: Node) -> Node | None:
         """Look up the kernel's route, which babeld maintains."""

@@ -13,7 +13,6 @@ on the radio delays them by 0 to 20 ms at random. The ends of flows are entered 
 from __future__ import annotations
 
 import errno
-import select
 import struct
 import time
 
@@ -39,7 +38,7 @@ OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # th
 JITTER_NS = 20_000_000  # batman-adv's own jitter (BATADV_JITTER)
 CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL: batman-adv's own packets have this priority
 TTL_FALLS, FARTHEST = False, 50  # BATADV_TTL
-CONVERGENCE_S, CHECK_S = 60.0, 0.01  # timeout for all routes, in lane time; interval of checks
+CONVERGENCE_S = 60.0  # timeout for all routes, in lane time
 
 
 def plan(
@@ -84,15 +83,12 @@ class Routing(routing.Routing):
             for ip in node.plan["routing"]["wanted"]:
                 node.route.add_neighbour(index, ip, macs[ip])
             routing.add_metrics(node, index, node.plan["routing"]["tcp"])
-        deadline = time.monotonic() + CONVERGENCE_S
-        for node, netlink in zip(routers, self.netlink_sockets, strict=True):
-            while missing := [
-                ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known_addresses(netlink, node)
-            ]:
-                if time.monotonic() > deadline:
-                    message = f"{node.name}: batman-adv has no route to {', '.join(missing)} after {CONVERGENCE_S:g} s"
-                    raise NetlinkError(errno.ENETUNREACH, message)
-                select.select([], [], [], CHECK_S)
+
+        def missing(node: Node) -> list[str]:
+            known = known_addresses(self.socket_of[node.name], node)
+            return [ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known]
+
+        routing.wait_for_routes(net, "batman-adv", missing, CONVERGENCE_S)
 
     def join(self, node: Node) -> None:
         """Make a node's bat0, and let it replace the radio."""

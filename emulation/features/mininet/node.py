@@ -54,17 +54,7 @@ def place(what: str, position: Any) -> Position:
 
 
 class Params(dict[str, Any]):
-    """The keywords of a node, as the script gave them, but with its current position; others are at its interfaces."""
-
-    def __init__(self, said: dict[str, Any], node: Node) -> None:
-        super().__init__(said)
-        self.node = node
-
-    def __getitem__(self, name: str) -> Any:
-        return list(self.node.position) if name == "position" and name in self else super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default  # noqa: SIM401
+    """The keywords of a node, as the script gave them; others are at its interfaces."""
 
     def __missing__(self, name: str) -> Any:
         raise UnknownParameter(f"params[{name!r}] does not exist: use sta1.wintfs[0].{name}, position or IP()")
@@ -96,7 +86,7 @@ class Node:
     is_learning = False  # whether it is a bridge without a spanning tree
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
-        self.name, self.params, self.inNamespace = name, Params(params, self), inNamespace
+        self.name, self.keywords, self.inNamespace = name, Params(params), inNamespace
         self.net: Any = Alone(name)  # its network
         self.lane: Lane | None = None
         self.early: lane.Node | None = None  # its namespace, before the network is built
@@ -121,6 +111,13 @@ class Node:
 
     def __getattr__(self, name: str) -> Any:
         missing(self.__dict__.get("name", type(self).__name__), name, {})
+
+    @property
+    def params(self) -> Params:
+        """The keywords of the node, with its current position."""
+        if "position" in self.keywords:
+            self.keywords["position"] = list(self.position)
+        return self.keywords
 
     # Interfaces
 

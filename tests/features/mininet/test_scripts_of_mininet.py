@@ -324,7 +324,8 @@ def test_older_scripts_find_positions_and_models(installed):
     exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
          "sta = net.addStation('sta1', position='10,20,0')\nsta.setPosition('1,2,3')\n"
          "net.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)", there)  # fmt: skip
-    assert there["sta"].params["position"] == there["sta"].params.get("position") == [1.0, 2.0, 3.0]
+    said = there["sta"].params
+    assert said["position"] == said.get("position") == {**said}["position"] == [1.0, 2.0, 3.0]
     assert there["net"].medium.model == "logNormalShadowing"
 
 

@@ -207,23 +207,10 @@ class Node:
             output = process.communicate()[0].decode(errors="replace")
         missing = programs.not_found(output)
         if isinstance(command, str) and ">" in command:
-            missing += self.lacking(command)
+            missing += programs.lacking(command)
         for message in programs.new_messages(missing):
             print(f"*** {self.name}: {message}", file=sys.stderr, flush=True)
         return output
-
-    def lacking(self, command: str) -> list[str]:
-        """Return the programs that a line for a shell calls, and that are not there."""
-        from emulation.lane import programs
-
-        called = programs.programs_called(command)
-        return [name for name in called if not programs.path_of(name) and not self.has_command(name)]
-
-    def has_command(self, command: str) -> bool:
-        """Return whether a shell in the node has a command: a built-in, or a program."""
-        from subprocess import DEVNULL
-
-        return self.popen(["sh", "-c", 'command -v "$1"', "sh", command], stdout=DEVNULL, stderr=DEVNULL).wait() == 0
 
     def connections(self, port: int) -> list[dict[str, Any]]:
         """Return TCP_INFO and `congestion` of each of its TCP connections from or to a port."""

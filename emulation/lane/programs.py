@@ -167,6 +167,18 @@ def programs_called(command: str) -> list[str]:
     return found
 
 
+def lacking(command: str) -> list[str]:
+    """Return the programs that a line for a shell calls, and that are not there."""
+    return [name for name in programs_called(command) if not path_of(name) and not has_command(name)]
+
+
+def has_command(command: str) -> bool:
+    """Return whether a shell has a command: a built-in, or a program."""
+    from subprocess import DEVNULL, run
+
+    return run(["sh", "-c", 'command -v "$1"', "sh", command], stdout=DEVNULL, stderr=DEVNULL).returncode == 0
+
+
 def needed_by(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the programs that a plan's network itself needs, each with its user. Applications name their own."""
     if plan["routing"]["kind"] == "babel":

@@ -18,19 +18,23 @@ MN = """case " $* " in *" -c "*|*" --clean "*) exit 0;; esac
 echo "mn: this lane has the script's network; ./dcflab mn makes others" >&2
 exit 1
 """
+LACKING = f"""import sys; sys.path[0] = "{Path(__file__).parents[2]}"
+from emulation.lane import programs
+for message in programs.new_messages(programs.lacking(sys.argv[1])): print(f"*** dcflab: xterm: {{message}}")"""
 XTERM = """title=xterm
 while [ $# -gt 0 ] && [ "$1" != -e ]; do case $1 in -T|-title) title=$2; shift;; esac; shift; done
 [ $# -gt 1 ] || exit 0
 shift
 file=$(printf %s "$title" | tr -c "A-Za-z0-9_.-" -).log
 echo "*** dcflab: xterm: a lane has no terminals; the output of '$*' is in $file" > /dev/tty1
+"{}" -sSB -c '{}' "$*" > /dev/tty1
 [ $# -gt 1 ] || set -- sh -c "$1"
 exec "$@" < /dev/null >> "$DCFLAB_RUN/$file" 2>&1
 """
 RYU = """echo "*** dcflab: ryu-manager: os-ken, Ryu's successor, runs '$*'" > /dev/tty1
 exec {} "{}" "{}" "$@"
 """
-PROGRAMS = {"mn": MN, "modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM}
+PROGRAMS = {"mn": MN, "modprobe": MODPROBE, "sudo": SUDO, "xterm": XTERM.format(sys.executable, LACKING)}
 
 
 def provide() -> None:

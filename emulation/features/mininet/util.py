@@ -190,9 +190,8 @@ def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any 
         return []
     file = f"{node.name}-{title.split()[0] if title else 'term'}.log".replace("/", "-")
     note(f"makeTerm({node.name}): a lane has no terminals; the output of {cmd!r} is in {file}")
-    if node.lane:
-        for message in programs.new_messages(node.lane.lacking(cmd)):
-            note(f"{node.name}: {message}")
+    for message in programs.new_messages(programs.lacking(cmd)):
+        note(f"{node.name}: {message}")
     with open(file, "ab") as said:
         return [node.popen(f"{cmd} </dev/null", shell=True, stdout=said, stderr=said)]
 

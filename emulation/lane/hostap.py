@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-LAST_LINES = 3
+LAST_LINES = 4
 NUMBERS = itertools.count(1)
 controlled = False  # whether hostapd_cli can reach hostapd: in scripts, as the socket takes random bytes
 

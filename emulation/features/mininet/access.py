@@ -31,11 +31,16 @@ def master(intf: WIntf) -> Wlan:
     said = {**intf.node.net.params, **intf.node.params}
     if (mode := said.get("authmode")) not in (None, AUTHMODE):
         raise Misuse(f"{intf.name}: authmode={mode!r}: the only value is {AUTHMODE!r}")
-    security = EAP if mode else SECURITY.get(intf.encrypt or "")
+    by_lines = dict(line.split("=", 1) for line in intf.lines)
+    if "wpa" in by_lines:
+        keys = by_lines.get("wpa_key_mgmt", "")
+        security: str | None = EAP if "EAP" in keys else Security.WPA3 if "SAE" in keys else Security.WPA2
+    else:
+        security = EAP if mode else SECURITY.get(intf.encrypt or "")
     if security is None:
         there = ", ".join(kind for kind in SECURITY if kind)
         raise Misuse(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
-    if security != EAP and (security != Security.OPEN) != bool(intf.passwd):
+    if "wpa" not in by_lines and security != EAP and (security != Security.OPEN) != bool(intf.passwd):
         raise Misuse(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
     try:
         check_passphrase(intf.passwd or None)
@@ -43,10 +48,13 @@ def master(intf: WIntf) -> Wlan:
         raise Misuse(f"{intf.name}: passwd: {error}") from None
     freq = freq_of(intf.name, intf.mode, intf.channel)
     isolate = any(said.get(keyword) for keyword in ISOLATING)
-    own: Wlan = {"users": users(intf)} if security == EAP else {}
+    own: Wlan = {"users": users(intf)} if mode else {}
+    if intf.lines:
+        own["lines"] = intf.lines
     if intf.wds:
         own["wds"] = True
-    return {"master": True, "ssid": intf.ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
+    return {"master": True, "ssid": intf.ssid, "freq": freq, "security": security,
+            "passphrase": by_lines.get("wpa_passphrase", by_lines.get("sae_password", intf.passwd)),
             "isolate": isolate, "protection": int(intf.ieee80211w), **own}  # fmt: skip
 
 
@@ -91,15 +99,16 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
         if one["security"] != Security.OPEN and intf.passwd:  # the station's own, even if wrong
             known["passphrase"] = intf.passwd
         known |= {"identity": str(intf.node.params.get("radius_identity") or ""),
-                  "password": str(intf.node.params.get("radius_passwd") or "")}  # fmt: skip
+                  "password": str(intf.node.params.get("radius_passwd") or ""), "lines": intf.lines}  # fmt: skip
         mine = networks.setdefault(one["ssid"], known)
         mine["roams"] = bool(mine["freqs"])
         mine["freqs"] = list(dict.fromkeys([*mine["freqs"], one["freq"]]))
     begin = networks[there[first]["ssid"]]
-    alone = len(there) == 1 and begin["security"] == Security.OPEN and not moving
+    alone = len(there) == 1 and begin["security"] == Security.OPEN and not moving and not intf.lines
     return {
         **{name: begin[name] for name in OF_NETWORK}, "roams": begin["roams"], "roam_dbm": roam_dbm,
         "client": Client.KERNEL if alone else Client.WPA_SUPPLICANT, "networks": list(networks.values()),
+        "globals": str(intf.node.params.get("wpasup_globals") or ""),
     }  # fmt: skip
 
 

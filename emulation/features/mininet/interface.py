@@ -43,6 +43,16 @@ def mac_of(call: str, mac: str | None) -> str | None:
     return None
 
 
+def lines_of(call: str, config: Any) -> list[str]:
+    """Return lines of hostapd's file, or of a network in wpa_supplicant's: a list, or text with commas between them.
+    Raises Misuse."""
+    said = config.split(",") if isinstance(config, str) else config or ()
+    lines = [str(line).strip() for line in said if str(line).strip()]
+    if wrong := next((line for line in lines if "=" not in line), None):
+        raise Misuse(f"{call}: config: {wrong!r} is not a line like 'wpa=2'; for values with commas, give a list")
+    return lines
+
+
 def other_address(address: str, number: int) -> str:
     """Return the address of a radio's further interface."""
     return (int(address.replace(":", ""), 16) ^ number << 16).to_bytes(6, "big").hex(":")
@@ -156,7 +166,11 @@ class WIntf(Intf):
         self.mode = mode_of(name, params.get("mode") or "g")
         self.channel = params.get("channel") or usual_channel(self.mode, params)
         check_freq(name, self.mode, self.channel, params)
-        self.own_ssid = params.get("ssid") or ""  # that the script gave it
+        self.lines = lines_of(name, node.params.get("config"))
+        if most := node.params.get("max_num_sta"):
+            self.lines.append(f"max_num_sta={most}")
+        in_lines = next((line[5:].strip('"') for line in self.lines if line.startswith("ssid=")), "")
+        self.own_ssid = params.get("ssid") or in_lines  # that the script gave it
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
         self.ieee80211w = str(params.get("ieee80211w") or 0)
         if self.ieee80211w not in ("0", "1", "2"):

@@ -48,10 +48,10 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("ip", "mac", "position", *OF_SWITCH),
     "ap": ("ip", "mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
-           "_4addr", *OF_RADIO),
+           "_4addr", "config", "max_num_sta", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
-                "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v", "speed", "constantVelocity",
-                *OF_RADIO),
+                "config", "wpasup_globals", "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v",
+                "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 AUTHENTICATES = "hostapd of the access point authenticates by itself"
@@ -72,10 +72,11 @@ NODE_NOTED = {
     **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
     **dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN),
     "min_z": PLANE, "max_z": PLANE,
+    **dict.fromkeys(("hostapd_flags", "wpasup_flags"), "flags are the lab's, which reads what the programs print"),
 }  # fmt: skip
 NODE_REFUSED = {
     "wps_state": "WPS is not supported",
-    "config": "use cmd instead, after net.build()", "phywlan": "the whole air is emulated",
+    "phywlan": "the whole air is emulated",
     **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
     "battery_capacity": "batteries are not modelled", "voltage": "batteries are not modelled",
 }  # fmt: skip

@@ -390,7 +390,12 @@ class Mininet:
         self.lab = lab = Lab(self)
         lab.film = self.filmed
         self.mobility_plan.give(lab)
-        lab.start()
+        try:
+            lab.start()
+        except ChildProcessError as error:
+            if any(intf.lines for intf in self.medium.radios()):
+                raise Misuse(f"{error.strerror}: check the lines of config=") from None
+            raise
         self.built = True
         for node in self.all_nodes():
             if node.name not in lab.nodes:

@@ -6,7 +6,8 @@ change access points. `wlan` in the plan has what differs by interface: `ssid`, 
 station has those of its first access point, and also `client` (`idle`: not connected) and `networks`, those it may
 join. An interface with `master` is an access point; `more` has its further networks, each `ssid` and
 `bssid`, of the same radio and security. With `wds` it takes clients with four addresses. With the security
-`eap`, it has `users`, and a station `identity` and `password`. `emulation.features.mininet` makes such plans.
+`eap`, it has `users`, and a station `identity` and `password`. `lines` are further lines of hostapd's file; those of a
+station's network replace its keys. `emulation.features.mininet` makes such plans.
 """
 
 from __future__ import annotations
@@ -82,12 +83,15 @@ class Link(infrastructure.Link):
 
     def keys(self, interface: Interface) -> str:
         mine = self.settings_of(interface)
+        more = "".join(f"{line}\n" for line in mine.get("lines", ()))
+        if "\nwpa=" in f"\n{more}":
+            return more
         if mine["security"] != EAP:
-            return super().access(interface)
+            return super().access(interface) + more
         file = f"/run/hostapd-{interface.name}.users"
         with open(file, "w") as users:
             users.writelines(f'"{identity}" PWD "{password}"\n' for identity, password in mine["users"])
-        return EAP_SERVER.format(file)
+        return EAP_SERVER.format(file) + more
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface) or self.settings_of(interface)["client"] != IDLE:
@@ -108,7 +112,10 @@ class Link(infrastructure.Link):
 
     def networks(self, interface: Interface) -> str:
         settings = self.settings_of(interface)
-        return f"ctrl_interface={CONTROL}\n" + "".join(block(settings, one) for one in settings["networks"])
+        head = settings.get("globals", "")
+        if "ctrl_interface=" not in head:
+            head = f"ctrl_interface={CONTROL}\n{head}"
+        return f"{head.rstrip()}\n" + "".join(block(settings, one) for one in settings["networks"])
 
     def associate(self, interface: Interface, ap: Interface) -> None:
         """Associate a station with this access point. Raises NetlinkError or OSError if it fails."""
@@ -185,6 +192,8 @@ class Idle(links.Link):
 
 def block(settings: dict[str, Any], one: dict[str, Any]) -> str:
     """Return one of a client's networks for wpa_supplicant's file."""
+    if one.get("lines"):
+        return infrastructure.network({**settings, **one}, "".join(f"{line}\n" for line in one["lines"]), one["freqs"])
     if one["security"] == EAP:
         access = EAP_CLIENT.format(one["identity"], one["password"])
     else:

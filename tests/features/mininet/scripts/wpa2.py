@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An encrypted network: who knows the passphrase is let in, who does not is not."""
+"""An encrypted network: who knows the passphrase is let in, who does not is not. Two nodes have lines of their own."""
 
 from time import sleep
 
@@ -11,7 +11,8 @@ def topology():
     net = Mininet_wifi()
     sta1 = net.addStation("sta1", passwd="123456789a", encrypt="wpa2", position="40,50,0")
     sta2 = net.addStation("sta2", passwd="a987654321", encrypt="wpa2", position="60,50,0")
-    sta3 = net.addStation("sta3", passwd="123456789a", encrypt="wpa2", position="50,60,0")
+    lines = 'ssid="simplewifi",key_mgmt=WPA-PSK,psk="123456789a"'
+    sta3 = net.addStation("sta3", config=lines, wpasup_globals="eapol_version=2", position="50,60,0")
     ap1 = net.addAccessPoint(
         "ap1",
         ssid="simplewifi",
@@ -23,7 +24,8 @@ def topology():
         datapath="user",
         position="50,50,0",
     )
-    net.addAccessPoint("ap2", ssid="simplewifi", channel="6", passwd="123456789a", encrypt="wpa2", position="50,40,0")
+    lines = ["wpa=2", "wpa_key_mgmt=WPA-PSK", "rsn_pairwise=CCMP", "wpa_passphrase=123456789a"]
+    net.addAccessPoint("ap2", ssid="simplewifi", channel="6", config=lines, encrypt="wpa2", position="50,40,0")
     net.configureNodes()
     for sta in (sta1, sta2, sta3):
         net.addLink(sta, ap1)

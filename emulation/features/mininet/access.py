@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.modes import freq_of, width_of
@@ -13,7 +13,11 @@ from emulation.features.mininet.refusals import note
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
 from emulation.lane.links.wlan import EAP, IDLE
+from emulation.plan.nodes import HWSIM_DOMAIN
 from emulation.specification.modes import centre
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.medium import Medium
 
 SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
 OF_NETWORK = ("ssid", "freq", "security", "passphrase", "protection")
@@ -155,12 +159,17 @@ def switch_channel(intf: WIntf, channel: Any) -> None:
             known["freq"] = freq
 
 
-def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> None:
-    """Set `wlan` of each interface on a link with access points, and the access points that it may receive."""
+def give(plan: dict[str, Any], radios: Mapping[str, WIntf], medium: Medium, moving: bool) -> None:
+    """Set `wlan` of each interface on a link with access points, and the access points that it may receive. Radios of a
+    node may have several modes; and in a network of two bands each may change its band. Raises Misuse."""
     of_link = {link["name"]: link for link in plan["links"]}
     planned = [
         (radios[each["name"]], each) for node in plan["nodes"] for each in node["interfaces"] if each["kind"] == "radio"
     ]
+    medium.give_modes(planned, {name: link["kind"] for name, link in of_link.items()})
+    if len(medium.bands()) > 1:
+        for _, interface in planned:
+            interface["regulatory"] = HWSIM_DOMAIN
     masters = {intf: master(intf) for intf, _ in planned if intf.role == MASTER}
     power, least = plan["air"]["power_mdbm"], plan["air"]["rx_threshold_mdbm"]
 

@@ -43,6 +43,7 @@ class Lab(Net):
     def __init__(self, net: Mininet) -> None:
         self.mininet = net
         self.mode, medium = net.medium.mode(), net.medium.options()
+        self.bands = net.medium.bands() or {2}
         long_s = STEPPING_S if net.medium.stepped() else MOVING_S
         routing = net.routing or "none"
         super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
@@ -136,8 +137,8 @@ class Lab(Net):
             for interface in planned["interfaces"]:
                 known = interface["neighbours"].items()
                 interface["neighbours"] = {now.get(ip, ip): now.get(address, address) for ip, address in known}
-        radios = {intf.name: intf for intf in self.mininet.medium.radios()}
-        give(plan, radios, bool(self.waypoints) or self.mininet.mobile)
+        medium = self.mininet.medium
+        give(plan, {intf.name: intf for intf in medium.radios()}, medium, bool(self.waypoints) or self.mininet.mobile)
         return plan
 
     def begin(self, loop: Loop) -> None:

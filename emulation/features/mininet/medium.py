@@ -7,6 +7,7 @@ frames of 1500 bytes survive at 6 Mb/s. For 802.11b at 1 Mb/s, which carries far
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -19,11 +20,13 @@ from emulation.features.mininet.modes import MODES, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
 from emulation.plan.errors import as_misuse
+from emulation.plan.ht import hold, plan_ht
+from emulation.plan.nodes import mode_of
 from emulation.specification import Specification
 from emulation.specification.medium import HOST_DELAY_US
-from emulation.specification.modes import FORMATS
+from emulation.specification.modes import FORMATS, channel_number
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, Propagation, distances
-from emulation.specification.radio import OLDER
+from emulation.specification.radio import CHANNEL, OLDER
 
 if TYPE_CHECKING:
     from emulation.features.mininet.net import Mininet
@@ -137,17 +140,28 @@ class Medium:
         return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
 
     def mode_of(self, node: Node) -> dict[str, Any]:
-        """Return a node's settings where its radios do not have the network's mode. Raises Misuse."""
+        """Return a node's settings where its radios do not have the network's mode; with several from 802.11n on, those
+        of the oldest and narrowest, which all links can have (`give_modes`). Raises Misuse."""
         if self.is_later():
-            found = [self.later_settings(intf) for intf in node.wintfs.values()]
-            if any(each != found[0] for each in found):
-                modes = ", ".join(repr(intf.mode) for intf in node.wintfs.values())
-                raise Misuse(f"{node.name}: its radios are of modes {modes}, or of several widths: use one for all")
-            return found[0]
+            ranks = [OLDER, *FORMATS]
+            found = (self.later_settings(intf) for intf in node.wintfs.values())
+            return min(found, key=lambda each: (ranks.index(each["mode"]), each.get("width", 0)))
         old = {self.is_old(intf) for intf in node.wintfs.values()}
         if len(old) > 1:
             raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': use one mode for all radios of a node")
         return {"rate": rate_of("b")} if True in old else {}
+
+    def give_modes(self, planned: Sequence[tuple[WIntf, dict[str, Any]]], kinds: Mapping[str, str]) -> None:
+        """Give planned radios their own modes and widths, where their node has several from 802.11n on. `kinds` are
+        those of links. Raises Misuse."""
+        for intf, interface in planned if self.is_later() else ():
+            own = self.later_settings(intf)
+            if own != self.mode_of(intf.node):
+                if leads := intf in self.leading():
+                    own[CHANNEL] = channel_number(round(1000 * intf.freq))
+                radio = mode_of(self.specification().radio, intf.name, own, leads)
+                interface |= plan_ht(radio, kinds[interface["link"]], legacy=False)
+        hold([interface["ht"] for _, interface in planned if "ht" in interface])
 
     def later_settings(self, intf: WIntf) -> dict[str, Any]:
         """Return the settings of a radio in a network of 802.11n or later.

@@ -124,7 +124,7 @@ def settings_of(mode: str, width: int) -> dict[str, Any]:
     """Return the settings of a node with a radio of this mode."""
     name = MODES[mode].name
     if name == OLDER:
-        return {"mode": mode}
+        return {"mode": OLDER, "rate": rate_of(mode)}  # at the network's frequency, which may be of another band
     if name == "ac" and width == WIDEST:
         note(f"mode={mode!r}: data uses VHT MCS {VHT_MCS}, as the kernel's minstrel_ht does not support {WIDEST} MHz")
         return {"mode": name, "width": width, "streams": STREAMS, "guard": SHORT, "mcs": VHT_MCS}

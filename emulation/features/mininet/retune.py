@@ -58,9 +58,12 @@ def check_mode(intf: WIntf, role: str, freq: int) -> None:
     ht = intf.lane.plan.get("ht")  # type: ignore[union-attr]
     made = OLDER if not ht else next(mode for mode, format_ in ht_modes.items() if format_ == ht["format"])
     ranks = list(ht_modes)
-    fits = ranks.index(made) >= ranks.index(name) if OLDER not in (made, name) else intf.mode == lab.mode
-    if not fits or (ht and intf.width > ht["width_mhz"]) or (freq > 3000) != (lab.spec.radio.freq > 3000):
-        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network has mode {lab.mode!r}: set both before net.build()")
+    both = made == name and (intf.mode == "b") == (lab.mode == "b")  # 802.11b has a PHY of its own
+    fits = ranks.index(made) >= ranks.index(name) if OLDER not in (made, name) else both
+    if not fits or (ht and intf.width > ht["width_mhz"]) or (5 if freq > 3000 else 2) not in lab.bands:
+        bands = " and ".join("5" if band == 5 else "2.4" for band in lab.bands)
+        there = f"the network has mode {lab.mode!r} at {bands} GHz"
+        raise Misuse(f"{intf.name}: mode {intf.mode!r}, channel {intf.channel}: {there}: set both before net.build()")
     if refused := refuse_link(name, role, 5 if freq > 3000 else 2, channel_number(freq), intf.width):
         raise Misuse(f"{intf.name}: {refused}")
 

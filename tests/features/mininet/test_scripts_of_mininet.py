@@ -2,6 +2,7 @@
 """Unmodified scripts in the style of Mininet-WiFi's users, and their results."""
 
 import importlib
+import json
 import math
 import re
 import shutil
@@ -132,6 +133,7 @@ def test_wifi_direct(stage):
 
 TWO_BANDS = """
 import sys
+from mn_wifi.link import adhoc
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()
 for i, mode, channel in ((1, sys.argv[1], 36), (2, sys.argv[2], 1)):
@@ -140,20 +142,37 @@ for i, mode, channel in ((1, sys.argv[1], 36), (2, sys.argv[2], 1)):
     net.addStation(f"sta{i}", ssid=f"s{i}", position=f"{10 * i},5,0")
     net.addLink(ap, net.addHost(f"h{i}", position="0,0,0"))
 net.addLink(*net.aps)
+both = {"wlans": 2, "ssid": "s3,s4", "channel": "40,11", "mode": sys.argv[3]}
+net.addAccessPoint("ap3", position="0,90,0", failMode="standalone", **both)
+cell = [net.addStation(f"sta{i}", position=f"{i},200,0") for i in (3, 4)]
+for sta in cell:
+    net.addLink(sta, cls=adhoc, ssid="cell", mode=sys.argv[4], channel=1)
 net.build()
 print("apart", round(net.ping([net["sta1"], net["sta2"]])))
 for i in (1, 2):
     said = net[f"sta{i}"].cmd(f"iw dev sta{i}-wlan0 link")
     carried = net.iperf([net[f"sta{i}"], net[f"h{i}"]], l4Type="UDP", udpBw="40M", seconds=0.5)[1]
     print("at", said.split("freq: ")[1].split()[0], carried)
+for sta in cell:
+    sta.setAdhocMode(ssid="x", mode=sys.argv[5], channel=48)
+print("moved", round(net.ping(cell)), "channel 48" in cell[0].cmd("iw dev"))
 net.stop()
 """
 
 
-@pytest.mark.parametrize("modes", [("a", "g"), ("ac", "n2")], ids=["legacy", "later"])
-def test_two_bands(stage, modes):
-    """Each cell has its own channel and highest rates; the air's counters agree with the taps."""
+@pytest.mark.parametrize(
+    ("modes", "formats"),
+    [(("a", "g", "a,g", "g", "a"), [None, None]), (("n5", "g", "n,g", "n2", "n5"), ["ht", "ofdm"])],
+    ids=["legacy", "later"],
+)
+def test_two_bands(stage, modes, formats):
+    """Each cell has its own channel and highest rates; the air's counters agree with the taps. An access point has two
+    radios, and a cell changes its band."""
     lines = stage.play(TWO_BANDS, *modes, kept=True)
+    assert after(lines, "moved") == ["0 True"]
+    plan = json.loads((stage.folder / "session1-1" / "plan.json").read_text())
+    radios = next(node["interfaces"] for node in plan["nodes"] if node["name"] == "ap3")
+    assert [each.get("ht", {}).get("format") for each in radios] == formats
     assert after(lines, "apart") == ["0"]
     assert [line.split()[0] for line in after(lines, "at ")] == ["5180", "2412"]
     assert min(float(line.split()[1]) for line in after(lines, "at ")) > 20  # Mb/s; minstrel begins at 6 Mb/s

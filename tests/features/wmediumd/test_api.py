@@ -25,8 +25,10 @@ FAMILY = 30
 class Kernel:
     """What is sent to hwsim."""
 
+    all_frames, both_names = False, True
+
     def __init__(self) -> None:
-        self.socket, self.sequence, self.sent = self, 0, list[bytes]()
+        self.sent = list[bytes]()
 
     def send(self, data: bytes) -> None:
         self.sent.append(data)
@@ -38,9 +40,9 @@ class Lab:
     def __init__(self) -> None:
         self.now_ns = 0
         loop: Any = self
-        self.edge = hwsim.Edge(loop, parse(IDS).stations, Formula(), 1, lambda level, sentence: None)
-        self.kernel: Any = Kernel()
-        self.edge.netlink, self.edge.family = self.kernel, FAMILY
+        self.edge = hwsim.Edge(loop, parse(IDS).stations, Formula(), 1, now=lambda: self.now_ns)
+        self.kernel, self.edge.family = Kernel(), FAMILY
+        self.edge.register(self.kernel)
         ours, self.end = socket.socketpair()
         self.client = api.Client(self.edge, ours)
 
@@ -85,9 +87,8 @@ def frame(source: bytes, to: bytes, radio: bytes) -> bytes:
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+def lab() -> Iterator[Lab]:
     made = Lab()
-    monkeypatch.setattr(hwsim.time, "monotonic_ns", lambda: made.now_ns)
     with made.end, made.client.connection:
         yield made
 
@@ -108,7 +109,7 @@ def test_a_clients_frame_reaches_a_radio_of_the_kernel(lab: Lab) -> None:
 def test_a_frame_to_a_clients_station_reaches_only_the_client(lab: Lab) -> None:
     lab.ask(api.REGISTER)
     lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
-    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), None)
+    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), lab.kernel)
     lab.play()
     lab.received()
     lab.kernel.sent.clear()
@@ -127,11 +128,11 @@ def test_a_client_may_ask_for_all_frames_and_leave(lab: Lab) -> None:
     lab.ask(api.REGISTER)
     assert lab.ask(api.SET_CONTROL, struct.pack("=I", api.ALL_FRAMES)) == api.ACK
     for _ in range(2):
-        lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), None)
+        lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), lab.kernel)
         lab.play()
     assert [name for name, _ in lab.received()] == [hwsim.FRAME] * 2
     assert lab.ask(api.UNREGISTER) == api.ACK
-    lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), None)
+    lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), lab.kernel)
     lab.play()
     assert not lab.received()
 
@@ -158,4 +159,4 @@ def test_a_client_that_is_gone_is_forgotten(lab: Lab) -> None:
     lab.end.close()
     lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
     lab.play()
-    assert not lab.edge.clients
+    assert lab.edge.clients == [lab.kernel]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from emulation.features.wmediumd.inside import api, configuration, control
+from emulation.features.wmediumd.inside import api, calendar, configuration, control, vhost
 
 PAGE = Path(__file__).parents[3] / "docs/mediumd-formats.md"
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
@@ -24,7 +24,8 @@ Made from the docstrings of `emulation/features/wmediumd/inside`:
 
 def page() -> str:
     parts = [f"## {title}\n\n{inspect.getdoc(module)}\n" for title, module in
-             {"Configurations": configuration, "Control socket": control, "API socket": api}.items()]  # fmt: skip
+             {"Configurations": configuration, "Control socket": control, "API socket": api,
+              "vhost-user": vhost, "A scheduler's time": calendar}.items()]  # fmt: skip
     return "\n".join([HEAD, *parts])
 
 

@@ -34,9 +34,10 @@ def test_wmediumds_command_lines_are_understood() -> None:
         (["-c", "x", "-l", "8"], "-l must be a number from 0 to 7, not '8'"),
         (["-c", "x", "y"], "'y' is not an option"),
         (["-z"], "option -z not recognized"),
-        (["-c", "x", "-t", "socket"], "-t: time of a simulation's scheduler"),
+        (["-c", "x", "-t", "socket"], "-t: this kernel's radios do not keep a scheduler's time; give -u SOCKET"),
         (["-n"], "no configuration; give one with -c FILE"),
-        (["-c", "x", "-u", "socket"], "-u: radios in another kernel"),
+        (["-c", "x", "-u", "socket"], "-u: our air has the radios of this kernel only; add --wmediumd-compat"),
+        (["-c", "x", "-u", "a", "-nt", "b", "--wmediumd-compat"], "leave out -n"),
         (["-c", "x", "-a", "socket"], "-a: our air has the radios of this kernel only; add --wmediumd-compat"),
     ],
 )

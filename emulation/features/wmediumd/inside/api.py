@@ -25,13 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
-    from typing import Protocol
 
-    class Medium(Protocol):
-        def register(self, client: Client) -> None: ...
-        def unregister(self, client: Client) -> None: ...
-        def take(self, body: bytes, client: Client | None) -> None:
-            """Accept a frame of hwsim's family, from its generic header on."""
+    from emulation.features.wmediumd.inside.hwsim import Edge
 
 
 HEADER = struct.Struct("=II")
@@ -43,7 +38,9 @@ LONGEST = 1 << 20  # bytes of a message
 class Client:
     """One connection."""
 
-    def __init__(self, medium: Medium, connection: socket.socket) -> None:
+    both_names = False
+
+    def __init__(self, medium: Edge, connection: socket.socket) -> None:
         self.medium, self.connection = medium, connection
         self.received = b""
         self.registered = self.all_frames = False

@@ -33,13 +33,11 @@ A drop-in for wmediumd: decides which frames of this kernel's hwsim radios arriv
   --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio has its own channel
   --seed N            the seed of random numbers (default 1)
   -a SOCKET           with --wmediumd-compat: wmediumd's API socket, for programs that are radios themselves
-  -n                  no effect: netlink is always on
+  -u SOCKET           with --wmediumd-compat: serve other kernels by vhost-user, instead of this one
+  -t SOCKET           with -u: keep the time of the scheduler at this socket, as time-travel=ext: of User-Mode Linux
+  -n                  with -u: serve this kernel, too
   -h, -V              this help; the version
 """
-UNSUPPORTED = {
-    "-t": "time of a simulation's scheduler: lanes have virtual time by themselves (./dcflab run lab.cfg)",
-    "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
-}  # wmediumd's options without function, and why
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
 
@@ -55,6 +53,9 @@ class Arguments:
     dynamic: bool = False
     capture: str | None = None
     api: str | None = None
+    kernels: str | None = None
+    time: str | None = None
+    netlink: bool = True
     compat: bool = False
     freq: int = 2412
     seed: int = 1
@@ -64,7 +65,7 @@ class Arguments:
 
 def parse(words: Sequence[str]) -> Arguments:
     """Parse the command line. Raises Misuse if it is wrong."""
-    found = Arguments()
+    found, always = Arguments(), False
     try:
         options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
     except getopt.GetoptError as error:
@@ -89,8 +90,12 @@ def parse(words: Sequence[str]) -> Arguments:
                 found.capture = value
             case "-a":
                 found.api = value
+            case "-u":
+                found.kernels = value
+            case "-t":
+                found.time = value
             case "-n":
-                pass
+                always = True
             case "--wmediumd-compat":
                 found.compat = True
             case "--freq":
@@ -99,14 +104,17 @@ def parse(words: Sequence[str]) -> Arguments:
                 found.seed = _number(name, value, 0, 2**63 - 1)
             case "--socket":
                 found.socket, found.serve = value, True
-            case _:
-                raise Misuse(f"{name}: {UNSUPPORTED[name]}")
     if found.only:
         return found
     if rest:
         raise Misuse(f"{rest[0]!r} is not an option; give the configuration with -c")
-    if found.api and not found.compat:
-        raise Misuse("-a: our air has the radios of this kernel only; add --wmediumd-compat")
+    found.netlink = always or not found.kernels
+    if (found.api or found.kernels) and not found.compat:
+        raise Misuse(
+            f"{'-a' if found.api else '-u'}: our air has the radios of this kernel only; add --wmediumd-compat"
+        )
+    if found.time and found.netlink:
+        raise Misuse("-t: this kernel's radios do not keep a scheduler's time; give -u SOCKET and leave out -n")
     if found.dynamic and found.config:
         raise Misuse("-d takes no configuration; leave out -c or -d")
     if not found.dynamic and not found.config:

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import ExitStack, contextmanager
 
-from emulation.features.wmediumd.inside import api, capture, configuration, formula, hwsim, server
+from emulation.features.wmediumd.inside import api, calendar, capture, configuration, formula, hwsim, server, vhost
 from emulation.features.wmediumd.inside.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, parse
 from emulation.features.wmediumd.inside.configuration import Configuration
 from emulation.features.wmediumd.inside.control import Client
@@ -73,12 +73,12 @@ def main(words: Sequence[str], play: Play) -> int:
         return 2
     for warning in found.warnings:
         say(WARNING, warning)
-    if os.geteuid():
+    if os.geteuid() and arguments.netlink:
         print(f"{PROGRAM}: only root may be the medium of a kernel's radios", file=sys.stderr)
         return 1
     try:
         serve(arguments, found.stations, table, say, compat if arguments.compat else play)
-    except EndedError:
+    except (EndedError, EOFError):
         return 0
     except (OSError, ValueError) as error:
         print(f"{PROGRAM}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
@@ -99,7 +99,7 @@ def serve(arguments: Arguments, stations: Stations, table: Table | None, say: Sa
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     with ExitStack() as stack:
-        loop = stack.enter_context(Loop())
+        loop = stack.enter_context(calendar.Calendar(arguments.time) if arguments.time else Loop())
         medium = stack.enter_context(play(loop, stations, table, arguments, say))
 
         def on_change(done: Reply) -> None:
@@ -125,7 +125,7 @@ def serve(arguments: Arguments, stations: Stations, table: Table | None, say: Sa
         print(READY, flush=True)
         say(NOTICE, f"{len(stations.all)} stations, {stations.mode.value}")
         while True:
-            loop.run(time.monotonic_ns() + FOREVER_NS)
+            loop.run(now_of(loop)() + FOREVER_NS)
 
 
 @contextmanager
@@ -133,10 +133,20 @@ def compat(loop: Loop, stations: Stations, table: Table | None, arguments: Argum
     """wmediumd's own model."""
     with ExitStack() as stack:
         file = stack.enter_context(capture.Capture(arguments.capture)) if arguments.capture else None
-        edge = stack.enter_context(hwsim.Edge(loop, stations, table or formula.Formula(), arguments.seed, say, file))
+        errors = table or formula.Formula()
+        edge = hwsim.Edge(loop, stations, errors, arguments.seed, file, now_of(loop))
+        if arguments.netlink:
+            stack.enter_context(hwsim.Kernel(edge, say))
+        if arguments.kernels:
+            stack.enter_context(vhost.Server(loop, edge, bool(arguments.time), say, arguments.kernels))
         if arguments.api:
             stack.enter_context(server.Server(loop, lambda made: api.Client(edge, made).feed, say, arguments.api))
         yield edge
+
+
+def now_of(loop: Loop) -> Callable[[], int]:
+    """Return what tells the time of a loop, in nanoseconds."""
+    return loop.now if isinstance(loop, calendar.Calendar) else time.monotonic_ns
 
 
 def _end(number: int, frame: FrameType | None) -> None:

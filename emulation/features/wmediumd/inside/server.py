@@ -79,15 +79,21 @@ class Server:
     def _serve(self, descriptor: int) -> None:
         connection, feed = self.clients[descriptor]
         try:
-            data = connection.recv(READ_SIZE)
+            data = self._receive(connection)
             if not data:
                 return self._drop(descriptor)
             for answer in feed(data):
                 connection.sendall(answer)
         except (UnknownError, OSError) as error:
-            why = getattr(error, "strerror", None) or error
-            self.say(WARNING, f"{self.path}: {why}; the client is disconnected")
-            self._drop(descriptor)
+            self._fail(descriptor, error)
+
+    def _receive(self, connection: socket.socket) -> bytes:
+        return connection.recv(READ_SIZE)
+
+    def _fail(self, descriptor: int, error: Exception) -> None:
+        why = getattr(error, "strerror", None) or error
+        self.say(WARNING, f"{self.path}: {why}; the client is disconnected")
+        self._drop(descriptor)
 
     def _drop(self, descriptor: int) -> None:
         connection, _ = self.clients.pop(descriptor)

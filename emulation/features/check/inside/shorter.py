@@ -3,6 +3,9 @@
 
 A congestion control that measures delays takes the least for that of the empty path. If it keeps a larger one, or
 computes with the wrong sign, its window is far smaller here than the path allows.
+
+Afterwards the path holds packets up for longer than TCP's timeout, some times. Nothing is lost, so TCP takes back what
+it did to the window.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ KBPS, QUEUE = 3000, 50  # of the link; packets: the flow fills both, so that its
 HOLDS = tuple(KBPS * 2 * delay_ms // (8 * 1500) for delay_ms in (LONG_MS, SHORT_MS))  # segments, on their way
 PART = 4  # the window is at least one in this many of them
 BEFORE_S, AFTER_S, WATCHED_S = 2.0, 2.2, 0.4
+HOLD_UPS, HELD_UP_MS, BEGINS_S, BETWEEN_S = 3, 1000, 0.1, 2.6  # longer than a timeout; how long packets are held up
 MTU, USUAL_MTU = 1500, 1 << 16
 
 
@@ -42,7 +46,8 @@ class ShorterPath:
         self.node: Any = Loopback(playground.nodes[-1])
 
     def windows(self, congestion: str) -> tuple[int, int]:
-        """Return a flow's mean congestion window before, and some time after the path becomes shorter; in segments."""
+        """Return a flow's mean congestion window before, and some time after the path becomes shorter; in segments.
+        Then hold it up."""
         playground = self.playground
         self.node.route.set_link(LOOPBACK, mtu=MTU)
         self.set_delay(LONG_MS)
@@ -53,11 +58,20 @@ class ShorterPath:
         self.set_delay(SHORT_MS)
         playground.run(AFTER_S)
         after = playground.windows(flow, WATCHED_S)
+        for _ in range(HOLD_UPS):
+            self.hold_up()
         flow.close()
         playground.run(2 * LONG_MS / 1000)
         queues.put(self.node, "pfifo")
         self.node.route.set_link(LOOPBACK, mtu=USUAL_MTU)
         return sum(before) // len(before), sum(after) // len(after)
+
+    def hold_up(self) -> None:
+        """Delay what is sent for a moment, and what comes behind it, until after a timeout."""
+        self.set_delay(HELD_UP_MS)
+        self.playground.run(BEGINS_S)
+        self.set_delay(SHORT_MS)
+        self.playground.run(BETWEEN_S)
 
     def set_delay(self, milliseconds: int) -> None:
         delay = {"latency_ns": milliseconds * 1_000_000}

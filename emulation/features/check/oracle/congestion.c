@@ -45,7 +45,7 @@ struct control {
 	struct tcp_congestion_ops own;
 	u32 limited, raised;	/* calls of cong_avoid while the window limits the flow, and those that raised it */
 	u32 unused, lowered;	/* calls that raised a window of which less than half was used, and that lowered any */
-	u32 reduced, restored;	/* calls of undo_cwnd at a reduced window, and those that asked for a larger one */
+	u32 reduced, restored;	/* calls of undo_cwnd at a reduced window, and those that gave all of it back */
 	u32 losses, deep, kept;	/* calls of ssthresh in earnest; with less than 3/8; with all of the window */
 	u64 due;		/* by how much Reno would have raised windows above the threshold, in 1/1024 segments */
 	u32 avoided;		/* how often such a window was raised */
@@ -259,7 +259,7 @@ static u32 watch_undo_cwnd(struct sock *sk)
 
 	check_socket(control, control->own.undo_cwnd, sk, &before);
 	control->reduced += window < tp->prior_cwnd;
-	control->restored += undone > window;
+	control->restored += window < tp->prior_cwnd && undone >= tp->prior_cwnd;
 	if (undone < window || undone > most)
 		tell(control, RULE_UNDO, control->own.undo_cwnd, sk,
 		     "returned %u to undo a reduction from %u segments; the congestion window is %u", undone,
@@ -335,7 +335,7 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 			control->own.ssthresh, control->losses, control->own.name);
 	if (control->reduced >= SOME_UNDOS && !control->restored && !control->own.cong_control &&
 	    oracle_tells(&control->watched, RULE_NO_UNDO))
-		pr_info("dcflab: wrong window: %pS restored the window in none of the %u calls in which a loss turned out to be none (%s)\n",
+		pr_info("dcflab: wrong window: %pS restored the earlier window in none of the %u calls in which a loss turned out to be none (%s)\n",
 			control->own.undo_cwnd, control->reduced, control->own.name);
 }
 EXPORT_SYMBOL_GPL(oracle_tcp_unregister_congestion_control);

@@ -116,7 +116,7 @@ def explained(finding: Finding, lines: Lines) -> Finding:
         if where and (re.search(rf"\b{re.escape(function)}[.+]", text) or EXACT.match(text)):
             place = place or where
     text = finding.text
-    accesses = [line for line in finding.console[1:3] if splats.ACCESS.match(line)]
+    accesses = [line for line in finding.console[1:3] if splats.BEFORE_STACK.match(line)]
     if both := dict.fromkeys(Path(where).name for where in map(lines.of, accesses) if where):
         text += f" ({' and '.join(both)})"
     return replace(finding, text=text, console=tuple(console), place=place or first)

@@ -21,19 +21,19 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(
-    r"^dcflab: (stage |phase |finding: |note: |with |left: |wrong \w+: |race: |early free: |late function: )?(.*)$"
-)
+FOUND = r"(?:wrong \w+|race|early free|late function|no return): "  # reports of the oracle
+OURS = re.compile(rf"^dcflab: (stage |phase |finding: |note: |with |left: |{FOUND})?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
 ALWAYS = re.compile(
-    r"^(dcflab: (wrong \w+|race|early free|late function):|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:"
+    rf"^(dcflab: (?={FOUND})[^:]*:|WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:"
     r"|Kernel panic - not syncing:) "
     r"| \(Tainted: [^)]*\)"
 )
-ACCESS = re.compile(r"^  \S+ \[\w+\] (reads|writes|frees) it in ")  # one of two, after a title of ours
+# What comes before a stack, after a title of ours: one of two accesses, or the end of the kernel.
+BEFORE_STACK = re.compile(r"^  \S+ \[\w+\] (reads|writes|frees) it in |Kernel panic - not syncing: dcflab: ")
 RACED = re.compile(r" (?:reads|writes) (?:byte \d+ of )?([^,:]+)(?:, and|: no) ")
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer confirms
 END = re.compile(r"^---\[ end trace")
@@ -46,6 +46,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"^dcflab: race: ", Name.DATA_RACE),
     (r"^dcflab: early free: ", Name.RCU_MISUSE),
     (r"^dcflab: late function: ", Name.USE_AFTER_FREE),
+    (r"^dcflab: no return: ", Name.HANG),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),
     (r"KASAN: (probably |maybe )?null-ptr-deref", Name.NULL_POINTER),
     (r"KASAN: (probably |maybe )?(user|wild)-memory-access", Name.OOPS),
@@ -77,7 +78,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"Kernel mode fault at addr (0x[0-9a-f]+), ip \1\b", Name.USE_AFTER_FREE),  # of code that was unloaded
     (r"list_(add|del) (corruption|double add)|BUG: failure at|kernel BUG at|BUG: Bad page|BUG: unable to handle"
      r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm"
-     r"|Kernel panic - not syncing(?!: Fatal exception)"  # it follows another report
+     r"|Kernel panic - not syncing(?!: (Fatal exception|dcflab))"  # it follows another report
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
@@ -211,7 +212,7 @@ def start_of_report(lines: Sequence[Line], at: int) -> int:
 def end_of_report(lines: Sequence[Line], start: int) -> int:
     """Return the end of the report that begins here: at its end mark, at a later time, or at the next title after its
     stack. Before the stack, another title may follow at once and mean the same."""
-    if OURS.match(lines[start].text) and not any(ACCESS.match(line.text) for line in lines[start + 1 : start + 2]):
+    if OURS.match(lines[start].text) and not any(BEFORE_STACK.match(line.text) for line in lines[start + 1 :][:1]):
         return start + 1
     began, traced = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):

@@ -157,6 +157,9 @@ SAMPLES = [
         f"list_add double add: new=0000000080822500, prev=0000000080821180, next=0000000080822500.\n"
         f"BUG: failure at lib/list_debug.c:35/__list_add_valid_or_report()!\nKernel panic - not syncing: BUG!\n{STACK}",
     ),
+    (Name.HANG, "foo_acked [tcp_foo] is in a loop",
+     "dcflab: no return: foo_acked+0x5/0x9 [tcp_foo] is in a loop\n"
+     f"Kernel panic - not syncing: dcflab: a module does not return\n{STACK}"),
     (Name.HANG, "task python:24 blocked", f"INFO: task python:24 blocked for more than 120 seconds.\n{STACK}"),
     (
         Name.LEAK,

@@ -114,7 +114,7 @@ class Name(enum.StrEnum):
     Take the lock of the other one, or use an atomic or per-CPU variable; mark what is meant to be without a lock:
     `READ_ONCE()`, `WRITE_ONCE()`, `data_race()`"""
     HANG = "hang"
-    """a loop, or a lock that its holder waits for"""
+    """a loop of the module without an end, with its line; or a lock that its holder waits for"""
     REFUSED_PARAMETER = "refused parameter"
     """it does not accept its first value again"""
     STALLED_TRAFFIC = "stalled traffic"

@@ -43,6 +43,9 @@ void late_in_memory(unsigned long start, unsigned long size);
 void late_in_module(const struct module *module);
 void late_forget(unsigned long start, unsigned long size);
 
+/* The module accesses memory, perhaps in a loop. */
+void endless_pass(unsigned long pc);
+
 void race_own_qdisc(struct Qdisc *sch, size_t size);
 
 extern bool oracle_policy;

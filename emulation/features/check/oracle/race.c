@@ -546,6 +546,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	unsigned long flags, at;
 	struct call *call;
 
+	endless_pass(pc);
 	raw_local_irq_save(flags);
 	found = find_object(address);
 	if (found)

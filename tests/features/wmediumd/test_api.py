@@ -7,6 +7,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ class Lab:
 
     def __init__(self) -> None:
         self.now_ns = 0
+        self.called: list[tuple[int, Any]] = []
         loop: Any = self
         self.edge = hwsim.Edge(loop, parse(IDS).stations, Formula(), 1, now=lambda: self.now_ns)
         self.kernel, self.edge.family = Kernel(), FAMILY
@@ -47,7 +49,7 @@ class Lab:
         self.client = api.Client(self.edge, ours)
 
     def at(self, when_ns: int, callback: Any) -> None:
-        """The next call of the loop."""
+        self.called.append((when_ns, callback))
 
     def ask(self, kind: int, body: bytes = b"") -> int:
         (answer,) = self.client.feed(api.HEADER.pack(kind, len(body)) + body)
@@ -140,7 +142,7 @@ def test_a_client_may_ask_for_all_frames_and_leave(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("kind", "body"),
     [(api.UNREGISTER, b""), (api.NETLINK, b""), (api.NETLINK, b"short"), (api.NETLINK, bytes(16)), (9, b"what"),
-     (api.SET_CONTROL, struct.pack("=I", 1)), (api.SET_CONTROL, b"")],
+     (api.SET_CONTROL, struct.pack("=I", 4)), (api.SET_CONTROL, b"")],
 )  # fmt: skip
 def test_what_makes_no_sense_is_invalid(lab: Lab, kind: int, body: bytes) -> None:
     assert lab.ask(kind, body) == api.INVALID
@@ -160,3 +162,30 @@ def test_a_client_that_is_gone_is_forgotten(lab: Lab) -> None:
     lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
     lab.play()
     assert lab.edge.clients == [lab.kernel]
+
+
+def test_a_client_is_told_when_a_frame_begins(lab: Lab) -> None:
+    """With its cookie if it is the client's own."""
+    lab.ask(api.REGISTER)
+    assert lab.ask(api.SET_CONTROL, struct.pack("=I", api.STARTS)) == api.ACK
+    lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
+    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), lab.kernel)
+    starts = [(at, call) for at, call in lab.called if isinstance(call, partial)]
+    begins = [one.report.begins_ns for one in sorted(lab.edge.medium.waiting)]
+    assert [at for at, _ in starts] == begins == [0, lab.edge.medium.next_ns()]
+    for _, call in starts:
+        call()
+    size = api.HEADER.size + api.START.size
+    told = [api.START.unpack(lab.end.recv(size)[api.HEADER.size :]) for _ in starts]
+    assert told == [(struct.pack("=Q", 7), 2412), (bytes(8), 2412)]
+
+
+def test_in_a_schedulers_time_a_client_takes_each_message_first(lab: Lab) -> None:
+    """And may ask something before."""
+    lab.client.exact = True
+    lab.ask(api.REGISTER)
+    control = struct.pack("=I", api.ALL_FRAMES)
+    lab.end.sendall(api.HEADER.pack(api.SET_CONTROL, 4) + control + api.HEADER.pack(api.ACK, 0))
+    lab.client.send(b"a message")
+    assert lab.client.all_frames and lab.client.acknowledged == 1
+    assert lab.end.recv(100) == api.HEADER.pack(api.NETLINK, 9) + b"a message" + api.HEADER.pack(api.ACK, 0)

@@ -14,6 +14,7 @@ import select
 import socket
 import struct
 import time
+from functools import partial
 
 from emulation.features.wmediumd.inside.arguments import WARNING
 from emulation.features.wmediumd.inside.model import (
@@ -62,6 +63,7 @@ REGISTER, FRAME, TX_INFO_FRAME = 1, 2, 3
 A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS = 1, 2, 3, 4
 A_RX_RATE, A_SIGNAL, A_TX_INFO, A_COOKIE, A_FREQ = 5, 6, 7, 8, 19
 STAGES = 4
+NO_COOKIE = bytes(8)  # of a frame of others
 MESSAGE_SIZE = 1 << 14  # bytes; a message has one frame
 BUFFER_SIZE = 1 << 15  # bytes of the socket's buffer, as libnl sets it; hwsim drops a frame that it has no room for
 ACK_FRAME = b"\xd4\x00\x00\x00"  # followed by the receiver's address
@@ -81,6 +83,7 @@ class Edge:
         self.radios: dict[bytes, bytes] = {}  # hwsim's names of the stations that have sent, by their addresses
         self.clients: list[Client] = []
         self.owners: dict[bytes, Client] = {}  # of the stations that have sent
+        self.watchers: dict[Client, Callable[[bytes, int], None]] = {}  # called when a frame begins: cookie, MHz
         self.family = self.sequence = 0
         self.armed_ns = 0
 
@@ -93,7 +96,14 @@ class Edge:
     def unregister(self, client: Client) -> None:
         if client in self.clients:
             self.clients.remove(client)
+        self.watchers.pop(client, None)
         self.owners = {address: owner for address, owner in self.owners.items() if owner is not client}
+
+    def watch_starts(self, client: Client, start: Callable[[bytes, int], None] | None) -> None:
+        """Call `start` at the beginning of each frame from now on, or nothing any more."""
+        self.watchers.pop(client, None)
+        if start:
+            self.watchers[client] = start
 
     def _send(self, client: Client, command: int, values: list[tuple[int, Value]]) -> None:
         self.sequence += 1
@@ -112,7 +122,10 @@ class Edge:
             self.radios[frame[10:16]] = radio
             self.owners[frame[10:16]] = client
         freq = number(values.get(A_FREQ, b""))
-        self.medium.take(self.now(), radio, frame, freq, number(values[A_FLAGS]), rates, values[A_COOKIE])
+        cookie, flags = values[A_COOKIE], number(values[A_FLAGS])
+        if (begins := self.medium.take(self.now(), radio, frame, freq, flags, rates, cookie)) is not None:
+            for watcher, start in self.watchers.items():
+                self.loop.at(begins, partial(start, cookie if watcher is client else NO_COOKIE, freq))
         self._arm()
 
     def _arm(self) -> None:

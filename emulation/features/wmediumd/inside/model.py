@@ -103,10 +103,11 @@ class Medium:
 
     def take(
         self, now_ns: int, radio: bytes, frame: bytes, freq: int, flags: int, rates: Sequence[Rate], cookie: bytes
-    ) -> None:
-        """Accept a frame from a radio; a frame of an unknown station is lost, without a report."""
+    ) -> int | None:
+        """Accept a frame from a radio, and return when it begins. A frame of an unknown station is lost, without a
+        report: None."""
         if len(frame) < LEAST_BYTES or not (sender := self.stations.find(frame[10:16])):
-            return
+            return None
         self._advance(now_ns)
         category = category_of(frame)
         base = CCK if freq > 5000 else 0
@@ -125,6 +126,7 @@ class Medium:
         )  # fmt: skip
         first = rates[0][0] if rates else 0
         heapq.heappush(self.waiting, Queued(due, self.number, sender, first, duration, report))
+        return begins
 
     def next_ns(self) -> int:
         """Return when the next frame is due; NEVER if there is none."""

@@ -133,14 +133,15 @@ def compat(loop: Loop, stations: Stations, table: Table | None, arguments: Argum
     """wmediumd's own model."""
     with ExitStack() as stack:
         file = stack.enter_context(capture.Capture(arguments.capture)) if arguments.capture else None
+        exact = bool(arguments.time)
         errors = table or formula.Formula()
         edge = hwsim.Edge(loop, stations, errors, arguments.seed, file, now_of(loop))
         if arguments.netlink:
             stack.enter_context(hwsim.Kernel(edge, say))
         if arguments.kernels:
-            stack.enter_context(vhost.Server(loop, edge, bool(arguments.time), say, arguments.kernels))
-        if arguments.api:
-            stack.enter_context(server.Server(loop, lambda made: api.Client(edge, made).feed, say, arguments.api))
+            stack.enter_context(vhost.Server(loop, edge, exact, say, arguments.kernels))
+        if path := arguments.api:
+            stack.enter_context(server.Server(loop, lambda made: api.Client(edge, made, exact).feed, say, path))
         yield edge
 
 

@@ -116,7 +116,8 @@ def find(program: str, of: str = "") -> str:
 
 def missing_message(program: str, of: str = "") -> str:
     """Return the error message for a program that is not there."""
-    instead = UNPACKAGED.get(program) or f"install the package {of or package(program)}"
+    package_of = f"install the package {of or package(program)}"
+    instead = UNPACKAGED.get(program) or ("check this path" if "/" in program else package_of)
     return f"there is no {program} on this machine: {instead}"
 
 

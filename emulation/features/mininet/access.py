@@ -107,12 +107,14 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
         mine = networks.setdefault(one["ssid"], known)
         mine["roams"] = bool(mine["freqs"])
         mine["freqs"] = list(dict.fromkeys([*mine["freqs"], one["freq"]]))
-    begin = networks[there[first]["ssid"]]
+    begin, settings = networks[there[first]["ssid"]], str(intf.node.params.get("wpasup_globals") or "")
+    if any(line.startswith("wps_state=") for line in there[first].get("lines", ())) and not (intf.passwd or intf.lines):
+        networks, settings = {}, f"ctrl_interface_group=0\nupdate_config=1\n{settings}"  # wpa_cli asks for them
     alone = len(there) == 1 and begin["security"] == Security.OPEN and not moving and not intf.lines
     return {
         **{name: begin[name] for name in OF_NETWORK}, "roams": begin["roams"], "roam_dbm": roam_dbm,
         "client": Client.KERNEL if alone else Client.WPA_SUPPLICANT, "networks": list(networks.values()),
-        "globals": str(intf.node.params.get("wpasup_globals") or ""),
+        "globals": settings,
     }  # fmt: skip
 
 
@@ -189,4 +191,5 @@ def give(plan: dict[str, Any], radios: Mapping[str, WIntf], medium: Medium, movi
             continue
         roam_dbm = float(of_link[interface["link"]]["roam_dbm"])
         interface["wlan"] = client(intf, masters, moving, roam_dbm)
-        interface["aps"] = [ap.node.name for to, (ap, _) in enumerate(planned) if ap in masters and hear(at, to)]
+        if interface["wlan"]["networks"]:  # one that it may wait for
+            interface["aps"] = [ap.node.name for to, (ap, _) in enumerate(planned) if ap in masters and hear(at, to)]

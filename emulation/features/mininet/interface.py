@@ -169,6 +169,9 @@ class WIntf(Intf):
         self.lines = lines_of(name, node.params.get("config"))
         if most := node.params.get("max_num_sta"):
             self.lines.append(f"max_num_sta={most}")
+        if state := node.params.get("wps_state"):
+            methods = node.params.get("config_methods") or "label display push_button keypad"
+            self.lines += [f"wps_state={state}", "eap_server=1", f"config_methods={methods}", "ap_setup_locked=0"]
         in_lines = next((line[5:].strip('"') for line in self.lines if line.startswith("ssid=")), "")
         self.own_ssid = params.get("ssid") or in_lines  # that the script gave it
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
@@ -195,6 +198,16 @@ class WIntf(Intf):
     @ssid.setter
     def ssid(self, ssid: str) -> None:
         self.own_ssid = ssid
+
+    @property
+    def mesh_name(self) -> str:
+        """The other name of an interface in a mesh, as in Mininet-WiFi; empty elsewhere."""
+        return f"{self.node.name}-mp{self.name[-1]}" if self.role == "mesh" else ""
+
+    def show_mesh_name(self) -> None:
+        """Let programs find it by its other name, too."""
+        if self.mesh_name and self.lane:
+            self.node.pexec("ip", "link", "property", "add", "dev", self.name, "altname", self.mesh_name)
 
     @property
     def freq(self) -> float:
@@ -294,7 +307,9 @@ class WIntf(Intf):
             node: Any = self.node
             node.change_channel(self, channel)
             return
-        self.before(f"setChannel({channel})", "give addStation, addAccessPoint or addLink channel=")
+        if self.lane:
+            note(f"{self.name}: setChannel({channel}) has no effect: a client follows its access point")
+            return
         freq_of(self.name, self.mode, channel)
         self.channel = channel
 

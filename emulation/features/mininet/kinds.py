@@ -9,7 +9,7 @@ from typing import Any
 
 from emulation.features.mininet.modes import WIDTH
 from emulation.features.mininet.node import FREE, Node
-from emulation.features.mininet.refusals import Absent
+from emulation.features.mininet.refusals import Absent, numeric
 from emulation.lane.errors import Misuse
 
 DATAPATH = "the kernel's datapath of Open vSwitch forwards"
@@ -48,7 +48,7 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("ip", "mac", "position", *OF_SWITCH),
     "ap": ("ip", "mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
-           "_4addr", "config", "max_num_sta", *OF_RADIO),
+           "_4addr", "config", "config_methods", "max_num_sta", "wps_state", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "config", "wpasup_globals", "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v",
                 "speed", "constantVelocity", *OF_RADIO),
@@ -71,11 +71,11 @@ NODE_NOTED = {
     "beacon_int": "beacons come every 100 TU", "country_code": "the mode decides which channels exist",
     **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
     **dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN),
-    "min_z": PLANE, "max_z": PLANE,
+    "min_z": PLANE, "max_z": PLANE, "color": "pictures have colours of their own",
+    **dict.fromkeys(("min_wt", "max_wt"), "setMobilityModel has this keyword, for all nodes"),
     **dict.fromkeys(("hostapd_flags", "wpasup_flags"), "flags are the lab's, which reads what the programs print"),
 }  # fmt: skip
 NODE_REFUSED = {
-    "wps_state": "WPS is not supported",
     "phywlan": "the whole air is emulated",
     **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
     "battery_capacity": "batteries are not modelled", "voltage": "batteries are not modelled",
@@ -96,6 +96,8 @@ CALLS = {
 PLOT_TAKEN = ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z")
 PLOT_NOTED = {"image": "films have no picture behind them"}
 OWN = "is the lab's module manet, one for all stations (docs/routing.md)"
+OLSRD = {"-hint": "hello_interval_ms", "-tcint": "tc_interval_ms", "-hvtime": "neighbour_hold_ms",
+         "-tvtime": "topology_hold_ms"}  # fmt: skip
 ROUTINGS = {
     "olsrd": ("olsr", f"OLSR {OWN}"), "olsr": ("olsr", f"OLSR {OWN}"), "olsrd2": ("olsr", f"OLSR of RFC 3626 {OWN}"),
     "aodv": ("aodv", f"AODV {OWN}"), "dsr": ("dsr", f"DSR {OWN}"), "dsdv": ("dsdv", f"DSDV {OWN}"),
@@ -103,6 +105,16 @@ ROUTINGS = {
     "batmand": ("batman-adv", "batmand is not supported: batman-adv, the kernel's, is its successor"),
     "babel": ("babel", "babeld runs at all stations"),
 }  # fmt: skip
+
+
+def routing_arguments(call: str, routing: str, said: str) -> str:
+    """Return olsrd's options as parameters of the lab's OLSR: times in seconds. Raises Misuse."""
+    words = said.split()
+    pairs = dict(zip(words[::2], words[1::2], strict=False))
+    if said and (routing != "olsr" or len(words) % 2 or not pairs.keys() <= OLSRD.keys()):
+        there = ", ".join(OLSRD)
+        raise Misuse(f"{call}: proto_args={said!r}: {routing} is the lab's own (docs/routing.md); olsr has {there}")
+    return "".join(f",{OLSRD[word]}={1000 * numeric(f'{call}: {word}', value):.0f}" for word, value in pairs.items())
 
 
 def newer(said: dict[str, Any]) -> dict[str, Any]:

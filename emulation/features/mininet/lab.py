@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how far ahead motion is planned; and if the air needs steps
 FORWARD = "net.ipv4.ip_forward"
 LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
+OF_HWSIM = "02:00:00:{:02x}:{:02x}:00"  # in the order of stations, cars and access points
 OTHERS = "02:00:02"  # begins addresses of interfaces whose planned ones the script gave to others
 REACHED = {FORWARD: "0"}  # Mininet's nodes do not forward
 
@@ -114,6 +115,9 @@ class Lab(Net):
         by_name = {node.name: node for node in self.mininet.all_nodes()}
         now: dict[str, str] = {}  # the new IP and hardware addresses, by the planned ones
         said = {intf.mac for there in self.order.values() for intf in there}
+        wireless = [*self.mininet.stations, *self.mininet.cars, *self.mininet.aps]
+        radios = sorted(self.mininet.medium.radios(), key=lambda intf: wireless.index(intf.node))
+        usual: dict[Intf, str] = {intf: OF_HWSIM.format(*divmod(at, 256)) for at, intf in enumerate(radios)}
         for planned in plan["nodes"]:
             node = by_name[planned["name"]]
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
@@ -127,7 +131,7 @@ class Lab(Net):
             for intf, interface in zip(order, planned["interfaces"], strict=True):
                 before = str(interface["ip"] or "").partition("/")[0]
                 interface["name"] = intf.name
-                free = interface["address"]
+                free = usual.get(intf, interface["address"])
                 free = OTHERS + free[len(OTHERS) :] if free in said else free
                 address = intf.mac or free
                 now[interface["address"]], interface["address"] = address, address

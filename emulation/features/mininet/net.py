@@ -308,7 +308,7 @@ class Mininet:
         return intf
 
     def interfaces(self) -> list[str]:
-        return [intf.name for node in self.all_nodes() for intf in node.intfList()]
+        return [name for node in self.all_nodes() for name in node.nameToIntf]
 
     def node_of(self, node: Any) -> Node:
         """Return a node by its name, or itself; one that the script made by its class joins the network."""
@@ -333,9 +333,8 @@ class Mininet:
         if proto := settings.get("proto"):
             if proto not in kinds.ROUTINGS:
                 raise Misuse(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
-            if settings.get("proto_args"):
-                raise Misuse(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
             before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
+            self.routing += kinds.routing_arguments(call, self.routing, settings.get("proto_args") or "")
             if before not in (None, self.routing):
                 raise Misuse(f"{call}: proto={proto!r}: all stations use one protocol, and {before} is already set")
             note(f"proto={proto!r}: {why}")
@@ -413,6 +412,7 @@ class Mininet:
             node.open_virtual()
         for intf in self.medium.radios():
             intf.show_tx_power()
+            intf.show_mesh_name()
         lab.sessions.enter_context(lab.session())
         guest.at_program_end.callback(self.stop)
         for node in self.all_nodes():

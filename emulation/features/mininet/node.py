@@ -123,7 +123,8 @@ class Node:
 
     @property
     def nameToIntf(self) -> dict[str, Intf]:
-        return Derived((intf.name, intf) for intf in self.intfs.values())
+        meshes = {intf.mesh_name: intf for intf in self.wintfs.values() if intf.mesh_name}
+        return Derived(meshes | {intf.name: intf for intf in self.intfs.values()})
 
     @property
     def ports(self) -> dict[Intf, int]:

@@ -26,10 +26,10 @@ class UnknownParameter(Misuse, KeyError):
 _said: set[str] = set()
 
 
-def note(sentence: str) -> None:
-    """Print a note once."""
-    if sentence not in _said:
-        _said.add(sentence)
+def note(sentence: str, about: str = "") -> None:
+    """Print a note once; one about this word once, too."""
+    if (about or sentence) not in _said:
+        _said.add(about or sentence)
         print(f"*** dcflab: {sentence}", flush=True)
 
 
@@ -48,7 +48,7 @@ def check(
         elif why := (refused or {}).get(name):
             raise Misuse(f"{call}: {name}: {why}")
         elif lenient:
-            note(f"{call}: {name}={value!r} has no effect: no keyword has this name{_meant(name, taken)}")
+            note(f"{call}: {name}={value!r} has no effect: no keyword has this name{_meant(name, taken)}", name)
         else:
             raise Misuse(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
 

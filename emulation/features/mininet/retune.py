@@ -50,6 +50,7 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
     if intf.lane:
         with intf.node.net.lab.halted():
             retune(intf, role)
+        intf.show_mesh_name()
 
 
 def check_mode(intf: WIntf, role: str, freq: int) -> None:

@@ -161,7 +161,9 @@ class Link(infrastructure.Link):
         commands = list[list[str]]()
         if number == len(networks):  # a script sends it to one that it was not to join
             names = ("ssid", "freq", "security", "passphrase", "protection")
-            networks.append({**networks[0], **{name: theirs.get(name) for name in names}, "freqs": [theirs["freq"]]})
+            networks.append(
+                {**(networks or [{}])[0], **{name: theirs.get(name) for name in names}, "freqs": [theirs["freq"]]}
+            )
             lines = block(self.settings_of(interface), networks[-1]).splitlines()[1:-1]
             commands = [["add_network"], *(["set_network", str(number), *line.split("=", 1)] for line in lines)]
         elif theirs["freq"] not in networks[number]["freqs"]:

@@ -18,7 +18,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
-from emulation.features.mininet import packages, topo, util
+from emulation.features.mininet import kinds, packages, topo, util
 from emulation.lane import errors, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
@@ -32,8 +32,8 @@ def after(lines, begin):
 @pytest.mark.quick
 def test_two_stations_at_an_access_point(stage):
     lines = stage.play("two_stations", kept=True, typed=["links", "sta1 cd /run", "sta1 pwd", "distance sta1 sta2"])
-    assert after(lines, "ap1-wlan1") == ["Connected to 02:00:00:00:00:03 (on sta1-wlan0)"]
-    assert "10.0.0.2/8 10.0.0.2 00:00:00:00:00:02 02:00:00:00:00:03 ['ap1-wlan1']" in lines
+    assert after(lines, "ap1-wlan1") == ["Connected to 02:00:00:00:02:00 (on sta1-wlan0)"]
+    assert "10.0.0.2/8 10.0.0.2 00:00:00:00:00:02 02:00:00:00:02:00 ['ap1-wlan1']" in lines
     assert "sta1 -> sta2 " in lines and "*** Results: 0% dropped (2/2 received)" in lines
     at = lines.index("*** Starting CLI:")
     assert lines[at + 1 :] == [
@@ -87,6 +87,7 @@ def test_wpa2(stage):
     assert after(lines, "sta")[:3] == ["1 on ap1-wlan1", "2 on none", "3 on ap1-wlan1"]
     assert "lost 0 and 100" in lines and "['key_mgmt=WPA2-PSK', 'wpa_state=COMPLETED']" in lines
     assert after(lines, "roam") == ["OK", "ed to ap2-wlan1"] and after(lines, "sent to") == ["ap2-wlan1"]
+    assert after(lines, "by pin") == ["ap3-wlan1"]
 
 
 def test_channels(stage, tmp_path):
@@ -329,7 +330,7 @@ def test_replayed_positions(stage):
 def test_several_networks_on_one_radio(stage):
     lines = stage.play("names", kept=True)
     assert after(lines, "on ") == ["x ap1-wlan1 lost 0", "y ap1-wlan1-1 lost 0", "z ap1-wlan1-2 lost 0"]
-    assert after(lines, "beside") == ["0 y 02:00:00:02:00:04"]
+    assert after(lines, "beside") == ["0 y 02:00:00:02:03:00"]
 
 
 def test_replayed_conditions(stage):
@@ -445,7 +446,7 @@ def test_older_programs_and_what_ends_of_wires_get(stage):
     """`iwconfig` by wireless extensions, and `sudo`; further interfaces of a radio; `config` of a wire's end."""
     lines = stage.play(OLD_PROGRAMS)
     at = lines.index('sta1-wlan0  IEEE 802.11  ESSID:"x"  ')
-    assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:00:01   "
+    assert lines[at + 1] == "          Mode:Managed  Frequency:2.412 GHz  Access Point: 02:00:00:00:01:00   "
     assert any(line.startswith("          Link Quality=70/70  Signal level=-") for line in lines[at:])
     assert after(lines, "cleaned") == ["['0', '1.5']"]
     missing = after(lines, "*** dcflab: h1: there is no ")
@@ -576,7 +577,7 @@ LIMITED = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()
 sta1, h1, h2 = net.addStation("sta1"), net.addHost("h1", mac="0:0:00:00:00:0B"), net.addHost("h2")
-ap1 = net.addAccessPoint("ap1", mac="02:00:00:00:00:01", ip="10.0.0.9", failMode="standalone")
+ap1 = net.addAccessPoint("ap1", mac="02:00:00:00:00:00", ip="10.0.0.9", failMode="standalone")
 s1 = net.addSwitch("s1", failMode="standalone")
 net.addLink(sta1, ap1, delay="20ms")
 net.addLink(h1, ap1)
@@ -594,7 +595,7 @@ def test_a_link_of_a_station_delays(stage):
     """Its access point has an IP address, and the hardware address that the station would have had. Two nodes get
     their links later."""
     lines = stage.play(LIMITED)
-    assert after(lines, "lost") == ["0.0 02:00:02:00:00:01 10.0.0.9 00:00:00:00:00:0b"]
+    assert after(lines, "lost") == ["0.0 02:00:02:00:00:00 10.0.0.9 00:00:00:00:00:0b"]
     assert after(lines, "late") == ["0.0"]
     assert 20 <= int(after(lines, "rtt")[0]) < 45
 
@@ -1001,6 +1002,7 @@ for sta in stas:
     sta.wintfs[0].setChannel(11)
 channel = "iw dev sta1-wlan0 info | grep -o '(2462 MHz)'"
 print(stas[0].cmd("for ip in 10.1.0.2 2001::2; do ping -c 1 $ip | grep -o ' 0%'; done; " + channel).split())
+stas[0].wintfs[1].setChannel(6)
 stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "cd /; unheard-of -x; echo in a window" &')
 sleep(1)
 print(open('one-two.log').read())
@@ -1015,16 +1017,25 @@ def test_radios_of_two_kinds_and_windows(stage):
     """Association control looks at clients alone; a cell and an access point change their channels; programs of windows
     write files."""
     lines, command = stage.play(RADIOS), "cd /; unheard-of -x; echo in a window"
-    assert [line for line in lines if line][-8:] == [
-        "['ap1-wlan1', 'ap1-wlan1'] 02:00:00:00:00:02 20 (10.0, 0.0, 0.0)",
+    assert [line for line in lines if line][-9:] == [
+        "['ap1-wlan1', 'ap1-wlan1'] 02:00:00:00:00:00 20 (10.0, 0.0, 0.0)",
         repr(" 0%\r\n"),
         "['0%', '0%', '(2462', 'MHz)']",
+        "*** dcflab: sta1-wlan1: setChannel(6) has no effect: a client follows its access point",
         f"*** dcflab: xterm: a lane has no terminals; the output of '{command}' is in one-two.log",
         f"*** dcflab: xterm: {programs.missing_message('unheard-of')}",
         "sh: 1: unheard-of: not found",
         "in a window",
         "[['freq:', '2462'], ['freq:', '2462']] 2.462",
     ]
+
+
+def test_olsrds_options():
+    said = kinds.routing_arguments("x", "olsr", "-hint 6 -tcint 2.5")
+    assert said == ",hello_interval_ms=6000,tc_interval_ms=2500"
+    for routing, wrong in (("olsr", "-d 1"), ("olsr", "-hint"), ("batman-adv", "-hint 6")):
+        with pytest.raises(Misuse, match=f"x: proto_args='{wrong}': {routing} is the lab's own"):
+            kinds.routing_arguments("x", routing, wrong)
 
 
 def test_functions_of_mininets_util():

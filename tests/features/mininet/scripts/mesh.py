@@ -18,7 +18,7 @@ def topology():
     stas[0].cmd("ping -c 3", stas[3].IP())  # HWMP looks for a path
     info(stas[0].cmd("iw dev sta1-wlan0 station dump | grep plink"))
     print("lost", round(net.ping([stas[0], stas[3]])), "percent")
-    print("next hop", stas[0].cmd(f"iw dev sta1-wlan0 mpath dump | grep {stas[3].MAC()}").split()[1])
+    print("next hop", stas[0].cmd(f"iw dev sta1-mp0 mpath dump | grep {stas[3].MAC()}").split()[1])
     print("sta2 is", stas[1].MAC())
     net.stop()
 

@@ -73,8 +73,8 @@ class Kernel:
         assert len(answers) == 1 and flags == VERSION | vhost.REPLY
         return body
 
-    def share(self, size: int = SIZE) -> None:
-        table = struct.pack("=II", 1, 0) + vhost.REGION.pack(BASE, size, 0, 0)
+    def share(self) -> None:
+        table = struct.pack("=II", 1, 0) + vhost.REGION.pack(BASE, SIZE, 0, 0)
         assert self.ask(Request.SET_MEM_TABLE, table, self.file) == bytes(8)
 
     def start(self, *sizes: int) -> None:
@@ -196,10 +196,14 @@ def test_a_request_that_cannot_be_one_is_refused(kernel: Kernel, request_number:
         kernel.ask(request_number, body)
 
 
-def test_memory_beyond_the_end_of_its_file_is_refused(kernel: Kernel) -> None:
-    """To touch it would end the program by a signal."""
-    with pytest.raises(UnknownError, match="of a shorter file"):
-        kernel.share(2 * SIZE)
+def test_memory_that_is_cut_short_ends_the_connection(kernel: Kernel) -> None:
+    """And not the program, which a signal would end if it had mapped the file."""
+    kernel.start()
+    kernel.transmit(frame(MINE, OTHERS, MINE))
+    kernel.memory.close()
+    os.truncate(kernel.file, DATA)
+    kernel.kick(vhost.TX)
+    assert "are beyond the end of shared memory" in str(kernel.dropped[0])
 
 
 @given(st.lists(st.tuples(st.sampled_from([*Request]), st.binary(max_size=60))), st.binary(max_size=300))

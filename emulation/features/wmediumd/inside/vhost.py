@@ -14,7 +14,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
-import mmap
 import os
 import select
 import socket
@@ -62,6 +61,7 @@ LONGEST = 1 << 14  # bytes of a request, and of a netlink message
 MOST_DESCRIPTORS = 16  # that wait for their message
 TX, RX = range(2)
 DESCRIPTOR = struct.Struct("<QIHH")  # address, length, flags, next
+USED, WORD = struct.Struct("<II"), struct.Struct("<H")  # number and bytes of a used buffer; an index, or flags
 NEXT, WRITE = 1, 2
 NO_INTERRUPT = 1  # flag of the available ring
 MOST_BUFFERS = 1024  # of a virtqueue
@@ -69,33 +69,34 @@ WAITING = 1024  # messages for a kernel that has no free buffer; hwsim's netlink
 
 
 class Memory:
-    """What a kernel shares, by its addresses."""
+    """What a kernel shares, by its addresses. It is read and written as files, not mapped: a file that its owner cuts
+    short would end a program that has mapped it."""
 
     def __init__(self) -> None:
-        self.regions: list[tuple[int, int, int, int, mmap.mmap]] = []  # first: kernel's, program's; size; offset
+        self.regions: list[tuple[int, int, int, int, int]] = []  # see REGION; file descriptor
 
-    def map(self, guest: int, size: int, user: int, offset: int, descriptor: int) -> None:
-        """Map a region of a file. Raises UnknownError if the file is shorter, OSError if it cannot be mapped."""
-        if not 0 < size <= os.fstat(descriptor).st_size - offset:
-            raise UnknownError(f"shared memory of {size} bytes, from byte {offset} on of a shorter file")
-        inside = offset % mmap.ALLOCATIONGRANULARITY
-        try:
-            mapped = mmap.mmap(descriptor, size + inside, offset=offset - inside)
-        except ValueError as error:
-            raise UnknownError(f"shared memory: {error}") from None
-        self.regions.append((guest, user, size, inside, mapped))
-
-    def find(self, address: int, length: int, users: bool = False) -> tuple[mmap.mmap, int]:
-        """Return the map, and the place in it, of an address of the kernel or of its program. Raises UnknownError."""
-        for guest, user, size, inside, mapped in self.regions:
+    def find(self, address: int, length: int, users: bool) -> tuple[int, int]:
+        """Return the file, and the place in it, of an address of the kernel or of its program. Raises UnknownError."""
+        for guest, size, user, offset, descriptor in self.regions:
             place = address - (user if users else guest)
             if 0 <= place <= size - length:
-                return mapped, inside + place
+                return descriptor, offset + place
         raise UnknownError(f"{length} bytes at {address:#x} are not in shared memory")
 
+    def read(self, address: int, length: int, users: bool = False) -> bytes:
+        descriptor, place = self.find(address, length, users)
+        data = os.pread(descriptor, length, place)
+        if len(data) < length:
+            raise UnknownError(f"{length} bytes at {address:#x} are beyond the end of shared memory")
+        return data
+
+    def write(self, address: int, data: bytes, users: bool = False) -> None:
+        descriptor, place = self.find(address, len(data), users)
+        os.pwrite(descriptor, data, place)
+
     def close(self) -> None:
-        for *_, mapped in self.regions:
-            mapped.close()
+        for *_, descriptor in self.regions:
+            os.close(descriptor)
         self.regions.clear()
 
 
@@ -117,32 +118,30 @@ class Ring:
     def take(self) -> tuple[int, list[Part]] | None:
         """Take the next buffer: its number and its parts. None: there is none. Raises UnknownError if it cannot be
         one."""
-        if not self.enabled or not self.size or not self.available:
+        if not self.enabled or not self.size or not self.available or self._word(self.available + 2) == self.next:
             return None
-        ring, at = self.memory.find(self.available, 4 + 2 * self.size, users=True)
-        if struct.unpack_from("<H", ring, at + 2)[0] == self.next:
-            return None
-        (head,) = struct.unpack_from("<H", ring, at + 4 + 2 * (self.next % self.size))
+        head = following = self._word(self.available + 4 + 2 * (self.next % self.size))
         self.next = (self.next + 1) & 0xFFFF
         parts: list[Part] = []
-        table, at = self.memory.find(self.descriptors, DESCRIPTOR.size * self.size, users=True)
-        following, flags = head, NEXT
+        flags = NEXT
         while flags & NEXT:
             if following >= self.size or len(parts) == self.size:
                 raise UnknownError("a buffer whose descriptors do not end")
-            address, length, flags, successor = DESCRIPTOR.unpack_from(table, at + DESCRIPTOR.size * following)
+            place = self.descriptors + DESCRIPTOR.size * following
+            address, length, flags, following = DESCRIPTOR.unpack(self.memory.read(place, DESCRIPTOR.size, users=True))
             parts.append((address, length, bool(flags & WRITE)))
-            following = successor
         return head, parts
 
     def give(self, head: int, written: int) -> bool:
         """Return a buffer, with as many bytes written. Return whether the kernel wants a notice."""
-        ring, at = self.memory.find(self.used, 4 + 8 * self.size, users=True)
-        struct.pack_into("<II", ring, at + 4 + 8 * (self.done % self.size), head, written)
+        place = self.used + 4 + USED.size * (self.done % self.size)
+        self.memory.write(place, USED.pack(head, written), users=True)
         self.done = (self.done + 1) & 0xFFFF
-        struct.pack_into("<H", ring, at + 2, self.done)
-        available, at = self.memory.find(self.available, 2, users=True)
-        return not struct.unpack_from("<H", available, at)[0] & NO_INTERRUPT
+        self.memory.write(self.used + 2, WORD.pack(self.done), users=True)
+        return not self._word(self.available) & NO_INTERRUPT
+
+    def _word(self, address: int) -> int:
+        return int(WORD.unpack(self.memory.read(address, WORD.size, users=True))[0])
 
 
 class Guest:
@@ -229,12 +228,8 @@ class Guest:
         (count,) = struct.unpack_from("=I", body)
         self.memory.close()
         for number in range(count):
-            guest, size, user, offset = REGION.unpack_from(body, 8 + number * REGION.size)
-            descriptor = self._descriptor()
-            try:
-                self.memory.map(guest, size, user, offset, descriptor)
-            finally:
-                os.close(descriptor)
+            region = REGION.unpack_from(body, 8 + number * REGION.size)
+            self.memory.regions.append((*region, self._descriptor()))
 
     def _state(self, request: int, number: int, value: int) -> bytes | None:
         ring = self.rings[number]
@@ -298,8 +293,7 @@ class Guest:
         room, message = LONGEST, b""
         for address, length, writable in parts:
             if not writable and length <= room - len(message):
-                mapped, at = self.memory.find(address, length)
-                message += mapped[at : at + length]
+                message += self.memory.read(address, length)
         with contextlib.suppress(ValueError, IndexError, struct.error):  # what is no frame is ignored
             ((_, _, _, body),) = netlink.messages(message[: netlink.number(message[:4])])
             self.medium.take(body, self)
@@ -330,8 +324,7 @@ class Guest:
         for address, length, writable in parts:
             if writable:
                 piece = message[done : done + length]
-                mapped, at = self.memory.find(address, len(piece))
-                mapped[at : at + len(piece)] = piece
+                self.memory.write(address, piece)
                 done += len(piece)
         return done
 

@@ -261,10 +261,20 @@ class WIntf(Intf):
         return [sta for sta in stations if any(each.associatedTo is self for each in sta.wintfs.values())]
 
     @property
-    def apsInRange(self) -> dict[WIntf, float]:
+    def apsInRange(self) -> dict[Node, float]:
         """The access points in range, and their signals (dBm)."""
+        masters = dict.fromkeys(each.node for each in self.node.net.medium.radios() if each.role == "master")
+        return self._in_range({each: (each, self.node) for each in masters})
+
+    @property
+    def stationsInRange(self) -> dict[Node, float]:
+        """The stations that an access point reaches, and the signals with which it does (dBm)."""
+        stations = self.node.net.stations + self.node.net.cars
+        return self._in_range({each: (self.node, each) for each in stations if each is not self.node})
+
+    def _in_range(self, pairs: dict[Node, tuple[Node, Node]]) -> dict[Node, float]:
         medium = self.node.net.medium
-        powers = {each: medium.received_dbm(each.node, self.node) for each in medium.radios() if each.role == "master"}
+        powers = {each: medium.received_dbm(*pair) for each, pair in pairs.items()}
         return {each: round(power, 1) for each, power in powers.items() if power >= medium.receive_dbm()}
 
     @property
@@ -281,6 +291,8 @@ class WIntf(Intf):
     def associate(self, ap_intf: WIntf) -> None:
         """Associate with an access point's interface."""
         self.node.net.associate(self, ap_intf)
+
+    associate_infra = associate
 
     def disconnect(self, ap_intf: WIntf | None = None) -> None:
         """Leave the access point."""

@@ -22,7 +22,8 @@ from emulation.specification.radio import OLDER
 if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
 
-ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
+ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2", "intf",
+        "cls1", "cls2")  # fmt: skip
 # Global operating classes with 20 MHz, and their frequencies: IEEE 802.11-2020, table E-4.
 CLASSES = {81: range(2412, 2473), 115: range(5180, 5241), 124: range(5745, 5806), 125: range(5825, 5926)}
 DIRECT = (
@@ -47,12 +48,23 @@ class Link:
         ("enable_ecn", "enable_red", "latency_ms"), "write it with tc, by cmd, after net.build()"
     )
 
-    def __init__(self, intf1: Intf, intf2: Intf | None, settings: dict[str, Any] | None = None) -> None:
-        if settings is None:  # a script makes it by its class
-            refuse(f"{type(self).__name__}({intf1}, {intf2})", f"net = Mininet(), and net.addLink({intf1}, {intf2})")
-        self.intf1, self.intf2, self.settings = intf1, intf2, settings
+    def __init__(self, intf1: Any, intf2: Any = None, settings: dict[str, Any] | None = None, **said: Any) -> None:
+        """Make it of interfaces; or, as Mininet's, of nodes, which a script's own class does."""
+        net = None
+        if settings is None:
+            if self.role != "wired" or isinstance(intf1, str):
+                refuse(
+                    f"{type(self).__name__}({intf1}, {intf2})", f"net = Mininet(), and net.addLink({intf1}, {intf2})"
+                )
+            net = intf1.net
+            intf1, intf2, settings = net.wire(type(self), intf1, intf2, said)
+        self.intf1: Intf = intf1
+        self.intf2: Intf | None = intf2
+        self.settings: dict[str, Any] = settings
         for intf in filter(None, (intf1, intf2)):
             intf.link = self
+        if net:
+            net.join(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"

@@ -223,7 +223,8 @@ class Mininet:
         fixed = said if cls is None and found is usual else fixed
         params = {**(self.of_wires if found.role == "wired" else {}), **fixed, **params}
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
-        settings = link.settings_of(found, call, params, self.medium.by_links)
+        its_own = found.role == "wired" and found.__init__ is not Link.__init__
+        settings = {} if its_own else link.settings_of(found, call, params, self.medium.by_links)
         if self.built and found.role != "wired":
             raise Misuse(f"{call}: the network is already built, with its radios; add this link before net.build()")
         if found is link._4address:
@@ -242,12 +243,29 @@ class Mininet:
             raise Misuse(f"{call}: a link of one node is adhoc, mesh, ITSLink or WifiDirectLink: write cls=")
         elif over_air:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
+        elif its_own:
+            return found(a, b, port1=port1, port2=port2, **params)
         else:
             made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
+        self.join(made)
+        return made
+
+    def wire(self, cls: type[Link], a: Any, b: Any, said: dict[str, Any]) -> tuple[Intf, Intf, dict[str, Any]]:
+        """Return ends and settings of a wire that a script's own class describes to its base. Raises Misuse."""
+        one, other = (dict(said.get(which) or {}) for which in ("params1", "params2"))
+        of_ends = [{name: each.pop(name) for name in link.TCLink.taken if name in each} for each in (one, other)]
+        if of_ends[0] != of_ends[1]:
+            raise Misuse(f"{cls.__name__}({a}, {b}): its ends differ: use one {', '.join(link.TCLink.taken)} for both")
+        said = {**said, **of_ends[0], "params1": one, "params2": other}
+        settings = link.settings_of(cls, f"{cls.__name__}({a}, {b})", said)
+        ends = (self.node_of(a), said.get("port1"), "1"), (self.node_of(b), said.get("port2"), "2")
+        return self.end(*ends[0], said), self.end(*ends[1], said), settings
+
+    def join(self, made: Link) -> None:
+        """Let a link be one of the network."""
         if self.lab:
             open_wire(self.lab, made)
         self.links.append(made)
-        return made
 
     def delLink(self, link: Link) -> None:
         """Switch a wire off, and forget it."""

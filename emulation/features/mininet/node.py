@@ -68,10 +68,15 @@ class Derived(dict[Any, Any]):
 
 
 class Alone:
-    """The network of a node that a script makes by its class. Raises Misuse."""
+    """The network of a node that a script makes by its class: it has programs only. Raises Misuse."""
+
+    built = False
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def interfaces(self) -> tuple[str, ...]:
+        return ()
 
     def __getattr__(self, what: str) -> Any:
         refuse(f"{self.name} without a network", f"net = Mininet(), and net.addHost({self.name!r})")

@@ -50,10 +50,11 @@ PLANTED = {
     "stub": (Name.STALLED_TRAFFIC, ""),
     "untrue": (Name.FAILED_TEST, ""),
     "endless": (Name.HANG, "spiral_enqueue [sch_spiral]"),
+    "restless": (Name.HANG, "restless_tick [tcp_restless]"),
 }
 # Found in the first phases. Their workouts end there; those of the others show that nothing else is found.
-EARLY = {"beyond_private", "early_free", "endless", "forgotten_unlock", "high_threshold", "no_recovery", "stub",
-         "unlocked", "untrue"}  # fmt: skip
+EARLY = {"beyond_private", "early_free", "endless", "forgotten_unlock", "high_threshold", "no_recovery", "restless",
+         "stub", "unlocked", "untrue"}  # fmt: skip
 SILENT = (
     Name.REFUSED_UNLOAD,
     Name.REFUSED_LOAD,
@@ -252,6 +253,7 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
     ("folder", "said"),
     [
         ("hollow", r"it loads, but registers no qdisc"),
+        ("restless", r"restless_tick \[tcp_restless\] is called again and again: \d+ calls of the module while no "),
         ("endless", r"spiral_enqueue \[sch_spiral\] is in a loop without an end: 8 million accesses to memory "),
         ("untrue", r"untrue.untrue_halves of KUnit: EXPECTATION FAILED at \S*untrue.c:16 Expected .* == 3 \(0x3\)"),
         ("stub", r"stub at sta1 holds \d+ packets for 1 s on an idle link"),

@@ -16,34 +16,47 @@
 
 #define PASSES (1U << 20)	/* accesses between two looks at the clock */
 #define IN_CALL 8		/* looks at which the same call goes on */
-#define IN_ALL 64		/* and at which the clock stands still */
+#define MANY_CALLS (1U << 20)	/* while the clock stands still */
+
+/* Note one of many accesses: the serial number of its call, and the time. Return whether this must end. */
+static bool endless(u64 serial, u64 ns, unsigned int *in_call, u64 *calls)
+{
+	static u64 first_serial, last_serial, last_ns;
+	static unsigned int again;
+
+	if (ns != last_ns)
+		first_serial = serial;
+	again = ns == last_ns && serial == last_serial ? again + 1 : 0;
+	last_ns = ns;
+	last_serial = serial;
+	*in_call = again;
+	*calls = serial - first_serial;
+	return *in_call >= IN_CALL || *calls >= MANY_CALLS;
+}
 
 void endless_pass(unsigned long pc)
 {
-	static unsigned int passes, in_call, in_all;
-	static u64 last_serial, last_ns;
+	static unsigned int passes;
+	unsigned int in_call;
 	unsigned long flags;
 	struct call *call;
-	u64 serial, ns;
+	u64 calls;
+	bool ends;
 
 	if (++passes % PASSES)
 		return;
 	raw_local_irq_save(flags);
 	call = call_now();
-	serial = call ? call->serial : 0;
-	ns = ktime_get_mono_fast_ns();
-	in_all = ns == last_ns ? in_all + 1 : 0;
-	in_call = in_all && serial == last_serial ? in_call + 1 : 0;
-	last_ns = ns;
-	last_serial = serial;
+	ends = call && endless(call->serial, ktime_get_mono_fast_ns(), &in_call, &calls);
 	raw_local_irq_restore(flags);
-	if (!call || (in_call < IN_CALL && in_all < IN_ALL))
+	if (!ends)
 		return;
 	if (in_call >= IN_CALL)
 		pr_info("dcflab: no return: %pS is in a loop without an end: %u million accesses to memory in one call of %pS, while no time passed\n",
 			(void *)pc, in_call * PASSES / 1000000, call->function);
 	else
-		pr_info("dcflab: no return: %pS is called again and again while no time passes\n", call->function);
+		pr_info("dcflab: no return: %pS is called again and again: %llu calls of the module while no time passed\n",
+			call->function, calls);
 	oracle_reported();
 	panic("dcflab: a module does not return");
 }

@@ -91,6 +91,7 @@ class Workout:
         job.do(self.wind_down)
         if self.module.controls:
             job.do(self.shorter_path)
+            job.do(self.pauses)
         if self.queues.kind:
             job.do(Departures(self.queues, playground, job).departures)
         if any(True for _ in job.counters()):
@@ -151,6 +152,19 @@ class Workout:
                     text += f"with a round-trip time of {shorter.rtt_ms(holds)} ms; Reno's is {of_reno}"
                     job.find(Name.WRONG_WINDOW, text)
                     break
+
+    def pauses(self) -> None:
+        """Check that a pause does not count as growth."""
+        job, path = self.job, ShorterPath(self.playground)
+        job.results["pauses"] = seen = {name: path.pauses(name) for name in self.module.controls}
+        for name, windows in seen.items():
+            if shorter.grew(windows) and shorter.grew(path.pauses(name)):
+                (short_s, long_s), (short, long) = shorter.PAUSES_S, windows
+                text = f"{name}'s congestion window grows to {long} segments within {shorter.AFTER_PAUSE_S:g} s after "
+                text += (
+                    f"a pause of {long_s:g} s, and to {short} after one of {short_s:g} s: does a pause count as growth?"
+                )
+                job.find(Name.WRONG_WINDOW, text)
 
     def switches(self) -> None:
         """Change congestion controls of open connections."""

@@ -21,7 +21,7 @@
  * - the last access to an object before it is freed: it may have been unlinked.
  *
  * In the same way an object that a reader found by a marked pointer, and so in RCU's way, may not be freed in the call
- * that unlinks it, unless that took a lock that the reader had, or waited for a grace period.
+ * that unlinks it, unless that took a lock that the reader had, or waited for a grace period, or a qdisc goes with it.
  *
  * What is only read is reported at the second time: if it is written next, that says more.
  */
@@ -72,6 +72,7 @@ struct access {
 	u8 count, shown, context, mask;
 	bool write, marked, updates, loses, strict, initial, frees, settled;
 	bool open;			/* a softirq may come in between */
+	bool inside;			/* it is of allocated memory, or of a qdisc's */
 };
 
 /* Memory that is watched. Its number is never used again. */
@@ -570,6 +571,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	}
 	if (in_task() && current->flags & PF_KTHREAD)
 		access.thread = current;
+	access.inside = object;
 	access.open = in_task() && !softirq_count() && !raw_irqs_disabled_flags(flags);
 	if (!note_locks(&access, object))
 		goto out;
@@ -605,8 +607,11 @@ static void check_free(const struct object *object, unsigned long caller)
 	for (i = 0; i < ARRAY_SIZE(object->readers); i++) {
 		const struct access *reader = &object->readers[i];
 
-		if (!reader->serial || reader->serial == call->serial || share_lock(&access, reader) ||
-		    !is_new(caller, reader->pc))
+		if (!reader->serial || reader->serial == call->serial || share_lock(&access, reader))
+			continue;
+		if (call->alone == ALONE_WITH_MEMORY && reader->inside)
+			continue;	/* it was in the memory of a qdisc that goes */
+		if (!is_new(caller, reader->pc))
 			continue;
 		pr_info("dcflab: early free: %pS frees what %pS may still read on another CPU: free it after a grace period, as kfree_rcu() does (allocated by %ps)\n",
 			(void *)caller, (void *)reader->pc, (void *)object->caller);

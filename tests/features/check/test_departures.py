@@ -8,7 +8,17 @@ from types import SimpleNamespace
 import pytest
 
 from emulation.features.check.inside import Name, queues, setups
-from emulation.features.check.inside.departures import EQUAL, HEADERS, PACED, Departure, Departures, Flow, Seen, smaller
+from emulation.features.check.inside.departures import (
+    EQUAL,
+    HEADERS,
+    PACED,
+    UNEVEN,
+    Departure,
+    Departures,
+    Flow,
+    Seen,
+    smaller,
+)
 from emulation.features.check.inside.setups import Setup
 
 INTERVAL_US = (1000 + HEADERS) * 1_000_000 // PACED
@@ -50,6 +60,24 @@ def test_equal_flows_all_get_something(root, below, said):
     one = Scripted(root, below)
     one.equal_flows()
     assert [said in text for _, text in one.found] == [True] * bool(said)
+
+
+ARRIVED = [at for _, at, _ in sorted((f.sent_at(n), at, n) for at, f in enumerate(UNEVEN) for n in range(f.packets))]
+
+
+@pytest.mark.parametrize(
+    ("order", "wrong"),
+    [
+        (ARRIVED, 0),
+        (sorted(ARRIVED, key=lambda flow: flow == 0), 0),  # the light flows first
+        (sorted(ARRIVED, key=lambda flow: flow != 0), 1),
+        ([0] * 400, 0),  # no other was let in
+    ],
+)
+def test_light_flows_are_not_overtaken_by_what_came_later(order, wrong):
+    one = Scripted(seen(order))
+    one.light_flows()
+    assert len(one.found) == wrong
 
 
 @pytest.mark.parametrize(("rate", "wrong"), [(500_000, False), (250_000, True)])

@@ -11,9 +11,10 @@ import click
 import pytest
 
 from emulation.features.check.commands.module.check import QdiscOptions
-from emulation.features.check.inside import setups
+from emulation.features.check.inside import queues, setups
 from emulation.features.check.inside.setups import NOTHING, Setup
 from emulation.lane.netlink import NetlinkError, build, parse
+from emulation.lane.rtnetlink import QDISC, TCA_KIND, TCA_OPTIONS
 
 
 class Picky:
@@ -53,6 +54,38 @@ def test_words_are_those_of_structures_and_short_options():
     options = setup.options()
     numbers = [struct.unpack_from("=I", options, at)[0] for at in setup.places()]
     assert numbers == [0, 0, 1, 5, 6]
+
+
+def test_words_of_what_a_qdisc_shows_are_those_of_its_structures(monkeypatch):
+    """Also of structures in attributes; a number is no structure."""
+    shown = build([(1, struct.pack("=III", 5, 6, 7)), (2, 8), (3, struct.pack("=Q", 9))])
+    monkeypatch.setattr(queues, "new_options", lambda node, kind: shown)
+    options, places = queues.words(None, "mine")
+    assert [struct.unpack_from("=I", options, at)[0] for at in places] == [5, 6, 7]
+    assert options == build([(1, struct.pack("=III", 5, 6, 7))])
+
+
+@pytest.mark.parametrize(("port", "number"), [(7000, 1), (7001, 2)])
+def test_packets_are_spread_over_classes_by_their_port(port, number):
+    """As filters of the kernel go: by priority, matchall takes all, and u32 what its key fits, if it ends there."""
+    filters: list[tuple[int, str, dict[int, bytes]]] = []
+
+    def note(message, payload, flags, what):
+        found = parse(payload[QDISC.size :])
+        options = parse(found[TCA_OPTIONS])
+        filters.append((QDISC.unpack_from(payload)[-1] >> 16, found[TCA_KIND].rstrip(b"\0").decode(), options))
+
+    setups.spread(SimpleNamespace(radio=SimpleNamespace(index=1), route=SimpleNamespace(request=note)))
+    packet, chosen = bytes(20) + struct.pack("!HHI", port, 7100, 0), []
+    for _, kind, options in sorted(filters, key=lambda one: one[0]):
+        if kind == "u32":
+            flags, _, keys = options[5][:3]
+            mask, value, at = struct.unpack("!II", options[5][16:24]) + struct.unpack("=i", options[5][24:28])
+            fits = struct.unpack_from("!I", packet, at)[0] & mask == value
+            chosen += [options[1]] * (keys == 1 and flags & 1 and fits)
+        else:
+            chosen.append(options[1])
+    assert struct.unpack("=I", chosen[0])[0] == setups.HANDLE + number
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,19 @@ LIMITS = (3, 10, 20)  # of a queue that gets more
 
 
 class Flow(NamedTuple):
-    """The datagrams of one port: their number, size, priority, whether they use ECN, and the socket's pacing rate."""
+    """The datagrams of one port: their number, size, priority, whether they use ECN, the socket's pacing rate, and the
+    part of the time in which they are sent."""
 
     packets: int
     size: int = 1000
     priority: int = 0
     ecn: bool = False
     pacing: int = 0
+    begins: float = 0.0
+    ends: float = 1.0
+
+    def sent_at(self, serial: int) -> float:
+        return self.begins + (self.ends - self.begins) * serial / self.packets
 
 
 class Departure(NamedTuple):
@@ -77,6 +83,9 @@ class Seen(NamedTuple):
 EQUAL = tuple(Flow(40, ecn=number > 1) for number in range(4))
 PRIORITIES = Flow(40, priority=BULK), Flow(40, priority=INTERACTIVE)
 FEW = tuple(Flow(10, priority=priority) for priority in (0, 1, BULK, INTERACTIVE))
+# One flow sends much, before, beside and after three that send little. The first part is more than hhf's 128 kB.
+UNEVEN = Flow(400), *(Flow(34, begins=0.375, ends=0.625),) * 3
+OVERTAKING = 50  # packets
 OVERLOAD, OVERLOAD_S = 50, 1.0  # datagrams of four flows of 500 bytes; over this time
 
 
@@ -92,7 +101,7 @@ class Departures:
     def departures(self) -> None:
         """Check everything."""
         self.node.route.set_link(LOOPBACK, mtu=MTU)
-        for check in (self.equal_flows, self.priorities, self.pacing, self.changes, self.signals):
+        for check in (self.equal_flows, self.light_flows, self.priorities, self.pacing, self.changes, self.signals):
             self.job.say(f"departures: {check.__name__.replace('_', ' ')}")
             check()
         with contextlib.suppress(NetlinkError):
@@ -132,8 +141,19 @@ class Departures:
         if not (1 - INEXACT) * rate <= measured <= (1 + INEXACT) * rate:
             self.find(f"sends {measured:.0f} bytes/s, where its options say {rate}")
 
+    def light_flows(self) -> None:
+        """Check that what a flow sends that sends much does not overtake what others have sent before."""
+        if setups.of(self.kind).classes or not (seen := self.send(UNEVEN)):
+            return
+        order = [(UNEVEN[one.flow].sent_at(one.serial), one.flow) for one in seen.departures]
+        last = max((at for at, (_, flow) in enumerate(order) if flow), default=0)
+        overtook = sum(not flow and sent > order[last][0] for sent, flow in order[:last])
+        if len(order) - len(seen.of(0)) >= ENOUGH and overtook >= OVERTAKING:
+            said = f"lets {overtook} packets of a flow that sends much overtake one of a flow that sends little"
+            self.find(f"{said}, which came before them")
+
     def priorities(self) -> None:
-        if not (seen := self.send(PRIORITIES)):
+        if setups.of(self.kind).classes or not (seen := self.send(PRIORITIES)):  # classes may have weights
             return
         bulk, interactive = (seen.of(number) for number in range(2))
         if min(len(bulk), len(interactive)) * 4 < PRIORITIES[0].packets:
@@ -267,7 +287,7 @@ class Departures:
 
     def burst(self, senders: Sequence[socket.socket], flows: Sequence[Flow], turn: int, over_s: float) -> None:
         """Send all datagrams, so that each flow has sent the same part of its own at any time."""
-        order = sorted((n / flow.packets, at, n) for at, flow in enumerate(flows) for n in range(flow.packets))
+        order = sorted((flow.sent_at(n), at, n) for at, flow in enumerate(flows) for n in range(flow.packets))
         began, steps = time.monotonic_ns(), max(1, round(over_s / STEP_S))
         for step in range(steps):
             for _, at, n in order[len(order) * step // steps : len(order) * (step + 1) // steps]:

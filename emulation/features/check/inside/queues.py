@@ -38,6 +38,7 @@ CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD, FEW, BETWEEN_S = 10_000, 150, 10, 0.1  # bytes/s of the bucket; datagrams: more than a queue holds, less
 UDP_SEGMENT, SEGMENT = 103, 400  # bytes of a datagram that is to be segmented, and of a segment
 ALIKE, PRIORITIES = 10, 16  # datagrams in a row of one priority; tc has as many
+LARGEST_NUMBER = 8  # bytes of an option that is no structure
 SMALL_LIMITS, HALF = (1, 2, 3), 2**31  # what may be the limit of a queue; a probability, of 2**32
 BURSTS, BURST, BURST_S = 16, 150, 0.3  # of packets of all kinds
 PERIOD_S = 2.2  # more than two seconds
@@ -334,9 +335,18 @@ def new_options(node: Any, kind: str) -> bytes:
 
 
 def words(node: Any, kind: str) -> tuple[bytes, list[int]]:
-    """Return options, and where the words of their structures are."""
-    shown = new_options(node, kind)
-    return shown, setups.of(kind).places() or setups.Setup(b"" if is_nested(shown) else shown).places()
+    """Return options that have structures, and where the words of these are."""
+    setup = setups.of(kind)
+    if not setup.needs_options():
+        setup = structures(new_options(node, kind))
+    return setup.options(), setup.places()
+
+
+def structures(shown: bytes) -> setups.Setup:
+    """Return the structures of the options that a qdisc shows: all of them, or attributes longer than a number."""
+    if not is_nested(shown):
+        return setups.Setup(shown)
+    return setups.Setup(attributes=tuple(one for one in attributes(shown) if len(one[1]) > LARGEST_NUMBER))
 
 
 def ignores(node: Any, kind: str, before: bytes, after: bytes) -> bool:

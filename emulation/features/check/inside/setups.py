@@ -32,7 +32,7 @@ LONG = 100  # bytes: longer ones are tables
 HANDLE = 0x30000  # of a qdisc with classes
 CLASSES = 2
 RTM_DELTCLASS, RTM_NEWTFILTER, RTM_DELTFILTER, ETH_P_ALL = 41, 44, 45, 3
-TCA_U32_CLASSID, TCA_U32_SEL, TCA_MATCHALL_CLASSID, NESTED = 1, 5, 1, 0x8000
+TCA_U32_CLASSID, TCA_U32_SEL, TC_U32_TERMINAL, TCA_MATCHALL_CLASSID, NESTED = 1, 5, 1, 1, 0x8000
 PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word after an IPv4 header
 
 
@@ -150,7 +150,7 @@ def add_classes(node: Any, kind: str, setup: Setup) -> None:
 
 def spread(node: Any) -> None:
     """Send packets from odd ports to the second class of the qdisc, by the first filter; all others to the first."""
-    key = struct.pack("=BBBxHHhh4s", 0, 0, 1, 0, 0, 0, 0, bytes(4))
+    key = struct.pack("=BBBxHHhh4s", TC_U32_TERMINAL, 0, 1, 0, 0, 0, 0, bytes(4))
     key += struct.pack("!II", PORT_BIT, PORT_BIT) + struct.pack("=ii", AFTER_IPV4, 0)
     with contextlib.suppress(NetlinkError):  # they are there, or the qdisc takes none
         add_filter(node, 2, "matchall", [(TCA_MATCHALL_CLASSID, HANDLE + 1)])

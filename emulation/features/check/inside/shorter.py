@@ -93,6 +93,7 @@ class ShorterPath:
         self.node.route.set_link(LOOPBACK, mtu=MTU)
         self.set_delay(delay_ms)
         flow = self.playground.flow(self.number, self.number, congestion, Long)
+        assert isinstance(flow, Long)
         flow.start()
         return flow
 

@@ -145,7 +145,10 @@ class Workout:
         job, path = self.job, ShorterPath(self.playground)
         job.results["shorter path"] = seen = {name: path.windows(name) for name in self.module.controls}
         for name, windows in seen.items():
-            renos = path.windows("reno") if any(map(shorter.too_small, windows, shorter.HOLDS)) else windows
+            renos = windows
+            if any(map(shorter.too_small, windows, shorter.HOLDS)):  # again, as cdg leaves its backoff to chance
+                (before, after), renos = map(max, windows, path.windows(name)), path.windows("reno")
+                windows = before, after
             for window, holds, of_reno in zip(windows, shorter.HOLDS, renos, strict=True):
                 if shorter.too_small(window, min(holds, of_reno)):
                     text = f"{name}'s congestion window is {window} segments on an idle path that holds {holds}, "

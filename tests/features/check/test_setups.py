@@ -100,6 +100,21 @@ def test_what_it_cannot_be_without_is_found_out(approves, found):
     assert setups.find(Picky(approves), "mine") == found == setups.of("mine")
 
 
+def test_a_name_that_no_qdisc_has_ends_the_search():
+    """teql's is the pattern of its devices' names."""
+    tried = []
+
+    class Kernel(Picky):
+        def replace_qdisc(self, index, kind, options, parent=0, handle=0):
+            if kind != "pfifo":
+                tried.append(options)
+                raise NetlinkError(errno.ENOENT, "Specified qdisc kind is unknown")
+
+    with pytest.raises(NetlinkError, match="kind is unknown"):
+        setups.find(Kernel(None), "teql%d")
+    assert tried == [None]
+
+
 def test_what_nobody_knows_is_refused_with_the_kernels_words():
     with pytest.raises(NetlinkError, match="no"):
         setups.find(Picky(lambda options: False), "mine")

@@ -9,6 +9,7 @@ two classes by a bit of the port.
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import struct
 from typing import NamedTuple
@@ -107,6 +108,8 @@ def find(node: Any, kind: str, given: bytes = b"") -> Setup:
             remake(node, kind, setup)
         except NetlinkError as error:
             refused = refused or error
+            if error.errno == errno.ENOENT:  # no qdisc has this name; each attempt would start modprobe
+                break
             continue
         FOUND[kind] = setup
         return setup

@@ -33,8 +33,6 @@ PART = 4  # the window is at least one in this many of them
 BEFORE_S, AFTER_S, WATCHED_S = 2.0, 2.2, 0.4
 HOLD_UPS, HELD_UP_MS, BEGINS_S, BETWEEN_S = 3, 1000, 0.1, 2.6  # longer than a timeout; how long packets are held up
 MTU, USUAL_MTU = 1500, 1 << 16
-
-
 PAUSES_S, BEFORE_PAUSE_S, AFTER_PAUSE_S = (1.0, 30.0), 1.5, 1.5  # more than a timeout
 MUCH, MORE = 1.5, 20  # by which a window is larger after the longer pause; segments
 

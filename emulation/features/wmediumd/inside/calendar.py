@@ -49,8 +49,7 @@ class Calendar(Loop):
             self.close()
             number = getattr(error, "errno", errno.ECONNRESET)
             raise OSError(number, f"{path}: {os.strerror(number)}") from None
-        self.epoll.register(self.socket.fileno(), select.EPOLLIN)
-        self.callbacks[self.socket.fileno()] = lambda: self._answer(*self._read())
+        self.watch(self.socket.fileno(), select.EPOLLIN, lambda: self._answer(*self._read()))
 
     def close(self) -> None:
         self.socket.close()

@@ -1004,7 +1004,7 @@ for sta in stas:
 channel = "iw dev sta1-wlan0 info | grep -o '(2462 MHz)'"
 print(stas[0].cmd("for ip in 10.1.0.2 2001::2; do ping -c 1 $ip | grep -o ' 0%'; done; " + channel).split())
 stas[0].wintfs[1].setChannel(6)
-stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "cd /; unheard-of -x; echo in a window" &')
+stas[0].cmd('xterm -geometry 80x24 -hold -T "one two" -e "cd /; no-such-program -x; echo in a window" &')
 sleep(1)
 print(open('one-two.log').read())
 net['ap1'].setChannel(11, intf='ap1-wlan1')
@@ -1017,15 +1017,15 @@ net.stop()
 def test_radios_of_two_kinds_and_windows(stage):
     """Association control looks at clients alone; a cell and an access point change their channels; programs of windows
     write files."""
-    lines, command = stage.play(RADIOS), "cd /; unheard-of -x; echo in a window"
+    lines, command = stage.play(RADIOS), "cd /; no-such-program -x; echo in a window"
     assert [line for line in lines if line][-9:] == [
         "['ap1-wlan1', 'ap1-wlan1'] 02:00:00:00:00:00 20 (10.0, 0.0, 0.0)",
         repr(" 0%\r\n"),
         "['0%', '0%', '(2462', 'MHz)']",
         "*** dcflab: sta1-wlan1: setChannel(6) has no effect: a client follows its access point",
         f"*** dcflab: xterm: a lane has no terminals; the output of '{command}' is in one-two.log",
-        f"*** dcflab: xterm: {programs.missing_message('unheard-of')}",
-        "sh: 1: unheard-of: not found",
+        f"*** dcflab: xterm: {programs.missing_message('no-such-program')}",
+        "sh: 1: no-such-program: not found",
         "in a window",
         "[['freq:', '2462'], ['freq:', '2462']] 2.462",
     ]

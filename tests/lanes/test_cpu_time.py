@@ -38,6 +38,16 @@ def test_a_process_and_its_children_are_counted() -> None:
     assert times(burner.pid) == (0.0, 0.0)
 
 
+def test_a_process_that_ends_meanwhile_counts_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is there when it is looked for, and gone when it is read."""
+
+    def scandir(folder: str | os.PathLike[str]) -> None:
+        raise FileNotFoundError(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert (times(os.getpid()), children(os.getpid())) == ((0.0, 0.0), [])
+
+
 @pytest.mark.parametrize(
     ("used", "age"),
     [(Times(0, 0), 10), (Times(2.5, 7.5), 2.5), (Times(1, 2), 8), (Times(20, 20), 10), (Times(4, 30), 4)],

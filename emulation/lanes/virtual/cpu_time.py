@@ -5,7 +5,8 @@ A limit of time must not count the wait: a busy machine makes a lane slow, but d
 """
 
 import contextlib
-from pathlib import Path
+import glob
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -19,20 +20,22 @@ class Times(NamedTuple):
 def times(*pids: int) -> Times:
     """Return the sum for all threads of these processes; 0 for what has ended, or if this kernel counts nothing."""
     ran = waited = 0
-    for file in (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat")):
-        with contextlib.suppress(OSError):  # a thread that has ended
-            its_ran, its_waited, _ = map(int, file.read_text().split())
-            ran, waited = ran + its_ran, waited + its_waited
+    for text in (text for pid in pids for text in of_threads(pid, "schedstat")):
+        its_ran, its_waited, _ = map(int, text.split())
+        ran, waited = ran + its_ran, waited + its_waited
     return Times(ran / 1e9, waited / 1e9)
 
 
 def children(pid: int) -> list[int]:
     """Return the processes that a process has started and that have not been waited for. A program of a lane is one."""
-    found = list[int]()
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += map(int, file.read_text().split())
-    return found
+    return [int(child) for text in of_threads(pid, "children") for child in text.split()]
+
+
+def of_threads(pid: int, name: str) -> Iterator[str]:
+    """Return the text of such a file of each thread. A thread or the whole process may end at any time."""
+    for file in glob.iglob(f"/proc/{pid}/task/*/{name}"):  # Path.glob raises FileNotFoundError if the process ends
+        with contextlib.suppress(OSError), open(file) as opened:
+            yield opened.read()
 
 
 def age_s(elapsed_s: float, used: Times) -> float:

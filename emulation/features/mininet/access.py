@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.modes import freq_of, width_of
-from emulation.features.mininet.refusals import note
+from emulation.features.mininet.refusals import note, numeric
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
 from emulation.lane.links.wlan import EAP, IDLE
@@ -25,6 +25,8 @@ ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not 
 AUTHMODE = "8021x"
 BEACONS = 5  # that announce another channel
 AMENDMENTS = {"ofdm": (), "ht": ("ht",), "vht": ("ht", "vht"), "he": ("ht", "vht", "he")}  # of hostapd, by format
+BGSCAN = {"s_inverval": 30, "bgscan_threshold": -45, "l_interval": 300}  # keywords, as they are spelled
+NO_KEY = "a passphrase of nobody"
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
 Wlan = dict[str, Any]
@@ -102,6 +104,9 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
         known = {**{name: one[name] for name in OF_NETWORK}, "freqs": [], "roams": False}
         if one["security"] != Security.OPEN and intf.passwd:  # the station's own, even if wrong
             known["passphrase"] = intf.passwd
+        if known["security"] in (Security.WPA2, Security.WPA3) and not known["passphrase"]:
+            note(f"{intf.name} cannot join {one['ssid']}, where each station has a key of its own: give it passwd=")
+            known["passphrase"] = NO_KEY
         known |= {"identity": str(intf.node.params.get("radius_identity") or ""),
                   "password": str(intf.node.params.get("radius_passwd") or ""), "lines": intf.lines}  # fmt: skip
         mine = networks.setdefault(one["ssid"], known)
@@ -114,8 +119,17 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     return {
         **{name: begin[name] for name in OF_NETWORK}, "roams": begin["roams"], "roam_dbm": roam_dbm,
         "client": Client.KERNEL if alone else Client.WPA_SUPPLICANT, "networks": list(networks.values()),
-        "globals": settings,
+        "globals": settings, "scan": scan_of(intf),
     }  # fmt: skip
+
+
+def scan_of(intf: WIntf) -> list[int] | None:
+    """Return when a station that the script says it of looks for a better access point of its network: seconds while
+    it receives its own below a power, the power (dBm), and seconds else. Raises Misuse."""
+    said = {**intf.node.net.params, **intf.node.params}
+    if not any(keyword in said for keyword in BGSCAN):
+        return None
+    return [round(numeric(f"{intf.name}: {keyword}", said.get(keyword, usual))) for keyword, usual in BGSCAN.items()]
 
 
 def let_roam(net: Any) -> None:

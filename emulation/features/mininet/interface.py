@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 from typing import TYPE_CHECKING, Any
 
+from emulation.features.mininet.hostapd import lines_of, mac_of
 from emulation.features.mininet.modes import check_freq, freq_of, mode_of, usual_channel, width_of
 from emulation.features.mininet.refusals import missing, note, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
-from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
 
 if TYPE_CHECKING:
     from emulation.features.mininet.link import Link
     from emulation.features.mininet.node import Node
 
-GROUP = 1  # in the first byte of a hardware address
 NOWHERE = ("0", "0.0.0.0")  # addresses of an interface without one
 
 
@@ -30,27 +28,6 @@ def range_of(call: str, range: Any) -> float | None:
     if (metres := numeric(f"{call}: range", range)) > 0:
         return metres
     raise Misuse(f"{call}: range={range!r}: a range must be above 0 m; leave it out to derive it from the power")
-
-
-def mac_of(call: str, mac: str | None) -> str | None:
-    """Return a hardware address in its usual form. One that no interface can have is left out, as by Mininet."""
-    said = ":".join(part.zfill(2) for part in str(mac or "").lower().split(":"))
-    with contextlib.suppress(NetlinkError):
-        if mac and any(found := hardware_address(said)) and not found[0] & GROUP:
-            return said
-    if mac:
-        note(f"{call}: {mac!r} is no address of an interface, like 00:00:00:00:00:01: it keeps its own")
-    return None
-
-
-def lines_of(call: str, config: Any) -> list[str]:
-    """Return lines of hostapd's file, or of a network in wpa_supplicant's: a list, or text with commas between them.
-    Raises Misuse."""
-    said = config.split(",") if isinstance(config, str) else config or ()
-    lines = [str(line).strip() for line in said if str(line).strip()]
-    if wrong := next((line for line in lines if "=" not in line), None):
-        raise Misuse(f"{call}: config: {wrong!r} is not a line like 'wpa=2'; for values with commas, give a list")
-    return lines
 
 
 def other_address(address: str, number: int) -> str:
@@ -166,12 +143,7 @@ class WIntf(Intf):
         self.mode = mode_of(name, params.get("mode") or "g")
         self.channel = params.get("channel") or usual_channel(self.mode, params)
         check_freq(name, self.mode, self.channel, params)
-        self.lines = lines_of(name, node.params.get("config"))
-        if most := node.params.get("max_num_sta"):
-            self.lines.append(f"max_num_sta={most}")
-        if state := node.params.get("wps_state"):
-            methods = node.params.get("config_methods") or "label display push_button keypad"
-            self.lines += [f"wps_state={state}", "eap_server=1", f"config_methods={methods}", "ap_setup_locked=0"]
+        self.lines = lines_of(name, node.params)
         in_lines = next((line[5:].strip('"') for line in self.lines if line.startswith("ssid=")), "")
         self.own_ssid = params.get("ssid") or in_lines  # that the script gave it
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")

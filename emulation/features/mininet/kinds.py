@@ -48,16 +48,17 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs"),
     "switch": ("ip", "mac", "position", *OF_SWITCH),
     "ap": ("ip", "mac", "position", "wlans", *OF_SWITCH, "client_isolation", "isolate_clients", "authmode", "vssids",
-           "_4addr", "config", "config_methods", "max_num_sta", "wps_state", *OF_RADIO),
+           "_4addr", "config", "config_methods", "max_num_sta", "wps_state", "macaddr_acl", "acl_mode", "mac_acl",
+           "wpa_psk_file", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "config", "wpasup_globals", "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v",
-                "speed", "constantVelocity", *OF_RADIO),
+                "speed", "constantVelocity", "constantDistance", "s_inverval", "bgscan_threshold", "l_interval",
+                *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 AUTHENTICATES = "hostapd of the access point authenticates by itself"
 NO_TRANSITION = "there is no fast transition: a station that changes its access point authenticates again"
 SCANS = "stations scan only channels that have access points"
-BGSCAN = "stations look for better access points of their network by themselves (docs/wlan.md)"
 PLANE = "motion is in the plane"
 NODE_NOTED = {
     "datapath": DATAPATH, "opts": DATAPATH, "dpopts": DATAPATH, "inNamespace": OWN_SPACE,
@@ -70,14 +71,13 @@ NODE_NOTED = {
     **dict.fromkeys(("ieee80211r", "mobility_domain"), NO_TRANSITION),
     "beacon_int": "beacons come every 100 TU", "country_code": "the mode decides which channels exist",
     **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
-    **dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN),
+    "bgscan_module": "bgscan is the module simple", "bgscan": "use bgscan_threshold, s_inverval and l_interval",
     "min_z": PLANE, "max_z": PLANE, "color": "pictures have colours of their own",
     **dict.fromkeys(("min_wt", "max_wt"), "setMobilityModel has this keyword, for all nodes"),
     **dict.fromkeys(("hostapd_flags", "wpasup_flags"), "flags are the lab's, which reads what the programs print"),
 }  # fmt: skip
 NODE_REFUSED = {
     "phywlan": "the whole air is emulated",
-    **dict.fromkeys(("acl_mode", "mac_acl", "wpa_psk_file"), "all stations with the passphrase may join"),
     "battery_capacity": "batteries are not modelled", "voltage": "batteries are not modelled",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet import shaping
 from emulation.features.mininet.interface import Intf, WIntf, range_of
-from emulation.features.mininet.modes import MODES, WIDTH, check_freq, mode_of, usual_channel
+from emulation.features.mininet.modes import CHANNELS_2GHZ, MODES, WIDTH, check_freq, mode_of, usual_channel
 from emulation.features.mininet.refusals import PAGE, Absent, check, note, numeric, refuse
 from emulation.lane import programs
 from emulation.lane.errors import Misuse
@@ -241,7 +241,8 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
             mode = "a"
         intf.mode = mode_of(intf.name, mode)
     elif cls is ITSLink:
-        intf.mode, intf.channel = "a", ITS_CHANNEL
+        low = str(settings.get("channel")) in map(str, CHANNELS_2GHZ)
+        intf.mode, intf.channel = "g" if low else "a", ITS_CHANNEL
     if cls is WifiDirectLink and MODES[intf.mode].name == OLDER:
         intf.mode = "n5" if intf.mode == "a" else "n2"
     intf.role = cls.role

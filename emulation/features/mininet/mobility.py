@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 AREA = ("min_x", "max_x", "min_y", "max_y", "min_v", "max_v")
 PACED = "motion is continuous, and in the lane's own time"
 MODEL = ("time", "model", "seed", "stopTime", *AREA, "min_wt", "max_wt", "velocity_mean", "alpha",
-         "variance", "n_groups", "velocity", "ac_method")  # fmt: skip
+         "variance", "n_groups", "velocity", "constantVelocity", "constantDistance", "ac_method")  # fmt: skip
 MODEL_NOTED = {
     **dict.fromkeys(("use_timed_model_mob", "timed_model_mob_tick"), PACED),
     **dict.fromkeys(("aggregation", "aggregation_epoch", "epoch", "g_velocity"), "members keep their place in a group"),
@@ -43,17 +43,21 @@ class Model:
     """The parameters of a random model for one node: area, speeds, pauses (m, m/s, s)."""
 
     def __init__(self, said: dict[str, Any], node: Node, random: Random) -> None:
+        given = {**said, **node.params}
+
         def number(name: str, usual: float) -> float:
-            return numeric(f"{node.name}: setMobilityModel: {name}", node.params.get(name, said.get(name, usual)))
+            return numeric(f"{node.name}: setMobilityModel: {name}", given.get(name, usual))
 
         self.said, self.random = said, random
         self.low = number("min_x", 0), number("min_y", 0)
         self.sides = number("max_x", 100) - self.low[0], number("max_y", 100) - self.low[1]
         if min(self.sides) <= 0:
             raise Misuse(f"{node.name}: setMobilityModel: max_x and max_y must be above min_x and min_y")
-        speed = node.params.get("speed") or node.params.get("constantVelocity")
+        of_walks = said.get("model") == "RandomWalk" or "max_v" not in given  # others go by min_v and max_v
+        speed = number("speed", 0) or (number("constantVelocity", 0) if of_walks else 0)
         least, most = said.get("velocity") or (1, 2)
-        self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", least), number("max_v", most))
+        self.slowest, self.fastest = (speed, speed) if speed else (number("min_v", least), number("max_v", most))
+        self.step_m = number("constantDistance", 0)
         if not 0 < self.slowest <= self.fastest:
             raise Misuse(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
         self.shortest, self.longest = float(said.get("min_wt", 0)), float(said.get("max_wt", 0))
@@ -71,12 +75,13 @@ class Model:
         return self.random.uniform(0, 2 * math.pi)
 
 
-def walk(model: Model, step_s: float = 1.0) -> Iterator[Leg]:
-    """A new direction and speed each second; walls reflect."""
+def walk(model: Model) -> Iterator[Leg]:
+    """A new direction and speed each second, or after each `constantDistance`; walls reflect."""
     at, here = 0.0, model.somewhere()
     yield at, here
     while True:
         turn, speed = model.turn(), model.speed()
+        step_s = model.step_m / speed if model.step_m else 1.0
         for after, where, _ in bounce(model.sides, here, (speed * math.cos(turn), speed * math.sin(turn)), step_s):
             here = where
             yield at + after, here
@@ -160,7 +165,7 @@ def community(model: Model, centre: Model) -> Iterator[Leg]:
     periods = [share for share, span in zip(shares, spans, strict=False) for _ in range(int(span))]
     if not periods or not all(0 <= share <= 1 for share in periods):
         raise Misuse("setMobilityModel: aggregation: give a share from 0 to 1 for each time in epoch")
-    at, here = 0.0, model.somewhere()
+    at, here, centre.step_m = 0.0, model.somewhere(), 0.0
     yield at, here
     seconds = (where for at_s, where in walk(centre) if abs(at_s - round(at_s)) < 1e-9)
     for share, there in zip(cycle(periods), seconds, strict=False):
@@ -215,7 +220,7 @@ class Mobility:
             if self.movers():
                 raise Misuse(why)
             return note(f"{why}. All nodes have positions of their own, so none moves")
-        check("setMobilityModel", said, (*MODEL, *OF_GROUPS.get(name, ())), MODEL_NOTED)
+        check("setMobilityModel", said, (*MODEL, *OF_GROUPS.get(name, ())), MODEL_NOTED, lenient=True)
         self.model = {**said, "model": name}
         if said.get("stopTime"):
             self.stop_s = float(said["stopTime"])
@@ -231,11 +236,11 @@ class Mobility:
         if "model" in given:  # the older keyword for a model
             self.set_model(**{"time": said.get("time", 0), **given})
         elif given:
-            check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA))
+            check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA), lenient=True)
 
     def set_stop(self, **said: Any) -> None:
         said = newer(said)
-        check("stopMobility", said, ("time", "stopTime"))
+        check("stopMobility", said, ("time", "stopTime"), lenient=True)
         self.stop_s = numeric("stopMobility: time", said.get("time", said.get("stopTime", 0)))
         self.go_on({name: self.scripted(self.net[name]) for name in self.stages} if self.net.lab else {})
 

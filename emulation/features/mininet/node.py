@@ -248,7 +248,8 @@ class Node:
                 raise Misuse(
                     f"{self.name}: privateDirs: {place}: {error.strerror}: name a folder that exists"
                 ) from None
-        return seen
+        # What hides the folders themselves, as /var/run does, is mounted last.
+        return dict(sorted(seen.items(), key=lambda each: PRIVATE.startswith(os.path.realpath(each[0]))))
 
     def names_in(self, words: str) -> str | None:
         """Return the interface that these words name, before the network is built."""

@@ -15,7 +15,7 @@ from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
-from emulation.features.mininet.refusals import check, note, numeric
+from emulation.features.mininet.refusals import check, numeric
 from emulation.features.mininet.roles import AP, Car, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
 from emulation.lane.errors import Misuse
@@ -105,9 +105,10 @@ class Mininet_wifi(Mininet):
 
     configureWifiNodes = configureNodes
 
-    def setBgscan(self, **_: Any) -> None:
-        """Note that clients scan in the background by themselves."""
-        note(f"setBgscan: {kinds.BGSCAN}")
+    def setBgscan(self, signal: float = -45, **said: Any) -> None:
+        """Set when stations look for a better access point: how often below this signal (dBm), and else."""
+        check("setBgscan", said, ("module", "s_inverval", "l_interval", "database"), lenient=True)
+        self.params |= {**said, "bgscan_threshold": signal}
 
     def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
         if self.lab:

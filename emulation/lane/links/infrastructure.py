@@ -302,7 +302,8 @@ def network(plan: dict[str, Any], access: str, freqs: Collection[int] = ()) -> s
     """
     scan = ""
     if plan["roams"]:
-        scan = f'scan_ssid=1\nbgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n'
+        short_s, dbm, long_s = plan.get("scan") or (SHORT_SCAN_S, round(plan["roam_dbm"]), LONG_SCAN_S)
+        scan = f'scan_ssid=1\nbgscan="simple:{short_s}:{dbm}:{long_s}"\n'
     return (
         f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_joined(freqs or [plan['freq']])}\n{scan}"
         f"{access}}}\n"

@@ -7,7 +7,8 @@ station has those of its first access point, and also `client` (`idle`: not conn
 join. An interface with `master` is an access point; `more` has its further networks, each `ssid` and
 `bssid`, of the same radio and security. With `wds` it takes clients with four addresses. With the security
 `eap`, it has `users`, and a station `identity` and `password`. `lines` are further lines of hostapd's file; those of a
-station's network replace its keys. `emulation.features.mininet` makes such plans.
+station's network replace its keys. `scan` has other seconds and dBm of a station's scans: how often below this power,
+the power, and how often else. `emulation.features.mininet` makes such plans.
 """
 
 from __future__ import annotations

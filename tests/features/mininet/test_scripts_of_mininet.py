@@ -2,6 +2,7 @@
 """Unmodified scripts in the style of Mininet-WiFi's users, and their results."""
 
 import importlib
+import itertools
 import json
 import math
 import re
@@ -18,7 +19,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
-from emulation.features.mininet import kinds, packages, topo, util
+from emulation.features.mininet import access, hostapd, kinds, packages, topo, util
 from emulation.lane import errors, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
@@ -88,6 +89,60 @@ def test_wpa2(stage):
     assert "lost 0 and 100" in lines and "['key_mgmt=WPA2-PSK', 'wpa_state=COMPLETED']" in lines
     assert after(lines, "roam") == ["OK", "ed to ap2-wlan1"] and after(lines, "sent to") == ["ap2-wlan1"]
     assert after(lines, "by pin") == ["ap3-wlan1"]
+
+
+SCANNING = """
+from time import sleep
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+net.setPropagationModel(exp=3.5)
+for i, channel in (1, 1), (2, 6):
+    net.addAccessPoint(f"ap{i}", ssid="x", channel=channel, position=f"{50 * i},0,0", failMode="standalone")
+net.addLink("ap1", "ap2")
+net.addStation("sta1", position="50,5,0", bgscan_module="simple", s_inverval=2, bgscan_threshold=-20, l_interval=10)
+net.addStation("sta2", position="50,6,0")
+net.start()
+for sta in net.stations:
+    sta.setPosition("95,5,0")
+sleep(6)
+print("on", [str(sta.wintfs[0].associatedTo) for sta in net.stations])
+net.stop()
+"""
+
+
+def test_a_station_looks_for_a_better_access_point_as_it_is_told(stage):
+    """For the other station its own is strong enough."""
+    lines = stage.play(SCANNING)
+    assert after(lines, "on ") == ["['ap2-wlan1', 'ap1-wlan1']"]
+
+
+LISTED = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+keys = {f"00:00:00:00:00:0{i}": f"key of station {i}" for i in (1, 2, 3)}
+open("keys", "w").writelines(f"{mac} {key}\\n" for mac, key in keys.items())
+net.addAccessPoint("ap1", ssid="x", encrypt="wpa2", wpa_psk_file="keys", acl_mode="accept", mac_acl=list(keys)[:2])
+for i, (mac, key) in enumerate(keys.items(), 1):
+    net.addStation(f"sta{i}", mac=mac, passwd=key if i != 2 else "key of station 1", position=f"{i},0,0")
+net.addStation("sta4")
+net.start()
+print("on", [str(sta.wintfs[0].associatedTo) for sta in net.stations])
+net.stop()
+"""
+
+
+def test_stations_have_keys_of_their_own_and_are_listed(stage):
+    """The first may join; the second has another's key, the third is not listed, the fourth has no key."""
+    lines = stage.play(LISTED)
+    assert after(lines, "on ") == ["['ap1-wlan1', '', '', '']"]
+    assert any(line.startswith("*** dcflab: sta4-wlan0 cannot join x, where") for line in lines)
+
+
+def test_lines_of_keywords():
+    assert hostapd.lines_of("a", {"acl_mode": "deny", "mac_acl": "file"}) == ["macaddr_acl=0", "deny_mac_file=file"]
+    assert hostapd.lines_of("a", {"wpa_psk_file": "b", "passwd": "c"}) == ["wpa_psk_file=b"]
+    with pytest.raises(Misuse, match="a: acl_mode='some': there are: accept, deny"):
+        hostapd.lines_of("a", {"acl_mode": "some", "mac_acl": "file"})
 
 
 def test_channels(stage, tmp_path):
@@ -349,17 +404,32 @@ def test_older_scripts_find_positions_and_models(installed):
     assert there["net"].medium.model == "logNormalShadowing"
 
 
+def paths(of_node="", **said):
+    """Return the waypoints of four stations, with these keywords of each, by a model."""
+    there = {}
+    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
+         f"for i in range(4): net.addStation(f'sta{{i}}', {of_node})", there)  # fmt: skip
+    plan = there["net"].mobility_plan
+    plan.set_model(**said)
+    return [plan.drawn(node) for node in there["net"].stations]
+
+
+def test_a_walk_turns_after_a_distance(installed, capsys):
+    """With keywords of the model or of a node; other models have `min_v` and `max_v`. Unknown ones are only said."""
+    of_node, by_model = "constantDistance=6, constantVelocity=2", {"constantDistance": 6, "constantVelocity": 2}
+    for where in ({"of_node": of_node}, by_model):
+        for path in paths(model="RandomWalk", stopTime=60, max_x=1e6, max_y=1e6, **where):
+            assert [each.at_s for each in path] == [*range(0, 61, 3)]
+            steps = [math.dist(a.position, b.position) for a, b in itertools.pairwise(path)]
+            assert steps == pytest.approx([6] * 20)
+    for path in paths(of_node, model="RandomWayPoint", stopTime=60, min_v=5, max_v=5, max_x=1e6, max_y=1e6, colour=1):
+        a, b = path[:2]
+        assert math.dist(a.position, b.position) / (b.at_s - a.at_s) == pytest.approx(5)
+    assert "setMobilityModel: colour=1 has no effect" in capsys.readouterr().out
+
+
 def test_nodes_that_share_a_centre(installed):
     """They follow points; or are drawn to the centre of their community, and not if nothing draws them."""
-
-    def paths(**said):
-        there = {}
-        exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
-             "for i in range(4): net.addStation(f'sta{i}')", there)  # fmt: skip
-        plan = there["net"].mobility_plan
-        plan.set_model(**said)
-        return [plan.drawn(node) for node in there["net"].stations]
-
     points = [(100 + at, 11, 0) for at in range(12)]
     for path in paths(model="CRP", pointlist=points):
         (x, y, _), (i, j, _) = path[0].position, path[-1].position
@@ -844,7 +914,6 @@ def test_a_refusal_names_the_line(stage):
         ("net.addLink(sta1, net.addController('c1'))", "addLink: c1 is a controller, which has no links"),
         ("net.telemetry(nodes='sta1')", "telemetry: nodes='sta1': write nodes=[sta1, sta2]"),
         ("sta1.params['rssi']", "params['rssi'] does not exist: use sta1.wintfs[0].rssi"),
-        ("net.stopMobility(tme=3)", "stopMobility: there is no keyword tme here"),
         ("net.mobility(sta1, 'begin', time=1)", "mobility(sta1): 'begin': there are 'start' and 'stop'"),
         (
             "from mininet.link import Intf; Intf('eth1')",
@@ -867,6 +936,10 @@ def test_what_is_not_there_is_refused_by_its_name(line, says, installed):
 
 def test_older_names_and_what_agrees_are_taken(installed):
     there = {}
+    exec(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)", there)
+    assert there["sta1"].wintfs[0].freq == 2.457 and there["net"].medium.mode() == "g"
+    there["net"].setBgscan(module="simple", signal=-50, s_inverval=3)
+    assert access.scan_of(there["sta1"].wintfs[0]) == [3, -50, 300]
     exec(BEGIN + "net = Mininet_wifi(noise_threshold=-88, fading_coefficient=2, roads=0, freq=2.4, band=20)\n"
          "net.startMobility(startTime=1, AC='ssf')", there)  # fmt: skip
     net = there["net"]

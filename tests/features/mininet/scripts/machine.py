@@ -29,7 +29,7 @@ class Prompt(CLI):
 def topology():
     net = Mininet_wifi(host=CPULimitedHost)
     net.init()
-    h1 = net.addHost("h1", cpu=0.5, privateDirs=["/var/log", "/var/none/there", ("/mnt", "/tmp/%(name)s")])
+    h1 = net.addHost("h1", cpu=0.5, privateDirs=["/var/run", "/var/log", "/var/none/there", ("/mnt", "/tmp/%(name)s")])
     sta1 = net.addStation("sta1", encrypt="wpa2", passwd="12345678", ieee80211w="1", privateDirs=["/var/log"])
     ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", encrypt="wpa2", passwd="12345678", ieee80211w="2")
     s1 = net.addSwitch("s1")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bridges of switches and access points: the kernel's or Open vSwitch's, and loops of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from emulation.lane.errors import Misuse
@@ -46,11 +46,18 @@ def check_loops(network: Network) -> None:
 
 def refuse_loop(wires: Iterable[tuple[str, ...]]) -> None:
     """Raises Misuse if wires, each between two bridges, form a loop."""
+    for _, way in closing(wires):
+        said = " - ".join(way)
+        raise Misuse(f"{said}: a loop of bridges, whose broadcasts never end: set stp=True, or cut a wire")
+
+
+def closing(wires: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number of each wire that closes a loop with those before, and the loop's nodes."""
     beyond: dict[str, list[str]] = {}
-    for a, b in wires:
+    for number, (a, b) in enumerate(wires):
         if way := path(beyond, a, b):
-            said = " - ".join((*way, a))
-            raise Misuse(f"{said}: a loop of bridges, whose broadcasts never end: set stp=True, or cut a wire")
+            yield number, (*way, a)
+            continue
         beyond.setdefault(a, []).append(b)
         beyond.setdefault(b, []).append(a)
 

@@ -36,13 +36,14 @@ from emulation.lane.clock import pause, wait_until
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
 from emulation.lane.links import wlan
-from emulation.plan.bridges import SECURE, refuse_loop
+from emulation.plan.bridges import SECURE, closing
 from traffic.loop import Loop
 from traffic.ping import ping
 
 LISTEN = 6654  # the first port of switches
 TREE_S = 5.0  # between two looks at spanning trees, in lane time
 PING_S = 1.0  # how long to wait for an answer
+SPARE = "broadcasts would never end in this loop, so {} is down: with stp=True a spanning tree decides"
 ADDS = {"host": "addHost", "switch": "addSwitch", "controller": "addController", "station": "addStation",
         "ap": "addAccessPoint"}  # fmt: skip
 UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("", 0.0)}
@@ -70,6 +71,7 @@ class Mininet:
         self.cars: list[Node] = []
         self.aps: list[Node] = []
         self.links: list[Link] = []
+        self.spare: list[Link] = []  # wires that stay down
         self.of_wires: dict[str, Any] = {}  # keywords of all wires
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
@@ -442,10 +444,15 @@ class Mininet:
             self.staticArp()
 
     def prepare(self) -> None:
-        """Decide what depends on all calls. Raises Misuse."""
+        """Decide what depends on all calls. A wire that closes a loop of switches that learn stays down."""
         if any(each.learns for each in self.controllers):
-            ends = [(made.intf1.node, made.intf2.node) for made in self.wires() if made.intf2]
-            refuse_loop((a.name, b.name) for a, b in ends if a.is_learning and b.is_learning)
+            there = [
+                made for made in self.wires()
+                if made.intf2 and made.intf1.node.is_learning and made.intf2.node.is_learning
+            ]  # fmt: skip
+            for number, way in closing((made.intf1.node.name, made.intf2.node.name) for made in there if made.intf2):
+                self.spare.append(there[number])
+                note(f"{' - '.join(way)}: {SPARE.format(there[number])}")
         if self.params.get("autoSetMacs"):
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():

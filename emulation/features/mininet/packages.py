@@ -4,6 +4,7 @@ modules, and the module here that defines them. A module is loaded when a script
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from importlib import import_module
@@ -89,6 +90,10 @@ class Finder:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package = name.replace(OLD, NEW).partition(".")[0]
+        if name == "matplotlib.pyplot" and "MPLBACKEND" not in os.environ:
+            from emulation.features.mininet.drawing import BACKEND
+
+            sys.modules["matplotlib"].rcParams["backend"] = BACKEND
         if name in WINDOWS:
             raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
         if name in UNUSED:

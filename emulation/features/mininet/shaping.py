@@ -26,11 +26,11 @@ TICK_NS, MOST = 64, 0xFFFFFFFF
 
 
 class Link(wired.Link):
-    """A wire with these queues."""
+    """A wire with these queues. It stays down if the plan says `spare`."""
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
         interface.parent = shape(interface, self.plan)
-        interface.switch(on=True)
+        interface.switch(on=not self.plan.get("spare"))
         if interface.node.join_bridge:
             interface.node.join_bridge(interface)
 

@@ -57,7 +57,7 @@ def test_an_application_of_ryu_is_asked_over_http(stage):
 
 LOOP = """
 from mininet.net import Mininet
-from mininet.node import OVSSwitch, RemoteController
+from mininet.node import Controller, OVSSwitch, RemoteController
 net = Mininet(controller={controller})
 s1, s2, s3 = (net.addSwitch('s%d' % i{switch}) for i in (1, 2, 3))
 h1, h2 = net.addHost('h1'), net.addHost('h2')
@@ -74,6 +74,13 @@ net.stop()
 def test_a_loop_of_switches_that_learn_is_refused(stage):
     with pytest.raises(LaneError, match="s3 - s2 - s1 - s3: a loop of bridges"):
         stage.play(LOOP.format(controller="None", switch=", failMode='standalone'"))
+
+
+def test_a_wire_that_closes_a_loop_under_a_learning_controller_stays_down(stage):
+    lines = stage.play(LOOP.format(controller="Controller", switch=""))
+    assert results(lines) == ["lost 0.0"]
+    said = "*** dcflab: s3 - s2 - s1 - s3: broadcasts would never end in this loop, so s3-eth2<->s1-eth2 is down: with"
+    assert any(line.startswith(said) for line in lines)
 
 
 def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):

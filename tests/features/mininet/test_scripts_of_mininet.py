@@ -1104,6 +1104,32 @@ def test_radios_of_two_kinds_and_windows(stage):
     ]
 
 
+TIMERS = """
+import time
+from mn_wifi.net import Mininet_wifi
+import matplotlib.pyplot as plt
+began, at = time.time(), []
+def call():
+    at.append(round(time.time() - began, 2))
+    return len(at) < 3
+timer = plt.gcf().canvas.new_timer(interval=500)
+timer.add_callback(call)
+timer.start()
+once = plt.gcf().canvas.new_timer(interval=1750)
+once.single_shot = True
+once.add_callback(timer.stop)
+once.add_callback(call)
+once.start()
+plt.pause(5)
+print('at', at)
+"""
+
+
+def test_timers_of_matplotlib_run_without_a_window(stage):
+    """Until a callback has enough, or another one stops them."""
+    assert after(stage.play(TIMERS), "at") == ["[0.5, 1.0, 1.5, 1.75]"]
+
+
 def test_olsrds_options():
     said = kinds.routing_arguments("x", "olsr", "-hint 6 -tcint 2.5")
     assert said == ",hello_interval_ms=6000,tc_interval_ms=2500"

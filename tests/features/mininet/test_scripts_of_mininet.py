@@ -422,10 +422,10 @@ def test_a_walk_turns_after_a_distance(installed, capsys):
             assert [each.at_s for each in path] == [*range(0, 61, 3)]
             steps = [math.dist(a.position, b.position) for a, b in itertools.pairwise(path)]
             assert steps == pytest.approx([6] * 20)
-    for path in paths(of_node, model="RandomWayPoint", stopTime=60, min_v=5, max_v=5, max_x=1e6, max_y=1e6, colour=1):
+    for path in paths(of_node, model="RandomWayPoint", stopTime=60, min_v=5, max_v=5, max_x=1e6, max_y=1e6, tint=1):
         a, b = path[:2]
         assert math.dist(a.position, b.position) / (b.at_s - a.at_s) == pytest.approx(5)
-    assert "setMobilityModel: colour=1 has no effect" in capsys.readouterr().out
+    assert "setMobilityModel: tint=1 has no effect" in capsys.readouterr().out
 
 
 def test_nodes_that_share_a_centre(installed):

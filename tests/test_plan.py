@@ -339,6 +339,23 @@ def test_a_routing_of_one_kind_of_link_reports_it():
         made(routing="hwmp")
 
 
+def test_a_routing_of_radios_leaves_access_points_and_their_clients_alone():
+    cell = Link(nodes=("a", "b", "c"), settings={"ssid": "cell"})
+    nodes = {name: Node(position=(100.0 * at, 0, 0)) for at, name in enumerate("abcd")}
+    nodes["ap"] = Node(kind="ap", position=(250, 0, 0))
+    served = Link(nodes=("ap", "d", "c"), kind="infrastructure", settings={"ssid": "served"})
+    found = made(Network(nodes=nodes, links=(cell, served)), routing="babel", unreachable=True)["nodes"]
+    beside = {each["name"]: [bool(one.get("beside")) for one in each["interfaces"]] for each in found}
+    assert beside == {"a": [False], "b": [False], "c": [False, True], "d": [True], "ap": [True]}
+    with pytest.raises(Misuse, match="routing babel is for stations that find each other, not for links of kind infra"):
+        made(
+            Network(
+                nodes={"d": nodes["d"], "ap": nodes["ap"]}, links=(Link(nodes=("ap", "d"), kind="infrastructure"),)
+            ),
+            routing="babel",
+        )
+
+
 def test_the_trace_keeps_enough_to_show_tcp_behind_a_source_route():
     assert [made(routing=routing)["air"]["snap"] for routing in ("static", "dsr")] == [128, 224]
     assert made(routing="dsr", snap=500)["air"]["snap"] == 500

@@ -71,11 +71,12 @@ class Node:
 
     @property
     def radio(self) -> Any:
-        """Return its first interface on the air. Raises LookupError if it has none."""
-        for interface in self.interfaces:
-            if interface.on_air:
-                return interface
-        raise LookupError(f"{self.name} has no radio")
+        """Return its first interface on the air, by choice one that a routing of radios uses. Raises LookupError if it
+        has none."""
+        radios = [interface for interface in self.interfaces if interface.on_air]
+        if not radios:
+            raise LookupError(f"{self.name} has no radio")
+        return next((radio for radio in radios if not radio.plan.get("beside")), radios[0])
 
     @property
     def on_air(self) -> bool:

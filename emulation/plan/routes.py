@@ -55,25 +55,29 @@ def plan_routing(
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
         raise Misuse(f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}")
     bridged = sorted({other for other in kinds.values() if not _of_peers(other)})
-    alone = bool(bridged) and not getattr(found, "ANY_LINK", False)  # it routes over radios only, beside the wires
-    if alone and (bridged != ["wired"] or len(bridged) == len(set(kinds.values()))):
+    alone = bool(bridged) and not getattr(found, "ANY_LINK", False)  # it routes among peers only, beside other links
+    if alone and len(bridged) == len(set(kinds.values())):
         raise Misuse(f"routing {kind} is for stations that find each other, not for links of kind {bridged[0]}")
     for one in network.applications:
         for end in (one.source, one.destination):
             if nodes[index[end]]["bridge"]:
                 raise Misuse(f"flow {one.source} -> {one.destination}: {end} is a bridge, and has no address")
-    direct = on_one_link(nodes, kinds, reached)
+    direct = everywhere = on_one_link(nodes, kinds, reached)
     if alone:
         direct = [
-            {to: hop for to, hop in near.items() if node["interfaces"][hop.at]["kind"] == "radio"}
+            {to: hop for to, hop in near.items() if kinds[node["interfaces"][hop.at]["link"]] not in bridged}
             for node, near in zip(nodes, direct, strict=True)
         ]
+        for each in nodes:
+            for interface in each["interfaces"]:
+                if interface["kind"] == "radio" and (each["bridge"] or kinds[interface["link"]] in bridged):
+                    interface["beside"] = True
     hops = [{} if node["bridge"] else _neighbours(i, nodes, direct) for i, node in enumerate(nodes)]
     reach = [sorted(near) for near in hops]
     for i, node in enumerate(nodes):
         for interface in node["interfaces"]:
             if "aps" in interface:
-                interface["aps"] = [names[near] for near in sorted(direct[i]) if nodes[near]["kind"] == "ap"]
+                interface["aps"] = [names[near] for near in sorted(everywhere[i]) if nodes[near]["kind"] == "ap"]
     ips = [ip(i) for i in range(len(names))]
     try:
         planned = found.plan(reach, ips, demands, chosen.unreachable, **options)

@@ -96,8 +96,8 @@ class Routing:
 
 
 def routers(net: Network) -> list[Node]:
-    """Return the nodes with a radio: a routing of radios ignores wires, and hosts that have only these."""
-    return [node for node in net.nodes.values() if node.on_air]
+    """Return the nodes with a radio among peers: a routing of radios ignores wires, access points and their clients."""
+    return [node for node in net.nodes.values() if node.on_air and not node.radio.plan.get("beside")]
 
 
 def wait_for_routes(net: Network, program: str, missing: Callable[[Node], list[str]], seconds: float) -> None:

@@ -277,6 +277,31 @@ def test_a_routing_protocol(stage):
     assert after(lines, "lost") == ["0", "0 over sta4"] and after(lines, "wire") == ["0% packet loss"]
 
 
+GATEWAY = """
+import sys, time
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+net.addAccessPoint("ap1", ssid="x", channel=1, position="0,0,0", range=80, failMode="standalone")
+sta0 = net.addStation("sta0", ip="10.0.0.9/16", position="0,5,0")
+sta1 = net.addStation("sta1", wlans=2, ip="10.0.0.1/16,10.1.0.1/16", position="10,0,0", range=80)
+sta2, sta3 = (net.addStation(f"sta{i}", ip=f"10.1.0.{i}/16", position=f"{60 * i - 50},0,0", range=80) for i in (2, 3))
+for sta, intf in (sta1, "sta1-wlan1"), (sta2, "sta2-wlan0"), (sta3, "sta3-wlan0"):
+    net.addLink(sta, intf=intf, cls=adhoc, ssid="cell", channel=6, proto=sys.argv[1])
+net.build()
+time.sleep(10)
+for one, to in (sta0, "10.0.0.1"), (sta1, "10.1.0.3"), (sta3, "10.1.0.1"), (sta1, "10.0.0.9"):
+    print("answers", one.cmd("ping -c 1", to, "| grep -o '[01] received'").strip())
+net.stop()
+"""
+
+
+@pytest.mark.parametrize("proto", ["olsrd", "batman_adv"])
+def test_a_routing_protocol_beside_an_access_point(stage, proto):
+    """A station of two radios is in a cell, whose routes have two hops, and at the access point."""
+    assert after(stage.play(GATEWAY, proto), "answers") == ["1 received"] * 4
+
+
 ENTERPRISE = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()

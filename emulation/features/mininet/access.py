@@ -12,7 +12,7 @@ from emulation.features.mininet.modes import freq_of, width_of
 from emulation.features.mininet.refusals import note, numeric
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
-from emulation.lane.links.wlan import EAP, IDLE
+from emulation.lane.links.wlan import EAP, IDLE, leave
 from emulation.plan.nodes import HWSIM_DOMAIN
 from emulation.specification.modes import centre
 
@@ -148,22 +148,24 @@ def let_roam(net: Any) -> None:
 
 
 def switch_channel(intf: WIntf, channel: Any) -> None:
-    """Move an access point of a running network to another channel, where its stations follow and will look for it.
-    Raises Misuse."""
-    freq, before = freq_of(intf.name, intf.mode, channel), round(1000 * intf.freq)
-    if (freq > 3000) != (before > 3000):
-        intf.before(f"setChannel({channel}) to another band", "give addAccessPoint channel=")
+    """Move an access point of a running network to another channel, where its stations follow and will look for it. In
+    another band hostapd begins anew, as it announces channels of its own band only. Raises Misuse or OSError."""
+    lab, lane = intf.node.net.lab, intf.on_air
+    freq, before = freq_of(intf.name, intf.mode, channel), lane.plan["wlan"]["freq"]
+    if (band := 5 if freq > 3000 else 2) not in lab.bands:
+        intf.before(f"setChannel({channel}) to a band that the network does not have", "give an access point that band")
     width, wide = width_of(intf.name, intf.mode, channel, intf.params), list[str]()
-    if ht := intf.on_air.plan.get("ht"):
+    if ht := lane.plan.get("ht"):
         middle = centre(freq, width)
         wide = [f"bandwidth={width}", f"center_freq1={middle}", *AMENDMENTS[ht["format"]]]
         if width > 20:
             wide.append(f"sec_channel_offset={1 if centre(freq, 40) > freq else -1}")
         ht["centre_mhz"] = middle
-    said = intf.cmd("hostapd_cli", "-i", intf.name, "chan_switch", BEACONS, freq, *wide)
-    if "OK" not in said:
+    anew = (band == 5) != (before > 3000)
+    if not anew and "OK" not in (said := intf.cmd("hostapd_cli", "-i", intf.name, "chan_switch", BEACONS, freq, *wide)):
         raise Misuse(f"{intf.name}: setChannel({channel}): hostapd: {said.strip()}")
-    intf.channel, intf.on_air.plan["wlan"]["freq"] = channel, freq
+    intf.channel, lane.plan["wlan"]["freq"] = channel, freq
+    clients = list[WIntf]()
     for each in intf.node.net.medium.radios():
         known = each.on_air.plan.get("wlan", {})
         for number, one in enumerate(known.get("networks", ())):
@@ -173,6 +175,13 @@ def switch_channel(intf: WIntf, channel: Any) -> None:
                     each.cmd("wpa_cli", "-i", each.name, "set_network", number, "scan_freq", *one["freqs"])
         if (known.get("ssid"), known.get("freq"), known.get("client")) == (intf.own_ssid, before, Client.KERNEL):
             known["freq"] = freq
+            clients.append(each)
+    if anew:
+        with lab.halted() as loop:
+            lab.link_of(lane).restart(lane, loop)
+        for each in clients:
+            leave(each.on_air)
+            lab.link_of(each.on_air).reconnect(each.on_air)
 
 
 def give(plan: dict[str, Any], radios: Mapping[str, WIntf], medium: Medium, moving: bool) -> None:

@@ -97,6 +97,7 @@ class Link(links.Link):
     def __init__(self, plan: dict[str, Any]) -> None:
         super().__init__(plan)
         self.programs = hostap.Programs()
+        self.hostapds: dict[str, hostap.Program] = {}  # by the name of an access point's interface
         self.kernel_clients: list[Interface] = []  # clients that the kernel connects
         self.watching = contextlib.ExitStack()
 
@@ -181,12 +182,12 @@ class Link(links.Link):
             + "".join(f"{line}\n" for line in self.extra_lines(interface))
             + self.access(interface)
         )
-        program = self.programs.start(node, "hostapd", settings)
+        program = self.hostapds[interface.name] = self.programs.start(node, "hostapd", settings)
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
             last_line = program.lines[-1][1] if program.lines else "nothing"
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {last_line}")
         if switch := node.switch:
-            switch.ports += self.ports(interface)
+            switch.ports += [port for port in self.ports(interface) if port not in switch.ports]
 
     def ports(self, interface: Interface) -> list[str]:
         """Return the names of an access point's networks' interfaces."""

@@ -145,14 +145,18 @@ class Link(infrastructure.Link):
         return next(mine, None)
 
     def restart(self, interface: Interface, loop: Loop) -> None:
-        """Let wpa_supplicant connect a client from now on, by its new settings. Raises NetlinkError or OSError."""
-        if old := self.supplicant(interface):
+        """Let hostapd or wpa_supplicant run an interface from now on, by its new settings. Raises NetlinkError or
+        OSError."""
+        if old := self.hostapds.get(interface.name) or self.supplicant(interface):
             self.programs.running.remove(old)
             loop.forget(old.output)
             old.stop()
         else:
             leave(interface)
-        self.start_supplicant(interface)
+        if self.is_ap(interface):
+            self.start_ap(interface)
+        else:
+            self.start_supplicant(interface)
         loop.watch(self.programs.running[-1].output, select.EPOLLIN, self.programs.running[-1].read)
 
     def select(self, interface: Interface, ap: Interface) -> None:

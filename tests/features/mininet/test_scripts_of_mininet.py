@@ -1292,11 +1292,31 @@ def test_an_access_point_of_80211ac_changes_its_channel(stage):
         BEGIN + "from time import sleep\nap1 = net.addAccessPoint('ap1', mode='ac', band=80, failMode='standalone')\n"
         "sta2 = net.addStation('sta2')\nnet.build()\nap1.setChannel(149)\nsleep(3)\n"
         "print('lost', net.ping([sta1, sta2]))\nprint(sta1.cmd('iw dev sta1-wlan0 info'))\n"
-        "try:\n    ap1.setChannel(165)\nexcept ValueError as error:\n    print('no', error)\nnet.stop()\n"
+        "for mode, channel in (('ac', 165), ('n', 1)):\n    ap1.wintf().mode = mode\n"
+        "    try:\n        ap1.setChannel(channel)\n"
+        "    except ValueError as error:\n        print('no', error)\nnet.stop()\n"
     )
     assert after(lines, "lost") == ["0.0"]
     assert after(lines, "\tchannel") == ["149 (5745 MHz), width: 80 MHz, center1: 5775 MHz"]
-    assert after(lines, "no") == ["ap1-wlan1: band=80: channel 165 is in no block of 80 MHz"]
+    assert after(lines, "no") == [
+        "ap1-wlan1: band=80: channel 165 is in no block of 80 MHz",
+        "ap1-wlan1: setChannel(1) to a band that the network does not have while the network runs is not supported: "
+        "give an access point that band",
+    ]
+
+
+def test_an_access_point_changes_its_band(stage):
+    """hostapd begins anew, and a station follows; to a band that no access point began with it cannot."""
+    lines = stage.play(
+        BEGIN
+        + "from time import sleep\nap1, ap2 = (net.addAccessPoint(f'ap{i}', ssid=f's{i}', mode='n', channel=channel,"
+        " failMode='standalone') for i, channel in ((1, 1), (2, 36)))\n"
+        "h1 = net.addHost('h1')\nnet.addLink(ap1, h1)\nnet.addLink(ap1, sta1)\nnet.build()\n"
+        "for channel in 40, 6:\n    ap1.setChannel(channel)\n    sleep(3)\n"
+        "    print('lost', net.ping([sta1, h1]), sta1.cmd('iw dev sta1-wlan0 link').split('freq: ')[1].split()[0])\n"
+        "net.stop()\n"
+    )
+    assert after(lines, "lost") == ["0.0 5200", "0.0 2437"]
 
 
 def test_a_station_joins_a_cell_of_80211n_later(stage):

@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
 from benchmarks.planted import FAULTS, KNOWN, RACE, Fault, planted
-from benchmarks.unseen import FIRST, SECOND, THIRD
+from benchmarks.unseen import FIRST, FOURTH, SECOND, THIRD
 from emulation.features.check import Name, Report, Stage, build, exercise, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
@@ -33,7 +33,7 @@ from emulation.setup.tools import end_with_us, fingerprint
 
 CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
 HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
-SETS = {"1": FIRST, "2": SECOND, "3": THIRD, "all": FIRST + SECOND + THIRD}
+SETS = {"1": FIRST, "2": SECOND, "3": THIRD, "4": FOURTH, "all": FIRST + SECOND + THIRD + FOURTH}
 TRIES = 3
 TWIN, NOTHING = "nothing planted", "unchanged"
 
@@ -157,7 +157,7 @@ def main() -> None:
                         help="only races, in the stage smp of the kernel stock or debug")  # fmt: skip
     parser.add_argument("--tries", type=int, default=TRIES, metavar="N", help="tries of the stage smp")
     parser.add_argument("--unseen", choices=SETS, nargs="?", const="all", metavar="SET",
-                        help="plant the faults for which no check was made: set 1, 2, 3 or all")  # fmt: skip
+                        help="plant the faults for which no check was made: set 1 to 4, or all")  # fmt: skip
     given = parser.parse_args()
     faults: Sequence[Fault] = SETS[given.unseen] if given.unseen else FAULTS
     faults = races(faults) if given.smp else faults

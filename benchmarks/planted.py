@@ -141,7 +141,8 @@ FAULTS = (
 
 # What is found in unchanged modules, and is true, by reading: by module, a part of each text.
 KNOWN = {
-    "sch_cake": ("cake_change [sch_cake] writes byte",),  # rate_bps, without the queues' lock
+    # rate_bps, without the queues' lock; and a flow whose queue is empty does not pass through the old ones
+    "sch_cake": ("cake_change [sch_cake] writes byte", "cake lets 0 packets of a flow that waits out"),
     "sch_choke": ("allocated by the kernel (__ip_append_data",),  # holes fill its table, which then loses its packets
     "tcp_bic": ("division-overflow in tcp_bic.c",),  # by a parameter that may be 0
     "sch_plug": ("delivered nothing",),  # as long as nobody tells it to release packets

@@ -10,7 +10,7 @@
  * Watched are the module's variables, the memory that its own code allocates, and its qdiscs. Sockets and packets are
  * the kernel's, and have its locks. Not reported are
  * - marked accesses (READ_ONCE, WRITE_ONCE, atomics, data_race(), seqlocks) beside each other, except two calls like
- *   WRITE_ONCE(x, x + 1), which lose updates;
+ *   WRITE_ONCE(x, x + 1), which lose updates, and those of a counter: what goes up and down by 1, to more than 1;
  * - per-CPU variables, except that a task changes one with softirqs on, and a softirq does so in between;
  * - a marked read beside a plain write, as in KCSAN's default; a plain read beside a marked write, except of pointers;
  * - numbers that a task reads without a spinlock, as dump functions do for statistics, or that it sets to 0 or to the
@@ -22,6 +22,10 @@
  *
  * In the same way an object that a reader found by a marked pointer, and so in RCU's way, may not be freed in the call
  * that unlinks it, unless that took a lock that the reader had, or waited for a grace period, or a qdisc goes with it.
+ *
+ * Nor may a call access it any more after the end of the section of RCU in which it found it. Not reported are accesses
+ * in another such section, or with RTNL; and those of an object of which the call changed an atomic variable in the
+ * section, such as a reference count.
  *
  * What is only read is reported at the second time: if it is written next, that says more.
  */
@@ -54,6 +58,7 @@
 #define GRANULE 8
 #define MOST_GRANULES 64	/* of an access */
 
+enum step { STEP_UP = 1, STEP_DOWN = 2, STEP_ABOVE_1 = 4, STEP_OTHER = 8, COUNTS = 7 };
 enum alone { NOT_ALONE = 1, ALONE_WITH_MEMORY, ALONE };
 
 struct known_module {
@@ -81,6 +86,7 @@ struct object {
 	u64 number, serial;			/* serial: the call that allocated it */
 	struct object *next;
 	struct access readers[2];		/* the last ones that found it by a marked pointer, with other locks */
+	u64 borrowed;				/* the call that found it last under rcu_read_lock() */
 };
 
 /* The writes to 8 bytes. */
@@ -90,6 +96,8 @@ struct slot {
 	u64 first, last;		/* calls that came first and last; first is 0 when it is shared */
 	u64 suspected;			/* the call in which an access collided */
 	u8 reported;			/* bytes of which a collision was reported */
+	u8 counted;			/* bytes of a number that marked updates changed */
+	u8 steps;			/* how they did: enum step */
 	struct access writes[MOST_WRITES];
 };
 
@@ -457,6 +465,20 @@ static void remember(struct slot *slot, const struct access *access)
 	slot->writes[i < MOST_WRITES ? i : next++ % MOST_WRITES] = *access;
 }
 
+/* Note how a marked update changed a number. */
+static void note_step(struct slot *slot, const struct access *write)
+{
+	u64 bytes = bytes_of(write->mask), most = bytes >> 8 * __ffs(write->mask);
+	u64 before = (write->before & bytes) >> 8 * __ffs(write->mask);
+	u64 after = (write->after & bytes) >> 8 * __ffs(write->mask), change = (after - before) & most;
+
+	if (!write->marked || !write->updates || (slot->counted && slot->counted != write->mask))
+		return;
+	slot->counted = write->mask;
+	slot->steps |= change == 1 ? STEP_UP : change == most ? STEP_DOWN : change ? STEP_OTHER : 0;
+	slot->steps |= after > 1 && after < most / 2 ? STEP_ABOVE_1 : 0;
+}
+
 static void check(const struct object *object, u64 number, unsigned long address, struct access *access)
 {
 	struct slot *slot = find_slot(address, number, access->write);
@@ -476,6 +498,12 @@ static void check(const struct object *object, u64 number, unsigned long address
 		if (!slot->writes[i].settled) {
 			slot->writes[i].after = value;
 			slot->writes[i].settled = true;
+			if (slot->writes[i].serial)
+				note_step(slot, &slot->writes[i]);
+		}
+		if (slot->steps == COUNTS && slot->counted == access->mask) {
+			access->loses |= access->updates;
+			slot->writes[i].loses |= slot->writes[i].updates;
 		}
 		if (!slot->writes[i].serial || !collides(&slot->writes[i], access, &pointer))
 			continue;
@@ -530,9 +558,36 @@ static void find_by_pointer(const struct access *access, unsigned long value)
 
 	if (!found || (*found)->serial == access->serial)
 		return;
+	if (lock_is_held(&rcu_lock_map))
+		(*found)->borrowed = access->serial;
 	if (readers[0].serial && !share_lock(&readers[0], access))
 		readers[1] = readers[0];
 	readers[0] = *access;
+}
+
+/* Return whether RCU would wait for this call, were it on another CPU. */
+static bool in_rcu(unsigned long flags)
+{
+	return lock_is_held(&rcu_lock_map) || preempt_count() || raw_irqs_disabled_flags(flags);
+}
+
+/* Check that an object is not used any more that a call found under rcu_read_lock(). */
+static void check_borrowed(struct object *object, const struct access *access, bool in_section)
+{
+	if (object->borrowed != access->serial || lockdep_rtnl_is_held())
+		return;
+	if (in_section && access->write && access->marked)
+		object->borrowed = 0;	/* It may have taken a reference. */
+	if (in_section || !object->borrowed)
+		return;
+	object->borrowed = 0;
+	if (!is_new(access->pc, access->pc))
+		return;
+	pr_info("dcflab: early unlock: %pS %s what was found under rcu_read_lock(), after rcu_read_unlock(): it may be freed by then (allocated by %ps)\n",
+		(void *)access->pc, access->write ? "writes" : "reads", (void *)object->caller);
+	tell_access(access);
+	dump_stack();
+	oracle_reported();
 }
 
 static void seen(unsigned long address, size_t size, bool write, bool marked, unsigned long pc)
@@ -578,6 +633,8 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	if (write)
 		note_locks_at_write(call, &access);
 	busy = true;
+	if (object)
+		check_borrowed(object, &access, in_rcu(flags));
 	if (marked && !write && size == sizeof(void *))
 		find_by_pointer(&access, *(unsigned long *)address);
 	for (at = round_down(address, GRANULE); at < address + min(size, MOST_GRANULES * GRANULE); at += GRANULE) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broken: a lock inversion. Reno that counts losses and what was acknowledged; a write to `reset` sets both to zero.
+ * Broken: a lock inversion. Reno that counts connections, losses and what was acknowledged; a write to `reset` sets the
+ * last two to zero.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -9,6 +10,17 @@
 static u64 acked_total, losses;
 static DEFINE_SPINLOCK(acked_lock);
 static DEFINE_SPINLOCK(losses_lock);
+static int open_marked;
+
+static void ledger_init(struct sock *sk)
+{
+	WRITE_ONCE(open_marked, READ_ONCE(open_marked) + 1); /* Planted: it loses some. */
+}
+
+static void ledger_release(struct sock *sk)
+{
+	WRITE_ONCE(open_marked, READ_ONCE(open_marked) - 1);
+}
 
 static u32 ledger_ssthresh(struct sock *sk)
 {
@@ -53,6 +65,8 @@ module_param_cb(reset, &reset_ops, NULL, 0200);
 MODULE_PARM_DESC(reset, "write anything to count from zero again");
 
 static struct tcp_congestion_ops ledger_ops __read_mostly = {
+	.init		= ledger_init,
+	.release	= ledger_release,
 	.ssthresh	= ledger_ssthresh,
 	.cong_avoid	= ledger_cong_avoid,
 	.undo_cwnd	= ledger_undo_cwnd,

@@ -8,7 +8,7 @@ import struct
 from types import SimpleNamespace
 
 from emulation.features.check.inside import setups
-from emulation.features.check.inside.children import CHILDREN, use_children
+from emulation.features.check.inside.children import CHILDREN, use_children, use_grandchildren
 from emulation.lane.netlink import NetlinkError
 
 CLASSES = setups.Setup(classes=(b"",) * setups.CLASSES)
@@ -21,7 +21,7 @@ class Kernel:
     def __init__(self, parent):
         self.parent, self.happened = parent, []
         self.kind, self.name, self.radio = "mine", "sta5", SimpleNamespace(index=1)
-        self.route = self.playground = self.job = self
+        self.route = self.playground = self.job = self.queues = self.packets = self
 
     def replace_qdisc(self, index, kind, options, parent=0, handle=0):
         if kind == "mine":
@@ -46,10 +46,17 @@ class Kernel:
     def flood(self, node, count=1, long=False):
         self.happened.append("long packets" if long else "packets")
 
+    def send(self, node, count):
+        self.happened.append("packets")
+
+    def add_class(self, index, kind, options, parent, handle):
+        if parent != setups.HANDLE:
+            self.happened.append((parent - setups.HANDLE, handle - setups.HANDLE))
+
     def ignore(self, *_):
         pass
 
-    add_class = delete_qdisc = run = ignore
+    delete_qdisc = run = ignore
 
 
 def test_each_child_gets_packets_and_each_class_goes_while_it_has_some(monkeypatch):
@@ -65,3 +72,13 @@ def test_a_qdisc_without_children_gets_none(monkeypatch):
     kernel = Kernel(parent=False)
     use_children(kernel, kernel)
     assert kernel.happened == []
+
+
+def test_each_class_gets_a_class_while_it_has_packets_and_both_go(monkeypatch):
+    monkeypatch.setattr(setups, "FOUND", {"mine": CLASSES})
+    kernel = Kernel(parent=False)
+    use_grandchildren(kernel, kernel)
+    assert kernel.happened == [
+        what for number in (1, 2)
+        for what in ("packets", (number, 3), "packets", 3, "packets", number, "packets")
+    ]  # fmt: skip

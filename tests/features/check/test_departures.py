@@ -12,6 +12,7 @@ from emulation.features.check.inside.departures import (
     EQUAL,
     HEADERS,
     PACED,
+    TAG,
     UNEVEN,
     Departure,
     Departures,
@@ -77,6 +78,21 @@ ARRIVED = [at for _, at, _ in sorted((f.sent_at(n), at, n) for at, f in enumerat
 def test_light_flows_are_not_overtaken_by_what_came_later(order, wrong):
     one = Scripted(seen(order))
     one.light_flows()
+    assert len(one.found) == wrong
+
+
+@pytest.mark.parametrize(
+    ("order", "wrong"),
+    [
+        (list(range(9)) * 12 + [0] * 48, 0),
+        ([0] * 60 + list(range(1, 9)) * 12, 0),
+        (list(range(1, 9)) * 12 + [0] * 60, 1),
+        (list(range(1, 9)) * 12, 0),  # the flow that waits was dropped
+    ],
+)
+def test_a_flow_that_waits_gets_something_beside_those_that_come_back(order, wrong):
+    one = Scripted(seen(order, step_us=10_420))
+    one.waiting_flow()
     assert len(one.found) == wrong
 
 
@@ -147,3 +163,15 @@ def test_order_marks_and_what_is_left_are_checked():
 
 def test_a_smaller_structure_indexes_nothing_beyond_it():
     assert smaller(bytes((3, 0, 0, 0, 1, 2, 2, 0)), 0, 2) == bytes((2, 0, 0, 0, 1, 1, 1, 0))
+
+
+def test_datagrams_are_sent_at_their_times_and_segments_together():
+    """Each with its own tag: a flow that sends all at once, one over the time, and one whose packets are segmented."""
+    now, sent = [0], [[] for _ in range(3)]
+    one = Scripted()
+    one.playground = SimpleNamespace(loop=SimpleNamespace(run=lambda end: now.append(end)))
+    senders = [SimpleNamespace(sendto=lambda data, to, at=at: sent[at].append((len(now), data))) for at in range(3)]
+    flows = (Flow(2, 10, ends=0.0), Flow(4, 10), Flow(4, 10, together=2))
+    one.burst(senders, flows, 1, 0.08)
+    assert [[step for step, _ in each] for each in sent] == [[1, 1], [1, 2, 3, 4], [1, 3]]
+    assert [TAG.unpack_from(data, at) for _, data in sent[2] for at in (0, 10)] == [(2, 4), (2, 5), (2, 6), (2, 7)]

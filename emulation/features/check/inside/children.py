@@ -2,7 +2,7 @@
 """A qdisc with classes: what is below it drops, replaces and segments packets, and its classes go.
 
 Once a child has a packet, its parent may not touch it: some children free a packet that they accept. A class may be
-deleted while it has packets, and its qdisc must forget it.
+deleted while it has packets, and its qdisc must forget it. It may also get classes of its own while its packets wait.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from functools import partial
 
 from emulation.features.check.inside import setups
 from emulation.features.check.inside.queues import SLOW, put, put_behind_bucket
+from emulation.features.check.inside.reach import Loopback
 from emulation.lane import netem
 from emulation.lane.netlink import build
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from emulation.features.check.inside.queues import Queues
     from emulation.lane.node import Node
 
 HANDLE, FIRST = setups.HANDLE, 1  # of the qdisc; of its first class, or child
-FEW, BETWEEN_S = 10, 0.1  # datagrams
+FEW, MANY, BETWEEN_S = 10, 300, 0.1  # datagrams, or packets: more than pass at once
 LIMIT, LOST, RATE = 2, 0.3, 1_000_000  # packets; as a probability; bytes/s
 TCA_FQ_CODEL_LIMIT, TCA_CAKE_BASE_RATE64, TCA_TBF_PARMS, TCA_TBF_BURST = 2, 2, 1, 6
 SHORT = 1000  # bytes: a longer packet is segmented
@@ -54,3 +57,22 @@ def use_children(queues: Queues, node: Node) -> None:
         job.attempt(f"delete class {number + 1} of {kind}", partial(setups.delete_class, node, number + 1))
         queues.flood(node, FEW)
         playground.run(BETWEEN_S)
+
+
+def use_grandchildren(queues: Queues, node: Node) -> None:
+    """Give each class one of its own while its packets wait for its turn, and delete both."""
+    loopback: Any = Loopback(node)
+    kind, job = queues.kind or "", queues.job
+    classes, grandchild = setups.of(kind).classes, HANDLE + len(setups.of(kind).classes) + 1
+    for number, options in enumerate(classes, 1):
+        job.attempt(f"qdisc {kind} at {loopback.name}", partial(put, loopback, kind))
+        queues.packets.send(loopback, MANY)
+        add = partial(node.route.add_class, loopback.radio.index, kind, options, HANDLE + number, grandchild)
+        job.attempt(f"class below class {number}", add)
+        for which in (len(classes) + 1, number):
+            queues.packets.send(loopback, FEW)
+            job.attempt(f"delete class {which} of {kind}", partial(setups.delete_class, loopback, which))
+        queues.packets.send(loopback, MANY)
+        queues.playground.run(BETWEEN_S)
+    if classes:
+        put(loopback, "pfifo")

@@ -48,8 +48,8 @@ LIMITS = (3, 10, 20)  # of a queue that gets more
 
 
 class Flow(NamedTuple):
-    """The datagrams of one port: their number, size, priority, whether they use ECN, the socket's pacing rate, and the
-    part of the time in which they are sent."""
+    """The datagrams of one port: their number, size, priority, whether they use ECN, the socket's pacing rate, the part
+    of the time in which they are sent, and how many go as segments of one packet."""
 
     packets: int
     size: int = 1000
@@ -58,6 +58,7 @@ class Flow(NamedTuple):
     pacing: int = 0
     begins: float = 0.0
     ends: float = 1.0
+    together: int = 1
 
     def sent_at(self, serial: int) -> float:
         return self.begins + (self.ends - self.begins) * serial / self.packets
@@ -86,6 +87,10 @@ FEW = tuple(Flow(10, priority=priority) for priority in (0, 1, BULK, INTERACTIVE
 # One flow sends much, before, beside and after three that send little. The first part is more than hhf's 128 kB.
 UNEVEN = Flow(400), *(Flow(34, begins=0.375, ends=0.625),) * 3
 OVERTAKING = 50  # packets
+# One flow sends all at once. Eight take turns, and together send as much as passes.
+WAITING, COMING = Flow(60, ends=0.0), tuple(Flow(12, begins=at / 96, ends=1 + at / 96) for at in range(8))
+COMING_S, FROM_US, STARVED, LEFT = 1.0, 100_000, 3, 10  # a burst passes before; packets
+SEGMENTED = (Flow(24, together=8), Flow(10))
 OVERLOAD, OVERLOAD_S = 50, 1.0  # datagrams of four flows of 500 bytes; over this time
 
 
@@ -101,7 +106,9 @@ class Departures:
     def departures(self) -> None:
         """Check everything."""
         self.node.route.set_link(LOOPBACK, mtu=MTU)
-        for check in (self.equal_flows, self.light_flows, self.priorities, self.pacing, self.changes, self.signals):
+        checks = (self.equal_flows, self.light_flows, self.waiting_flow, self.segments, self.priorities,
+                  self.pacing, self.changes, self.signals)  # fmt: skip
+        for check in checks:
             self.job.say(f"departures: {check.__name__.replace('_', ' ')}")
             check()
         with contextlib.suppress(NetlinkError):
@@ -151,6 +158,21 @@ class Departures:
         if len(order) - len(seen.of(0)) >= ENOUGH and overtook >= OVERTAKING:
             said = f"lets {overtook} packets of a flow that sends much overtake one of a flow that sends little"
             self.find(f"{said}, which came before them")
+
+    def waiting_flow(self) -> None:
+        """Check that a flow that waits gets something beside others that come back again and again."""
+        if setups.of(self.kind).classes or not (seen := self.send((WAITING, *COMING), over_s=COMING_S)):
+            return
+        end_us = COMING_S * 1e6
+        passed = [one.flow for one in seen.departures if FROM_US <= one.time_us < end_us]
+        left = sum(one.time_us >= end_us for one in seen.of(0))
+        if passed.count(0) < STARVED and len(passed) >= ENOUGH and left >= LEFT:
+            said = f"lets {passed.count(0)} packets of a flow that waits out, and {len(passed) - passed.count(0)}"
+            self.find(f"{said} of {len(COMING)} flows that come back again and again")
+
+    def segments(self) -> None:
+        """Send packets that are to be segmented; `check_all` looks at what is left."""
+        self.send(SEGMENTED, ROOT)
 
     def priorities(self) -> None:
         if setups.of(self.kind).classes or not (seen := self.send(PRIORITIES)):  # classes may have weights
@@ -252,6 +274,8 @@ class Departures:
                 # A priority may also name a class.
                 of_class = HANDLE + FIRST + number % setups.CLASSES if setups.of(self.kind).classes else 0
                 sender.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, flow.priority or of_class)
+                if flow.together > 1:
+                    sender.setsockopt(socket.IPPROTO_UDP, queues.UDP_SEGMENT, flow.size)
                 if flow.pacing:
                     sender.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, flow.pacing)
             began = time.monotonic_ns()
@@ -290,10 +314,13 @@ class Departures:
         order = sorted((flow.sent_at(n), at, n) for at, flow in enumerate(flows) for n in range(flow.packets))
         began, steps = time.monotonic_ns(), max(1, round(over_s / STEP_S))
         for step in range(steps):
-            for _, at, n in order[len(order) * step // steps : len(order) * (step + 1) // steps]:
+            for when, at, n in order:
+                if int(when * steps) != step or n % flows[at].together:
+                    continue
                 with contextlib.suppress(OSError):  # it may be dropped at once
-                    tag = TAG.pack(at, turn * flows[at].packets + n)
-                    senders[at].sendto(tag + bytes(flows[at].size - TAG.size), (ADDRESS, TO))
+                    serials = range(turn * flows[at].packets + n, turn * flows[at].packets + n + flows[at].together)
+                    data = (TAG.pack(at, serial) + bytes(flows[at].size - TAG.size) for serial in serials)
+                    senders[at].sendto(b"".join(data), (ADDRESS, TO))
             if over_s:
                 self.playground.loop.run(began + int((step + 1) * STEP_S * 1e9))
 

@@ -46,6 +46,7 @@ PAUSES, IDLE_S = 4, 1.0  # longer than a qdisc holds a packet unless it is told 
 TIMES = 3  # that each option is set while memory is short, and that a change must be ignored
 SOME = 4  # values of an option to change it to
 ENOUGH = 4  # values of an option that should not all look alike
+WRONG = (None, b"", b"\xff" * 7, b"\xff" * 64)  # options that a qdisc may refuse
 PRIO = struct.pack("=i16s", 3, bytes(16))  # struct tc_prio_qopt: all to the first band
 PRIO_HANDLE, BAND = 0x20000, 0x20001
 
@@ -74,6 +75,9 @@ class Queues:
             self.give_up(str(error.strerror))
         if self.kind and not self.listed:
             self.check_listed()
+            self.refuse()
+            put(self.playground.nodes[0], "pfifo")
+            put(self.playground.nodes[0], self.kind)
 
     def check_listed(self) -> None:
         """Check that the kernel can describe the qdisc."""
@@ -85,6 +89,15 @@ class Queues:
                 )
                 self.job.find(Name.WRONG_OPTION, f"{problem} something behind")
                 return
+
+    def refuse(self) -> None:
+        """Make it with options that it may refuse, and none: it then ends before it has begun."""
+        node, kind = self.playground.nodes[0], self.kind or ""
+        for options in WRONG:
+            what = f"qdisc {kind} at {node.name} with {'no' if options is None else len(options)} bytes of options"
+            with contextlib.suppress(NetlinkError):  # it is there
+                node.route.replace_qdisc(node.radio.index, "pfifo")
+            self.job.attempt(what, partial(node.route.replace_qdisc, node.radio.index, kind, options))
 
     def check_idle(self) -> None:
         """Check that no packet stays in a queue. The packets are nobody's, so no retransmission follows them."""
@@ -377,5 +390,6 @@ def is_nested(options: bytes) -> bool:
 
 
 def kinds(node: Node) -> list[str]:
-    """Return the qdiscs of a node; the dump also makes each report its options and statistics."""
+    """Return the qdiscs of a node; the dumps also make each report its options, statistics and classes."""
+    setups.show_classes(node)
     return [text(found[TCA_KIND]) for _, _, found in node.route.qdiscs()]

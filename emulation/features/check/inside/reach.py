@@ -426,6 +426,7 @@ def describe(node: Node) -> None:
     with node, Netlink(sockets.NETLINK_SOCK_DIAG) as diag:
         diag.request(sockets.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
     node.route.qdiscs()
+    setups.show_classes(node)
 
 
 def add_local_route(node: Any, address: str, metrics: dict[str, int]) -> None:

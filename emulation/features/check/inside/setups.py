@@ -14,7 +14,7 @@ import socket
 import struct
 from typing import NamedTuple
 
-from emulation.lane.netlink import CREATE, EXCLUSIVE, NetlinkError, build
+from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, NetlinkError, build
 from emulation.lane.rtnetlink import QDISC, ROOT, TCA_KIND, TCA_OPTIONS
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ MOST_WORDS, WORDS = 16, (0, 1, 3, 100, 10_000)  # of a structure; its first word
 LONG = 100  # bytes: longer ones are tables
 HANDLE = 0x30000  # of a qdisc with classes
 CLASSES = 2
-RTM_DELTCLASS, RTM_NEWTFILTER, RTM_DELTFILTER, ETH_P_ALL = 41, 44, 45, 3
+RTM_DELTCLASS, RTM_GETTCLASS, RTM_NEWTFILTER, RTM_DELTFILTER, ETH_P_ALL = 41, 42, 44, 45, 3
 TCA_U32_CLASSID, TCA_U32_SEL, TC_U32_TERMINAL, TCA_MATCHALL_CLASSID, NESTED = 1, 5, 1, 1, 0x8000
 PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word after an IPv4 header
 
@@ -167,12 +167,19 @@ def add_filter(node: Any, priority: int, kind: str, values: list[tuple[int, Valu
     node.route.request(RTM_NEWTFILTER, payload, CREATE | EXCLUSIVE, f"filter of {kind}")
 
 
+def show_classes(node: Any) -> None:
+    """Let the qdiscs of a link describe their classes."""
+    payload = QDISC.pack(socket.AF_UNSPEC, node.radio.index, 0, 0, 0)
+    node.route.request(RTM_GETTCLASS, payload, DUMP, "classes")
+
+
 def delete_class(node: Any, number: int) -> None:
     """Delete a class, and what sends packets to it. Raises NetlinkError if the kernel refuses."""
-    index = node.radio.index
-    with contextlib.suppress(NetlinkError):  # there is none
-        info = (CLASSES + 1 - number) << 16 | socket.htons(ETH_P_ALL)
-        node.route.request(RTM_DELTFILTER, QDISC.pack(socket.AF_UNSPEC, index, 0, HANDLE, info), what="filter")
+    index, priority = node.radio.index, CLASSES + 1 - number
+    if priority > 0:
+        info = priority << 16 | socket.htons(ETH_P_ALL)
+        with contextlib.suppress(NetlinkError):  # there is none
+            node.route.request(RTM_DELTFILTER, QDISC.pack(socket.AF_UNSPEC, index, 0, HANDLE, info), what="filter")
     node.route.request(RTM_DELTCLASS, QDISC.pack(socket.AF_UNSPEC, index, HANDLE + number, HANDLE, 0), what="class")
 
 

@@ -40,6 +40,7 @@ PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
 NO_REASON = re.compile(r"taints kernel|version magic:")  # messages that loading any module causes once
 CONSOLE, FINDING = "console.log", "dcflab: finding: "
+MOST_LOG = 1 << 24  # bytes of it that are read: a broken module can warn without end
 
 # All checks report in full on the console, with real addresses, between the workout's own messages.
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
@@ -152,7 +153,7 @@ def reported(folder: Path, seed: int | None = None) -> list[Finding]:
 
 
 def console_of(folder: Path) -> list[str]:
-    return files.read(folder / CONSOLE).decode(errors="replace").splitlines()
+    return files.read(folder / CONSOLE)[:MOST_LOG].decode(errors="replace").splitlines()
 
 
 def write_job(
@@ -233,8 +234,8 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
     for when, lines in seen.pop("leaks", {}).items():
         found += splats.leaks(Stage(when), lines, module.name, seed)
     if found:
-        texts = [int(text, 16) for text in seen.get("texts", [])]
-        lines = Lines(module.name, module.path, built_against(prepared), texts)
+        texts, data_ = ([int(text, 16) for text in seen.get(what, [])] for what in ("texts", "data"))
+        lines = Lines(module.name, module.path, built_against(prepared), texts, data_)
         found = [explained(finding, lines) for finding in found]
     seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])

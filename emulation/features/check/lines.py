@@ -17,16 +17,18 @@ from emulation.features.check import Finding, Name, splats
 FRAME = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+) \[(?P<module>\w+)\]")
 NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # in code that was unloaded since
 UNSURE = re.compile(r"^\s*(?:\[<\w+>\] )?\? ")  # an address on the stack, perhaps of an earlier call
+ACCESS = re.compile(r"^(?:Read|Write) of size \d+ at addr (?P<address>[0-9a-f]+)")  # of KASAN
 EXACT = re.compile(r"RIP: ")  # other addresses are return addresses: the line is before them
 SYMBOL = re.compile(
-    r"^\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+)\s+FUNC\s+\w+\s+\w+\s+(?P<section>\d+) (?P<name>\S+)$"
+    r"^\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+)\s+(?:FUNC|OBJECT)\s+\w+\s+\w+\s+(?P<section>\d+) (?P<name>\S+)$"
 )
 SECTION = re.compile(r"^\s*\[\s*(?P<number>\d+)\] (?P<name>\.\S+)")
-TEXT = ".text"
+UNMAPPED = "KASAN: vmalloc-out-of-bounds"  # an access to what was unmapped
+TEXT, DATA = ".text", ".data"
 
 
 class Symbol(NamedTuple):
-    """A function in a module's file."""
+    """A function or variable in a module's file."""
 
     name: str
     section: str
@@ -37,12 +39,13 @@ class Symbol(NamedTuple):
 @dataclass
 class Lines:
     """The lines of one module: its file, and the folder of the kernel, whose headers are not the module's sources.
-    `texts` are the addresses of its code in a lane."""
+    `texts` and `data` are the addresses of its code and data in a lane."""
 
     name: str
     path: Path
     kernel: Path
     texts: Sequence[int] = ()
+    data: Sequence[int] = ()
     symbols: list[Symbol] = field(init=False)
     found: dict[tuple[str, int], str] = field(default_factory=dict)
 
@@ -81,11 +84,17 @@ class Lines:
         """Return the module's function in which a fault occurred after the module was unloaded; otherwise ""."""
         nameless = NAMELESS.match(line) if EXACT.match(line) else None
         offset = self.in_text(int(nameless["address"], 16)) if nameless else None
-        if offset is None:
-            return ""
-        there = (
-            symbol for symbol in self.symbols if symbol.section == TEXT and 0 <= offset - symbol.value < symbol.size
-        )
+        return "" if offset is None else self.at(TEXT, offset)
+
+    def left(self, line: str) -> str:
+        """Return the module's variable that was used, by an address of an earlier load; otherwise ""."""
+        access = ACCESS.match(line)
+        offsets = [int(access["address"], 16) - start for start in self.data] if access else []
+        return next(filter(None, (self.at(DATA, offset) for offset in offsets)), "")
+
+    def at(self, section: str, offset: int) -> str:
+        """Return what is there in the module, with the module; "" if there is nothing."""
+        there = (one for one in self.symbols if one.section == section and 0 <= offset - one.value < one.size)
         return next((f"{symbol.name} [{self.name}]" for symbol in there), "")
 
     def place(self, section: str, offset: int) -> str:
@@ -105,6 +114,9 @@ def explained(finding: Finding, lines: Lines) -> Finding:
     if gone := next(filter(None, map(lines.gone, finding.console)), ""):
         text = f"{gone.partition(' ')[0]} was called after it was unloaded, by a timer, by work or by call_rcu()"
         finding = replace(finding, name=Name.USE_AFTER_FREE, where=gone, text=text)
+    elif finding.text.startswith(UNMAPPED) and (left := next(filter(None, map(lines.left, finding.console)), "")):
+        text = f"{left} was used after the module was unloaded, which must unregister it: {finding.text}"
+        finding = replace(finding, name=Name.USE_AFTER_FREE, where=left, text=text)
     console, first, place = [], "", ""
     function = finding.where.partition(" ")[0]
     for text in finding.console:

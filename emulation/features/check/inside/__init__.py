@@ -88,16 +88,16 @@ class Name(enum.StrEnum):
     NULL_POINTER = "null pointer"
     """the access, with its line"""
     RCU_MISUSE = "RCU misuse"
-    """a pointer followed without `rcu_read_lock` or freed without a grace period; a function that returned inside a
-    read-side critical section"""
+    """a pointer followed without `rcu_read_lock`, or after its end, or freed without a grace period; a function that
+    returned inside a read-side critical section"""
     KERNEL_WARNING = "warning in the kernel"
     """a `WARN_ON`, with its function. If a window becomes 0 in recovery, `ssthresh()` returned 0"""
     OOPS = "oops"
     """a `BUG_ON` or fault, with its function"""
     WRONG_WINDOW = "wrong window"
-    """after a call of the congestion control the window is out of bounds, or the threshold is 0 or above the window;
-    or the window does not grow again after a timeout. Or it never grows, grows or falls too much, or leaves an idle
-    path unused; or other fields of the socket are changed"""
+    """after a call of the congestion control the window is out of bounds, or the threshold is below 2 or above the
+    window; or the window does not grow again after a timeout. Or it never grows, grows or falls too much, counts an
+    ACK of many segments as one, or leaves an idle path unused; or other fields of the socket are changed"""
     WRONG_COUNT = "wrong count"
     """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
     kept. Its parent and `tc -s` rely on them. Or a file of the module in debugfs or /proc/net shows a number that was

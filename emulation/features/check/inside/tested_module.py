@@ -89,9 +89,10 @@ class Module:
         paths = glob.glob(f"{self.folder}/sections/.*")
         return {os.path.basename(path): read(path) for path in sorted(paths)}
 
-    def text(self) -> str:
-        """Return the address of its code."""
-        return read(f"{self.folder}/sections/.text")
+    def text(self, section: str = ".text") -> str:
+        """Return the address of its code, or of another section; 0 if there is none."""
+        path = f"{self.folder}/sections/{section}"
+        return read(path) if os.path.exists(path) else "0"
 
     @contextlib.contextmanager
     def failing_allocations(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ import socket
 import time
 
 from emulation.features.check.inside import Name, Stage, kunit, queues, setups, shorter, tested_module
-from emulation.features.check.inside.children import use_children
+from emulation.features.check.inside.children import use_children, use_grandchildren
 from emulation.features.check.inside.departures import Departures
 from emulation.features.check.inside.job import Job, reason
 from emulation.features.check.inside.moment import Moment
@@ -42,6 +42,7 @@ REGAINED = 8  # a window after a timeout is at least one in this many of that be
 ENOUGH = 200  # cycles; with fewer the kernel's own caches are still filling
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 ABSENT_S = 0.1
+SECTIONS = {"texts": ".text", "data": ".data"}  # whose addresses are recorded
 MOST_ALLOCATIONS = 60  # of an init function
 BEGINNINGS, SHORTAGE_S = 60, 4.0
 TIMEOUT_S = 600.0  # for connections to end, in the lane's time
@@ -189,6 +190,7 @@ class Workout:
     def children(self) -> None:
         """Put other qdiscs below it, and delete its classes, while they hold packets."""
         use_children(self.queues, self.playground.nodes[-1])
+        use_grandchildren(self.queues, self.playground.nodes[-1])
         self.queues.put_everywhere()
 
     def begin_something(self) -> None:
@@ -320,11 +322,12 @@ class Workout:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
     def record_address(self) -> None:
-        """Record the address of its code, the latest first: it may be called there after it is gone."""
-        text, texts = self.module.text(), self.job.results["texts"]
-        if text != texts[0]:
-            texts[:] = [text, *(before for before in texts if before != text)]
-            self.job.write()
+        """Record the addresses of its code and data, the latest first: they may be used after it is gone."""
+        for what, section in SECTIONS.items():
+            start, starts = self.module.text(section), self.job.results[what]
+            if start != starts[0]:
+                starts[:] = [start, *(before for before in starts if before != start)]
+                self.job.write()
 
     def use_briefly(self) -> None:
         """Make one connection, over the qdisc if it is one, and reset it, so that nothing of it is left."""
@@ -411,7 +414,8 @@ def check(net: Net, job: Job) -> None:
         return
     placed = {one.name: one.sections() for one in (module, Module(tested_module.ORACLE, ""))}
     job.results |= {"sections": {name: sections for name, sections in placed.items() if sections}}
-    job.results |= {"texts": [module.text()], "controls": module.controls}
+    job.results |= {what: [module.text(section)] for what, section in SECTIONS.items()}
+    job.results["controls"] = module.controls
     job.write()
     job.enter(Stage.WORKOUT)
     workout = Workout(module, playground, job)

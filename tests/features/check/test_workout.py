@@ -66,7 +66,7 @@ SILENT = (
 BESIDES = {
     "atomic_sleep": {Name.LOCK_MISUSE, Name.WRONG_WINDOW},
     "use_after_free": {Name.DATA_RACE, Name.NULL_POINTER, Name.OOPS},
-    "leak": {Name.NULL_POINTER, Name.RCU_MISUSE, Name.WRONG_COUNT, Name.WRONG_WINDOW},
+    "leak": {Name.NULL_POINTER, Name.RCU_MISUSE, Name.WRONG_COUNT},
     "lock_inversion": {Name.WRONG_WINDOW, Name.DATA_RACE},
     "lost_packet": {Name.DATA_RACE, Name.USE_AFTER_FREE, Name.WRONG_OPTION},
     "zero_threshold": {Name.KERNEL_WARNING, Name.DIVISION_BY_ZERO, Name.STALLED_TRAFFIC},
@@ -262,7 +262,6 @@ def test_what_a_module_does_wrong_is_a_sentence(seen, folder, said):
         ("lock_inversion", r"ledger_cong_avoid \[tcp_ledger\] raised the window in none of the \d+ calls "),
         ("lock_inversion", r"ledger_undo_cwnd \[tcp_ledger\] returned 0 to undo a reduction that an earlier "),
         ("atomic_sleep", r"diary_cong_avoid \[tcp_diary\] raised the window in \d+ calls in which the flow used less "),
-        ("leak", r"hoard_cong_avoid \[tcp_hoard\] counted each of \d+ ACKs of many segments as one segment"),
         ("leak", r"hoard_event \[tcp_hoard\] reads what was found under rcu_read_lock\(\), after rcu_read_unlock\(\)"),
         ("lock_inversion", r"ledger_\w+ \[tcp_ledger\] .*writes? open_marked.*; updates may be lost"),
         ("lost_packet", r"newest_change \[sch_newest\] changed qlen from \d+ to [1-3]; parents count 0 for the packet"),

@@ -96,8 +96,8 @@ class Name(enum.StrEnum):
     """a `BUG_ON` or fault, with its function"""
     WRONG_WINDOW = "wrong window"
     """after a call of the congestion control the window is out of bounds, or the threshold is below 2 or above the
-    window; or the window does not grow again after a timeout. Or it never grows, grows or falls too much, counts an
-    ACK of many segments as one, or leaves an idle path unused; or other fields of the socket are changed"""
+    window; or the window does not grow again after a timeout. Or it never grows, grows or falls too much, or
+    leaves an idle path unused; or other fields of the socket are changed"""
     WRONG_COUNT = "wrong count"
     """after a call of the qdisc, `qlen`, backlog, drops and sent packets do not agree, or `limit` or `peek` is not
     kept. Its parent and `tc -s` rely on them. Or a file of the module in debugfs or /proc/net shows a number that was

@@ -9,8 +9,8 @@
  * it is used (RFC 7661), unless ACKs also lower it, as delays do in Vegas. Most losses leave at least 3/8 of a window
  * that is in use, and some lower it. Above the threshold the window grows by no more than what is acknowledged, or
  * hybla's growth, and not by half in each round trip; it grows at all where Reno's would have grown by 100 segments;
- * and what snd_cwnd_cnt counted towards a raise is taken off; and it counts all segments that an ACK acknowledges. A
- * connection begins with no more than 10 segments, or hybla's.
+ * and what snd_cwnd_cnt counted towards a raise is taken off. A connection begins with no more than 10 segments, or
+ * hybla's.
  */
 #include <linux/hash.h>
 #include <linux/module.h>
@@ -25,7 +25,6 @@
 #define MANY_CALLS 1000		/* of cong_avoid */
 #define SOME_UNDOS 3
 #define SOME_UNUSED 20		/* calls of cong_avoid */
-#define SOME_STRETCHED 50
 #define SOME_LOSSES 10
 #define LEAST_WINDOW 8U		/* in use, where the threshold after a loss is compared with it */
 #define SOME_GROWTH 100		/* segments */
@@ -52,7 +51,6 @@ struct control {
 	u64 due;		/* by how much Reno would have raised windows above the threshold, in 1/1024 segments */
 	u32 avoided;		/* how often such a window was raised */
 	u32 unspent;		/* how often that left all in snd_cwnd_cnt that was counted towards it */
-	u32 whole, single;	/* ACKs of many segments that counted as such, and those that counted as one */
 };
 
 /* A socket before a call: fields that are not a congestion control's. */
@@ -220,10 +218,6 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	control->due += avoids ? ((u64)acked << 10) / max(before, 1U) : 0;
 	control->avoided += avoids && tcp_snd_cwnd(tp) > before;
 	control->unspent += above && tcp_snd_cwnd(tp) > before && acked && tp->snd_cwnd_cnt >= before_count + acked;
-	if (avoids && acked > 1 && tcp_snd_cwnd(tp) == before && tp->snd_cwnd_cnt > before_count) {
-		control->whole += tp->snd_cwnd_cnt - before_count > 1;
-		control->single += tp->snd_cwnd_cnt - before_count == 1;
-	}
 	check_round(control, sk, ack, before);
 	if (control->unspent >= SOME_UNUSED)
 		tell(control, RULE_UNSPENT, control->own.cong_avoid, sk,
@@ -332,9 +326,6 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	if (control->due >> 10 >= SOME_GROWTH && !control->avoided && oracle_tells(&control->watched, RULE_AVOIDANCE))
 		pr_info("dcflab: wrong window: %pS never raised the window above the threshold, where Reno would have added %llu segments (%s)\n",
 			control->own.cong_avoid, control->due >> 10, control->own.name);
-	if (control->single >= SOME_STRETCHED && !control->whole && oracle_tells(&control->watched, RULE_STRETCHED))
-		pr_info("dcflab: wrong window: %pS counted each of %u ACKs of many segments as one segment: is `acked` used? (%s)\n",
-			control->own.cong_avoid, control->single, control->own.name);
 	if (control->losses >= SOME_LOSSES && control->deep * 2 > control->losses && !control->own.cong_control &&
 	    oracle_tells(&control->watched, RULE_DEEP))
 		pr_info("dcflab: wrong window: %pS returned less than 3/8 of the window in use as the threshold after %u of %u losses; Reno returns half of it (%s)\n",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broken: a leak. Reno with a histogram of each connection's round-trip times, which outlives the connection. It
- * also takes it for granted that there is memory when it is loaded, and counts ACKs instead of segments.
+ * also takes it for granted that there is memory when it is loaded.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -54,11 +54,6 @@ static void hoard_event(struct sock *sk, enum tcp_ca_event event)
 		pr_info_once("hoard: many connections\n");
 }
 
-static void hoard_cong_avoid(struct sock *sk, u32 ack, u32 acked)
-{
-	tcp_reno_cong_avoid(sk, ack, min(acked, 1U)); /* Planted: an ACK may be of many segments. */
-}
-
 static void hoard_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct hoard *hoard = inet_csk_ca(sk);
@@ -71,7 +66,7 @@ static struct tcp_congestion_ops hoard_ops __read_mostly = {
 	.init		= hoard_init,
 	.release	= hoard_release,
 	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= hoard_cong_avoid,
+	.cong_avoid	= tcp_reno_cong_avoid,
 	.cwnd_event	= hoard_event,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.pkts_acked	= hoard_acked,

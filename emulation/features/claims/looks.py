@@ -15,6 +15,7 @@ LOOKS = (3, 6, 12, 24, 48, 96, 192, 384)
 MOST = 24  # seeds by default
 ERROR = 0.05
 CONFIDENCE = 1 - ERROR / len(LOOKS)
+HOPE = 2  # a need is an estimate, too: up to this many times the last look's seeds, that look may still decide
 CERTAIN = LOOKS[2]  # with fewer seeds, the width of an interval is too uncertain to give up, or to go further at once
 
 
@@ -33,7 +34,7 @@ def next_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | Non
         return LOOKS[0]
     if not left or not wanted:
         return None
-    can = [need for need in wanted if need <= left[-1]]
+    can = [need for need in wanted if need <= HOPE * left[-1]]
     if not can:
         return left[0] if seeds < CERTAIN else None
     wide = next((look for look in left if look >= max(can)), left[-1])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis.tables.claims import Check, Claim, Decision, Of
 from analysis.tables.verdicts import Found, weigh
@@ -53,6 +54,12 @@ def test_what_would_take_too_many_is_given_up() -> None:
     assert hopeless.needs > 96
     assert [next_look([hopeless], seeds) for seeds in (3, 6, 12)] == [6, 12, None]
     assert next_look([OPEN], 24, most=24) is None
+
+
+def test_the_last_look_is_taken_though_the_estimate_is_a_little_more() -> None:
+    near = found([1.018, 1.022, 1.02, 1.0, 1.04, 1.02])
+    for need, look in ((24.0, 24), (25.0, 24), (48.0, 24), (49.0, None)):
+        assert next_look([replace(near, needs=need)], 12) == look
 
 
 def test_the_look_that_may_decide_is_that_of_all_that_is_open() -> None:

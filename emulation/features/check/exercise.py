@@ -153,7 +153,8 @@ def reported(folder: Path, seed: int | None = None) -> list[Finding]:
 
 
 def console_of(folder: Path) -> list[str]:
-    return files.read(folder / CONSOLE)[:MOST_LOG].decode(errors="replace").splitlines()
+    with files.opened(folder / CONSOLE) as log:
+        return log.read(MOST_LOG).decode(errors="replace").splitlines()
 
 
 def write_job(
@@ -239,6 +240,8 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
         found = [explained(finding, lines) for finding in found]
     seen["coverage"] = coverage.read(folder / SAVED_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
+    if (folder / CONSOLE).stat().st_size > MOST_LOG:
+        notes.append(f"the kernel's log has more than {MOST_LOG >> 20} MB; what comes later was not read")
     data, reports = {Stage.WORKOUT: seen, Stage.CYCLES: {"cycles": seen.get("cycles", 0)}}, []
     reached = {*seconds, *(one.stage for one in found)}  # one that ended early may have gone further than was heard
     for stage in (stage for stage in STAGES if stage in reached):

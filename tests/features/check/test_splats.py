@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulation.features.check import Finding, Name, Stage, splats
+from emulation.features.check import Finding, Name, Stage, exercise, splats
 from emulation.features.check.lines import explained
+from emulation.features.check.subject import Kind, Module
 
 STACK = """\
 CPU: 0 UID: 0 PID: 23 Comm: python Tainted: G           O       6.12.117 #1
@@ -384,3 +387,15 @@ def test_what_the_oracle_says_is_one_line():
     assert count.console == (said[1].partition("] ")[2],)
     assert (window.name, window.where) == (Name.WRONG_WINDOW, "tcp_reno_ssthresh")
     assert (late.name, late.where) == (Name.USE_AFTER_FREE, "newest_destroy [sch_newest]")
+
+
+def test_of_a_log_without_an_end_only_the_beginning_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a note says so."""
+    monkeypatch.setattr(exercise, "MOST_LOG", 1 << 20)
+    late = "[   46.948933] dcflab: wrong count: newest_enqueue+0x0/0x420 [sch_newest] changed qlen from 50 to 50\n"
+    (tmp_path / exercise.CONSOLE).write_text("[    1.000000] a warning\n" * 50_000 + late)
+    place: Any = None  # used only to explain what was found
+    module = Module("sch_newest", tmp_path / "sch_newest.ko", Kind.QDISC)
+    [report] = exercise.read(place, tmp_path, module, 1, {Stage.WORKOUT: 1.0})
+    note = "the kernel's log has more than 1 MB; what comes later was not read"
+    assert (report.findings, report.notes) == ((), (note,))

@@ -5,6 +5,7 @@ them."""
 import argparse
 import json
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
@@ -12,11 +13,20 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.tables.statistics import Estimate
+from emulation.lane.errors import Failure, Misuse
 
 
 def main(benchmark: ModuleType) -> int:
     """Run a benchmark from the command line: `measure` with the number of repeats, and print what it found by `show`,
     or its `data` as JSON. Return the exit status. A benchmark with other options has a `main` of its own."""
+    try:
+        return run(benchmark)
+    except (Misuse, Failure) as error:
+        print(f"dcflab: {error}", file=sys.stderr)
+        return 2 if isinstance(error, Misuse) else 1
+
+
+def run(benchmark: ModuleType) -> int:
     if own := getattr(benchmark, "main", None):
         return int(own() or 0)
     parser = argparse.ArgumentParser(

@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from peers import core, peer
 from rooms import needs
 
-from benchmarks import aodv, ht, manet, wlan
+from benchmarks import aodv, ht, main, manet, wlan
 from benchmarks.compare import HERE, build_without, output, preload
 from benchmarks.manet import Light, light_in_ns2
+from emulation.lane.errors import Failure, Misuse
 from emulation.plan import plan
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
@@ -26,6 +28,17 @@ def test_the_cores_benchmark_plays() -> None:
     for what in ("frames", "events"):
         assert two[what] / one[what] == pytest.approx(2, rel=0.1)
     assert one["events_per_s"] * one["wall_s"] == pytest.approx(one["events"], rel=0.01)
+
+
+@pytest.mark.parametrize(("error", "status"), [(Failure("no source"), 1), (Misuse("no source"), 2)])
+def test_a_failure_is_a_sentence(error: Exception, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def own() -> None:
+        raise error
+
+    benchmark = ModuleType("faults")
+    benchmark.main = own  # type: ignore[attr-defined]
+    assert main(benchmark) == status
+    assert capsys.readouterr().err == "dcflab: no source\n"
 
 
 @pytest.mark.slow

@@ -330,6 +330,8 @@ class Script(Model):
     """folders of kernel modules"""
     shell: bool = False
     """whether it had a prompt"""
+    options: dict[str, str] = {}
+    """those of features, by their names"""
 
 
 class Result(Model):

@@ -2,13 +2,14 @@
 """`run SCRIPT.py ARGUMENTS`: the script runs inside a lane, as root of its kernel; its runs leave the usual files."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from analysis.results.result import Script
+from emulation import features
 from emulation.cli.command import Command, as_json, command_line, figure_options, full, lane, out, seeds
 from emulation.cli.playing import print_speed, show
 from emulation.cli.terminal import terminal_listener
@@ -24,25 +25,37 @@ from emulation.specification import Specification
 def command(path: str) -> click.Command:
     def callback(
         seeds: list[int], out: Path | None, full: bool, as_json: bool, formats: Sequence[str], lane: Lane,
-        modules: tuple[str, ...], arguments: tuple[str, ...],
+        modules: tuple[str, ...], arguments: tuple[str, ...], **more: str | None,
     ) -> None:  # fmt: skip
-        if not Path(path).is_file():
-            raise Misuse(f"there is no script {path}")
-        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds, modules=list(modules))
+        script = script_at(path, arguments, seeds, modules, more)
         listener = Listener(line=lambda line: click.echo(line, err=True)) if as_json else terminal_listener()
         play(script, out, as_json, formats, lane, listener, full)
 
     params = [
         seeds(), out(), full(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        *figure_options(), *lane(), modules(),
+        *figure_options(), *lane(), *of_features(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
 
 
-def modules() -> click.Option:
-    return click.Option(["--modules"], metavar="FOLDER", multiple=True,
-                        help="a folder of kernel modules of your own; repeat it for several")  # fmt: skip
+def of_features() -> list[click.Option]:
+    """Return the options of a script besides those of the command: `--modules`, and those of features."""
+    modules = click.Option(["--modules"], metavar="FOLDER", multiple=True,
+                           help="a folder of kernel modules of your own; repeat it for several")  # fmt: skip
+    return [modules, *(option for part in features.parts("of_scripts") for option in part.OPTIONS)]
+
+
+def script_at(
+    path: str, arguments: Sequence[str], seeds: list[int], modules: Sequence[str], options: Mapping[str, str | None],
+    shell: bool = False,
+) -> Script:  # fmt: skip
+    """Return the script of a file; `options` are those of features. Raises Misuse."""
+    if not Path(path).is_file():
+        raise Misuse(f"there is no script {path}")
+    said = {name: value for name, value in options.items() if value is not None}
+    return Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds, modules=list(modules),
+                  shell=shell, options=said)  # fmt: skip
 
 
 def play(

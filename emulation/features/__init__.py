@@ -7,6 +7,7 @@ A feature may have
     commands/NAME.py    a command: `COMMAND`, and a docstring that begins with what it is for; commands/NAME/ is a group
     of_runs.py          options of all that plays runs, and what follows the runs (emulation.cli.playing)
     of_files.py         kinds of files that `run` and `shell` take (emulation.cli.groups)
+    of_scripts.py       options of commands that run a script: `OPTIONS` (emulation.cli.script)
     of_networks.py      what scripts have of it (emulation.net)
     of_media.py         media beside the project's own air (emulation.plan)
     inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and

@@ -46,6 +46,7 @@ net-sch-*|tcp_*|rtnl-link-*|netdev-gre*|netdev-tunl0) exec '{}' -sSB {}/emulatio
 esac
 exit 1
 """
+OPTION = "DCFLAB_OPTION_"  # begins the variables that have the options of features
 OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three
 TIMERS_READY_S = 0.02  # after two ticks, the kernel's timers have high resolution
 console, reports = "/dev/tty1", -1
@@ -236,6 +237,7 @@ def program(boot: dict[str, Any]) -> int:
     air = modules.get(AIR_MODULE, "")
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
     os.environ["DCFLAB_CLOCK"] = boot.get("clock", "virtual")
+    os.environ.update({OPTION + name.upper(): value for name, value in boot.get("options", {}).items()})
     sys.executable = boot["python"]
     packages.extend(boot["packages"])
     sys.path += packages

@@ -114,7 +114,7 @@ class Lane(Protocol):
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
-        memory_mb: int | None = None,
+        memory_mb: int | None = None, options: Mapping[str, str] | None = None,
     ) -> LaneResult:  # fmt: skip
         """Boot a lane, run a program in it, and return how it ended.
 
@@ -125,8 +125,8 @@ class Lane(Protocol):
 
         The run folder must exist; the program can write to nothing else. `wall_limit_s` limits the wall time, including
         prompts, without the time that the lane waits for a CPU. `plugins` are the user's folders, which the program
-        also sees. `memory_mb` is the memory of its network; None: the default. Raises LaneError, or OSError if the run
-        folder is not usable.
+        also sees. `memory_mb` is the memory of its network; None: the default. `options` are those of features for a
+        script, by their names. Raises LaneError, or OSError if the run folder is not usable.
         """
         ...
 
@@ -146,7 +146,7 @@ def refusal(lane: Lane) -> str:
     return refused() if refused else ""
 
 
-def memory_arguments(plan: Mapping[str, Any]) -> dict[str, int]:
+def memory_arguments(plan: Mapping[str, Any]) -> dict[str, Any]:
     """Return a lane's arguments for a plan whose network needs more memory than the default."""
     return {"memory_mb": plan["memory"]["lane_mb"]} if "memory" in plan else {}
 

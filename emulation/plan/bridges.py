@@ -41,7 +41,8 @@ def check_loops(network: Network) -> None:
         for name, node in network.nodes.items()
         if node.kind in BRIDGES and not node.settings.get(STP) and node.settings.get(FAIL_MODE) != SECURE
     }
-    refuse_loop(link.nodes for link in network.links if link.kind == "wired" and {*link.nodes} <= learning)
+    wires = (link for link in network.links if link.kind == "wired" and not link.settings.get("spare"))
+    refuse_loop(link.nodes for link in wires if {*link.nodes} <= learning)
 
 
 def refuse_loop(wires: Iterable[tuple[str, ...]]) -> None:

@@ -61,6 +61,7 @@ def play_script(
     found, began, listener = ScriptOutcome(), time.monotonic(), listener or Listener()
     listener.capture = partial(capture, folder, listener.line)
     verb = "shell" if script.shell else "script"
+    more: dict[str, Any] = {"options": script.options} if script.options else {}  # other lanes need not take it
     try:
         program = Path(script.path).read_bytes()
         if Path(script.path) != folder / SCRIPT_COPY:
@@ -70,7 +71,7 @@ def play_script(
             with failures(), lanes.as_lane_error(lab.lane):
                 ended = lab.lane.run(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
-                    listener=listener,
+                    listener=listener, **more,
                 )  # fmt: skip
             found.status, found.lane_result = ended.status, ended
             collect_runs(lab, folder, script.modules, found, time.monotonic() - lane_began)

@@ -13,7 +13,7 @@ from typing import Any
 
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.refusals import note
-from emulation.lane import outside, ovs, programs
+from emulation.lane import guest, outside, ovs, programs
 from emulation.lane.clock import wait_until
 from emulation.lane.errors import Misuse
 from emulation.lane.node import LOOPBACK
@@ -22,10 +22,12 @@ LOCAL = "127.0.0.1"
 LEARNING = "ovs-testcontroller"  # makes switches learn addresses
 OPENFLOW_PORTS = 6653, 6633  # the second is that of older controllers
 READY_S, STARTING_S = 30.0, 2.0  # in lane time
-NOBODY = (
-    "{0}: no controller of the lane answers at {1}:{2}, so switches in failMode 'secure' have no flows: start it in "
-    "the script before the switches, with {0}.cmd('osken-manager my.py &'). {3}"
-)
+LEARN, NONE = "learning", "none"  # values of --controller
+NOBODY = "{}: no controller answers at {}:{}, so "
+LEARNS = "switches learn addresses, as under a Controller; --controller 'PROGRAM' starts yours in the lane. "
+NO_FLOWS = "as --controller none says, switches in failMode 'secure' have no flows but the script's. "
+# Programs that have another default port than a script may name, and how they are told.
+PORT_WORDS = {"osken-manager": " --ofp-tcp-listen-port {}", "ryu-manager": " --ofp-tcp-listen-port {}"}
 
 
 class Controller(Node):
@@ -33,6 +35,7 @@ class Controller(Node):
 
     kind = "controller"
     apart, nobody = False, False
+    answers = False  # whether it is a program that the script does not name here
 
     def __init__(self, name: str, command: str = "", cargs: str = "ptcp:%d", cdir: str | None = None,
                  ip: str = LOCAL, port: int | None = None, protocol: str = "tcp", **params: Any) -> None:  # fmt: skip
@@ -45,6 +48,11 @@ class Controller(Node):
     def learns(self) -> bool:
         """Whether its switches forward as bridges do."""
         return self.command == LEARNING
+
+    @property
+    def at_ports(self) -> tuple[int, ...]:
+        """The ports at which it may listen."""
+        return (self.port,)
 
     @property
     def target(self) -> str:
@@ -64,14 +72,27 @@ class Controller(Node):
         cargs = self.cargs % self.port if "%" in self.cargs else self.cargs
         if self.learns and not any(node.params.get("protocols") for node in self.net.values()):
             cargs = f"-O OpenFlow10 {cargs}"  # as Mininet's: no flow for packets without one, which hides a script's
+        self.run_program(f"{self.command} {cargs}")
+
+    def run_program(self, command: str) -> None:
+        """Start a program, and wait until it listens. Raises Misuse if it is not there, or ends."""
         os.makedirs(ovs.FOLDER, exist_ok=True)  # without a switch it is not there
         log = f"{tempfile.gettempdir()}/{self.name}.log"
-        self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{self.command} {cargs} >{log} 2>&1 &")
+        self.cmd(f"{f'cd {self.cdir}; ' * bool(self.cdir)}{command} >{log} 2>&1 &")
         ended = f"/proc/{self.lastPid}/exe"
-        wait_until(lambda: self.isListening() or not os.path.exists(ended), READY_S)
-        if not self.isListening():
+        wait_until(lambda: self.found() or not os.path.exists(ended), READY_S)
+        if not self.found():
             said = programs.last_line(log)
-            raise Misuse(f"{self.name}: {self.command} {cargs} does not listen at port {self.port}: {said}")
+            raise Misuse(f"{self.name}: {command} does not listen at port {self.port}: {said}")
+
+    def found(self) -> bool:
+        """Return whether it listens at a port that it may have, which becomes its own."""
+        there = [port for port in self.at_ports if self.isListening(port=port)]
+        self.port = [*there, self.port][0]
+        return bool(there)
+
+    def look(self) -> None:
+        """Do what a switch needs before it connects."""
 
     def stop(self, deleteIntfs: bool = False) -> None:
         self.terminate()
@@ -97,30 +118,51 @@ class Controller(Node):
 
 
 class RemoteController(Controller):
-    """A controller that the script starts in the lane, or in real time one that runs outside."""
+    """A controller that the script starts in the lane, or in real time one that runs outside; or else what the option
+    `--controller` says."""
 
-    learns = False
+    learns = started = False
 
     def __init__(self, name: str, ip: str = LOCAL, port: int | None = None, **params: Any) -> None:
         super().__init__(name, ip=ip, port=port, **params)
         self.said = port
 
+    @property
+    def at_ports(self) -> tuple[int, ...]:
+        return (self.said,) if self.said else OPENFLOW_PORTS
+
     def start(self, controllers: Any = None) -> None:
-        """Look for the program. Its address becomes one of the first namespace, unless a node has it."""
+        """Look for the program. Its address becomes one of the first namespace, unless a node has it. Raises Misuse."""
+        self.started = True
         there = {intf.IP() for node in self.net.all_nodes() for intf in node.intfList()}
         if self.ip != "localhost" and not self.ip.startswith("127.") and self.ip not in there:
             with contextlib.suppress(OSError):  # it has this address already
                 self.running("start()").route.add_address(LOOPBACK, f"{self.ip}/32")
-        ports = (self.said,) if self.said else OPENFLOW_PORTS
-        # It may be about to start.
-        found = wait_until(lambda: [port for port in ports if self.isListening(port=port)], STARTING_S)
-        self.port, why = (found or ports)[0], ""
-        for port in ports if not found else ():
-            if self.ip not in there and not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):
-                self.port = port
-                return
-        if not found:
-            note(NOBODY.format(self.name, self.ip, self.port, why))
+        why = ""
+        self.answers = wait_until(self.found, STARTING_S)  # it may be about to start
+        for port in self.at_ports if not self.answers and self.ip not in there else ():
+            if not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):
+                self.port, self.answers = port, True
+                break
+        if not self.answers:
+            self.replace(os.environ.get(f"{guest.OPTION}CONTROLLER", LEARN), why)
+        self.net.cut_loops()
+
+    def look(self) -> None:
+        if not self.started:
+            self.start()
+
+    def replace(self, program: str, why: str) -> None:
+        """Do what the option says, as nothing answers at this address. Raises Misuse."""
+        self.learns = program == LEARN
+        if said := {LEARN: LEARNS, NONE: NO_FLOWS}.get(program):
+            note(NOBODY.format(self.name, self.ip, self.port) + said + why)
+            return
+        if not programs.path_of(name := shlex.split(program)[0]):
+            raise Misuse(f"--controller: {programs.missing_message(name)}")
+        words = PORT_WORDS.get(os.path.basename(name), "")
+        self.run_program(program.replace("%d", str(self.port)) + words.format(self.port))
+        self.answers = True
 
 
 class Ryu(Controller):

@@ -98,7 +98,8 @@ class Lab(Net):
         if idle:
             self.put(idle, wlan.Idle)
         for link in self.mininet.wires():
-            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], shaping.Link, **link.settings)
+            spare = {"spare": True} if link in self.mininet.spare else {}
+            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], shaping.Link, **link.settings, **spare)
 
     def put(self, members: list[Any], cls: Any, **settings: Any) -> None:
         """Put interfaces on a link. The plan has a node's interfaces in the order of its links."""
@@ -118,7 +119,6 @@ class Lab(Net):
         wireless = [*self.mininet.stations, *self.mininet.cars, *self.mininet.aps]
         radios = sorted(self.mininet.medium.radios(), key=lambda intf: wireless.index(intf.node))
         usual: dict[Intf, str] = {intf: OF_HWSIM.format(*divmod(at, 256)) for at, intf in enumerate(radios)}
-        of_link = {link["name"]: link for link in plan["links"]}
         for planned in plan["nodes"]:
             node = by_name[planned["name"]]
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
@@ -132,8 +132,6 @@ class Lab(Net):
             for intf, interface in zip(order, planned["interfaces"], strict=True):
                 before = str(interface["ip"] or "").partition("/")[0]
                 interface["name"] = intf.name
-                if intf.link in self.mininet.spare:
-                    of_link[interface["link"]]["spare"] = True
                 free = usual.get(intf, interface["address"])
                 free = OTHERS + free[len(OTHERS) :] if free in said else free
                 address = intf.mac or free

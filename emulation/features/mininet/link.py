@@ -39,7 +39,7 @@ BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: p
 class Link:
     """A link: a wire between two nodes, or the link of a radio."""
 
-    role = "wired"
+    role, wanted = "wired", True  # whether the script wants it to be up
     taken: tuple[str, ...] = ("bw", "delay", "jitter", "loss", "max_queue_size")
     noted: ClassVar[dict[str, str]] = dict.fromkeys(
         ("use_hfsc", "use_tbf", "fast", "speedup"), "htb plays the rate"
@@ -85,7 +85,12 @@ class Link:
             shaping.shape(intf.lane, shaping.Link.check(settings))
 
     def switch(self, on: bool) -> None:
-        """Switch both ends up or down."""
+        """Switch both ends up or down; a wire that would close a loop stays down."""
+        self.wanted = on
+        self.set(on)
+        self.intf1.node.net.cut_loops()
+
+    def set(self, on: bool) -> None:
         for each in (self.intf1, self.intf2):
             if each and each.lane:
                 each.lane.switch(on)

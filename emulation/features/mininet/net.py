@@ -41,6 +41,7 @@ from traffic.loop import Loop
 from traffic.ping import ping
 
 LISTEN = 6654  # the first port of switches
+NOTICED_S = 0.1  # until the daemon of Open vSwitch knows that a wire is up, in lane time
 TREE_S = 5.0  # between two looks at spanning trees, in lane time
 PING_S = 1.0  # how long to wait for an answer
 SPARE = "broadcasts would never end in this loop, so {} is down: with stp=True a spanning tree decides"
@@ -268,6 +269,8 @@ class Mininet:
         if self.lab:
             open_wire(self.lab, made)
         self.links.append(made)
+        if self.lab:
+            self.cut_loops()
 
     def delLink(self, link: Link) -> None:
         """Switch a wire off, and forget it."""
@@ -444,19 +447,37 @@ class Mininet:
             self.staticArp()
 
     def prepare(self) -> None:
-        """Decide what depends on all calls. A wire that closes a loop of switches that learn stays down."""
-        if any(each.learns for each in self.controllers):
-            there = [
-                made for made in self.wires()
-                if made.intf2 and made.intf1.node.is_learning and made.intf2.node.is_learning
-            ]  # fmt: skip
-            for number, way in closing((made.intf1.node.name, made.intf2.node.name) for made in there if made.intf2):
-                self.spare.append(there[number])
-                note(f"{' - '.join(way)}: {SPARE.format(there[number])}")
+        """Decide what depends on all calls."""
+        self.cut_loops()
         if self.params.get("autoSetMacs"):
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():
                     intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
+
+    def cut_loops(self) -> None:
+        """Let each wire that closes a loop of switches that learn be down, until the loop is open elsewhere."""
+        there = [made for made in self.wires() if made.wanted and made.intf2 and self.learn_both(made)]
+        there.sort(key=self.spare.__contains__)
+        ends = ((made.intf1.node.name, made.intf2.node.name) for made in there if made.intf2)
+        before, ways = self.spare, {there[number]: way for number, way in closing(ends)}
+        self.spare = [*ways]
+        for made in [each for each in before if each not in ways]:
+            made.set(made.wanted)
+            note(f"{made} is up again: it closes no loop of switches that learn" * made.wanted)
+        for made in [each for each in ways if each not in before]:
+            made.set(False)
+            note(f"{' - '.join(ways[made])}: {SPARE.format(made)}")
+        if self.built and {*before} != {*ways}:
+            select.select([], [], [], NOTICED_S)
+            for node in (*self.switches, *self.aps):
+                node.forget()
+
+    def learn_both(self, made: Link) -> bool:
+        """Return whether the switches at both ends of a wire learn, with no other controller than one that learns."""
+        nodes = [end.node for end in (made.intf1, made.intf2) if end]
+        learned = any(each.learns for each in self.controllers)
+        answered = any(each.answers for each in self.controllers)
+        return all(node.is_learning and (learned or (node.alone and not answered)) for node in nodes)
 
     def start(self) -> None:
         """Build the network if needed, and start its controllers and switches."""

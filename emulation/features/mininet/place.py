@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,8 @@ def move_to_run_folder() -> None:
     if "DCFLAB_RUN" not in os.environ:
         return
     script, folder, here = Path(sys.argv[0]).resolve().parent, Path(os.environ["DCFLAB_RUN"]), Path.cwd()
-    named = [here / Path(argument).parts[0] for argument in sys.argv[1:] if argument and not os.path.isabs(argument)]
+    words = *sys.argv[1:], *shlex.split(os.environ.get(f"{guest.OPTION}CONTROLLER", ""))
+    named = [here / Path(word).parts[0] for word in words if word and not os.path.isabs(word)]
     make_writable(script)  # before any program uses it
     guest.at_program_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
     os.chdir(folder)

@@ -8,7 +8,7 @@ import select
 from typing import Any
 
 from emulation.features.mininet.access import MASTER, switch_channel
-from emulation.features.mininet.controllers import LEARNING
+from emulation.features.mininet.controllers import LEARNING, RemoteController
 from emulation.features.mininet.interface import WIntf, other_address
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, numeric, refuse
@@ -23,6 +23,7 @@ from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, S
 ROAM = re.compile(r"\bwpa_cli\b[^;|&]*? -i ?(\S+)[^;|&]*? roam ([0-9a-fA-F:]{17})")
 SCAN_S = 3.0  # in lane time
 CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
+TREE = re.compile(r"\bset bridge (\S+) [^-]*\br?stp[_-]enable=true", re.IGNORECASE)
 UNCONTROLLED = (
     "{} has no controller, and forwards by its flows alone: add a controller, flows, or failMode='standalone'"
 )
@@ -128,7 +129,7 @@ class Car(Station):
 class Bridge(Node):
     """Methods of switches and access points that are the kernel's bridge, with the node's name."""
 
-    port_base, stopped = 1, False
+    port_base, stopped, alone = 1, False, True
     address: str | None = None
 
     def IP(self, intf: Any = None) -> str | None:
@@ -166,6 +167,10 @@ class Bridge(Node):
         if self.lane:
             self.must("ip", "link", "set", self.name, "down")
             self.stopped = True
+
+    def forget(self) -> None:
+        """Forget where addresses are, as ways have changed."""
+        self.must("ip", "link", "set", self.name, "type", "bridge", "fdb_flush")
 
     def attach(self, intf: Any) -> None:
         """Make an interface a port."""
@@ -210,6 +215,10 @@ class OpenFlow(Bridge):
     def apart(self) -> bool:  # type: ignore[override]
         links = [made for made in self.net.links if made.role == "wds"]
         return not self.net.has_openflow or any(self in (made.intf1.node, made.intf2.node) for made in links)
+
+    @property
+    def alone(self) -> bool:  # type: ignore[override]
+        return self.apart or (self.params.get("failMode") or self.mode) == STANDALONE
 
     @property
     def dpid(self) -> str:
@@ -257,6 +266,8 @@ class OpenFlow(Bridge):
             return super().start(controllers)
         controllers = self.net.controllers if controllers is None else controllers
         chosen = [] if self.mode == STANDALONE else [each for each in controllers if not each.nobody]
+        for each in chosen:
+            each.look()
         targets = [each.target for each in chosen]
         if self.params.get("listenPort"):
             targets.append(f"ptcp:{self.params['listenPort']}")
@@ -266,7 +277,7 @@ class OpenFlow(Bridge):
         known = ",".join(f"@_c{number}" for number in range(len(targets)))
         self.lane.switch.start(*words, "--", "set", "bridge", self.name, f"controller=[{known}]")
         select.select([], [], [], CONNECTED_S)
-        if any(each.learns for each in chosen):
+        if any(each.learns for each in chosen) and not any(each.answers for each in chosen):
             self.learn()
 
     def learn(self) -> None:
@@ -299,6 +310,10 @@ class OpenFlow(Bridge):
         said = super().cmd(*args, **kwargs)
         if "ovs-" in self.lastCmd:
             select.select([], [], [], SETTLED_S)
+            for name in TREE.findall(self.lastCmd):
+                if name in self.net:
+                    self.net[name].params["stp"] = True
+            self.net.cut_loops()
         return said
 
     @classmethod
@@ -310,7 +325,15 @@ class OpenFlow(Bridge):
 
     def connected(self) -> bool:
         """Return whether a controller is connected, as the database knows it some seconds later."""
-        return self.apart or "is_connected: true" in self.pexec("ovs-vsctl", "show")[0]
+        if self.apart or any(each.learns for each in self.net.controllers if isinstance(each, RemoteController)):
+            return True
+        return "is_connected: true" in self.pexec("ovs-vsctl", "show")[0]
+
+    def forget(self) -> None:
+        if self.apart:
+            super().forget()
+        elif self.lane and self.lane.switch:
+            self.pexec("ovs-appctl", "fdb/flush", self.name)
 
     def attach(self, intf: Any) -> None:
         if self.apart:

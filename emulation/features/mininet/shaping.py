@@ -26,7 +26,7 @@ TICK_NS, MOST = 64, 0xFFFFFFFF
 
 
 class Link(wired.Link):
-    """A wire with these queues. It stays down if the plan says `spare`."""
+    """A wire with these queues."""
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
         interface.parent = shape(interface, self.plan)

@@ -8,6 +8,7 @@ packets after their delay. Settings and their units are Mininet's:
 - `delay`, `jitter`: one way, as "2ms" or "500us"; jitter is uniform, and can reorder packets
 - `loss`: percent
 - `max_queue_size`: packets that wait for the rate or are in flight, 1000
+- `spare`: True for a wire that is down at first, as one that closes a loop of bridges
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Link(links.Link):
     """A wire with two ends, in any two nodes."""
 
     interface = "wired"
-    settings = ("bw", "delay", "jitter", "loss", "max_queue_size")
+    settings = ("bw", "delay", "jitter", "loss", "max_queue_size", "spare")
 
     @classmethod
     def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
@@ -46,13 +47,14 @@ class Link(links.Link):
             "jitter_us": jitter,
             "loss_percent": _number("loss", settings.get("loss", 0), 0, 100),
             "queue": int(_number("max_queue_size", settings.get("max_queue_size", QUEUE), 1, 1e6)),
+            **({"spare": True} if settings.get("spare") else {}),
         }
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
         if netem_options(self.plan):
             shape(interface, self.plan)
             interface.parent = CHILD
-        interface.switch(on=True)
+        interface.switch(on=not self.plan.get("spare"))
         if interface.node.join_bridge:
             interface.node.join_bridge(interface)
 

@@ -63,7 +63,7 @@ class Host:
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
-        memory_mb: int | None = None,
+        memory_mb: int | None = None, options: Mapping[str, str] | None = None,
     ) -> LaneResult:  # fmt: skip
         """Run as `emulation.lanes.Lane.run` does. Call it in a thread that outlives the run."""
         if refused := self.refusal():
@@ -75,7 +75,7 @@ class Host:
         others = [name for name in modules if name not in own] if command[0] == "plan" else []
         try:
             with scratch("lane") as private, loaded(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
-                write_boot(private, folder, own, command, plugins, seed)
+                write_boot(private, folder, own, command, plugins, seed, options)
                 given = Unconfined(around.passed)
                 ended = machine.run(
                     PYTHON, lambda wires: command_line(private, wires), private, given, os.sched_getaffinity(0)
@@ -94,8 +94,9 @@ def command_line(private: str, wires: Wires) -> list[str]:
 
 
 def write_boot(
-    private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path], seed: int
-) -> None:
+    private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path], seed: int,
+    options: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     boot: dict[str, Any] = {
         "folder": str(folder),
         "checkout": str(CHECKOUT),
@@ -106,6 +107,7 @@ def write_boot(
         "modules": {name: [str(path.parent), path.name] for name, path in modules.items()},
         "plugins": [str(path.resolve()) for path in plugins],
         "command": list(command),
+        "options": dict(options or {}),
         "clock": Clock.REAL.value,
         "seed": seed,
     }

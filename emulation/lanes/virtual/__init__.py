@@ -38,7 +38,7 @@ MEMORY_MB, MOST_MB = 512, 1472
 def run(
     kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
     wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
-    memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
+    memory_mb: int | None = None, options: Mapping[str, str] | None = None, kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:  # fmt: skip
     """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run. `kernel_arguments` are added to the
     kernel's command line."""
@@ -55,7 +55,7 @@ def run(
         claimed_cpu() as cpu,
         sigterm_as_sigint(),
     ):
-        write_boot(private, kernel, folder, modules, command, plugins, around, seed)
+        write_boot(private, kernel, folder, modules, command, plugins, around, seed, options)
         line = partial(command_line, kernel, private, seed, memory_mb, cell=around, arguments=kernel_arguments)
         try:
             return machine.run(kernel, lambda wires: line(wires.reports), private, around, {cpu})

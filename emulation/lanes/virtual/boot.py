@@ -68,7 +68,7 @@ def passed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], pl
 
 def write_boot(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
-    plugins: Sequence[Path], cell: Cell, seed: int = 1,
+    plugins: Sequence[Path], cell: Cell, seed: int = 1, options: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Write boot.json, the instructions for the first process (`emulation.lane.guest`), and its program."""
     boot: dict[str, Any] = {
@@ -81,6 +81,7 @@ def write_boot(
         "modules": {name: [cell.folder(path.resolve().parent), path.resolve().name] for name, path in modules.items()},
         "plugins": [cell.folder(path.resolve()) for path in plugins],
         "command": list(command),
+        "options": dict(options or {}),
         "seed": seed,
     }
     if command[0] in SCRIPTS and cell.user is not None and not open_to_all(Path(command[1]).resolve()):

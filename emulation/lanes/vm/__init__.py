@@ -72,7 +72,7 @@ class Vm:
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
-        memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
+        memory_mb: int | None = None, options: Mapping[str, str] | None = None, kernel_arguments: Sequence[str] = (),
     ) -> LaneResult:  # fmt: skip
         """Run as `emulation.lanes.Lane.run` does, in a thread that outlives the run. `kernel_arguments` are added to
         the kernel's command line."""
@@ -92,7 +92,7 @@ class Vm:
             claimed_cpu() as cpu,
             sigterm_as_sigint(),
         ):
-            write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock)
+            write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock, options)
             line = partial(
                 command_line, qemu, kernel, private, folder, seen, seed, memory_mb, self.clock, self.accelerator,
                 arguments=kernel_arguments, cell=around, cpus=self.cpus,

@@ -134,6 +134,7 @@ def shared_folders(command: Sequence[str]) -> dict[str, Path]:
 def write_initrd(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
     plugins: Sequence[Path], shared: Mapping[str, Path], seed: int, clock: Clock,
+    options: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Write the kernel's initial file system: the root that belongs to the kernel, and this run."""
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
@@ -145,6 +146,7 @@ def write_initrd(
         "load": [] if shares_host(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],
         "command": in_lane(command),
+        "options": dict(options or {}),
         "seed": seed,
         "clock": clock.value,
         "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in shared.items()},

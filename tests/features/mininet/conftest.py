@@ -23,7 +23,7 @@ def lab():
 
 class Stage:
     def __init__(self, lab, folder):
-        self.lab, self.folder = lab, folder / "run"
+        self.lab, self.folder, self.options = lab, folder / "run", {}
 
     def play(self, name, *arguments, typed=(), kept=False):
         """Run a script of the folder, or these lines, and return its output; with `kept`, also the run."""
@@ -35,14 +35,15 @@ class Stage:
         lines, answers = [], iter(typed)
         listener = Listener(line=lines.append, ask=lambda prompt: next(answers, None))
         if kept:
-            script = Script(path=str(path), arguments=arguments, seeds=[1])
+            script = Script(path=str(path), arguments=arguments, seeds=[1], options=self.options)
             self.found = play_script(self.lab, script, self.folder, listener)
             if self.found.error:
                 raise self.found.error
             assert self.found.status == 0, lines
         else:
             command = ["script", str(path), *arguments]
-            done = virtual.run(self.lab.kernel, self.lab.modules, self.folder, command, listener=listener)
+            done = virtual.run(self.lab.kernel, self.lab.modules, self.folder, command, listener=listener,
+                               options=self.options)  # fmt: skip
             assert done.status == 0, lines
         return lines
 

@@ -17,6 +17,7 @@ from emulation.lane.errors import Misuse
 from emulation.lanes import Clock, LaneError, Listener
 from emulation.play.session import provide
 from emulation.setup import stock
+from tests.features.mininet.conftest import SCRIPTS
 
 
 def results(lines):
@@ -58,6 +59,7 @@ def test_an_application_of_ryu_is_asked_over_http(stage):
 LOOP = """
 from mininet.net import Mininet
 from mininet.node import Controller, OVSSwitch, RemoteController
+from mininet.nodelib import LinuxBridge
 net = Mininet(controller={controller})
 s1, s2, s3 = (net.addSwitch('s%d' % i{switch}) for i in (1, 2, 3))
 h1, h2 = net.addHost('h1'), net.addHost('h2')
@@ -67,27 +69,63 @@ net.addController('c0')
 net.start()
 net.waitConnected()
 print('lost', net.ping([h1, h2]))
+for status in 'down', 'up':
+    net.configLinkStatus('s1', 's2', status)
+    print('lost', net.ping([h1, h2]))
 net.stop()
 """
 
 
-def test_a_loop_of_switches_that_learn_is_refused(stage):
-    with pytest.raises(LaneError, match="s3 - s2 - s1 - s3: a loop of bridges"):
-        stage.play(LOOP.format(controller="None", switch=", failMode='standalone'"))
-
-
-def test_a_wire_that_closes_a_loop_under_a_learning_controller_stays_down(stage):
-    lines = stage.play(LOOP.format(controller="Controller", switch=""))
-    assert results(lines) == ["lost 0.0"]
+@pytest.mark.parametrize(
+    ("controller", "switch"),
+    [("None", ", failMode='standalone'"), ("None", ", cls=LinuxBridge"), ("Controller", ""), ("RemoteController", "")],
+)
+def test_a_wire_that_closes_a_loop_of_switches_that_learn_stays_down_until_another_is(stage, controller, switch):
+    lines = stage.play(LOOP.format(controller=controller, switch=switch))
+    assert results(lines) == ["lost 0.0"] * 3
     said = "*** dcflab: s3 - s2 - s1 - s3: broadcasts would never end in this loop, so s3-eth2<->s1-eth2 is down: with"
-    assert any(line.startswith(said) for line in lines)
+    assert sum(line.startswith(said) for line in lines) == 1
+    assert "*** dcflab: s3-eth2<->s1-eth2 is up again: it closes no loop of switches that learn" in lines
 
 
 def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):
     lines = stage.play(LOOP.format(controller="RemoteController", switch=", failMode='standalone', stp=True"))
-    assert results(lines) == ["lost 0.0"]
-    (said,) = (line for line in lines if "c0: no controller of the lane answers at 127.0.0.1:6653" in line)
+    assert results(lines)[0] == "lost 0.0"
+    (said,) = (line for line in lines if "c0: no controller answers at 127.0.0.1:6653, so switches learn" in line)
     assert "add --lane vm --clock real" in said
+
+
+REMOTE = """
+from mininet.net import Mininet
+from mininet.node import RemoteController
+net = Mininet(controller=lambda name: RemoteController(name, ip="10.20.30.40", port=6634))
+s1 = net.addSwitch("s1", protocols="OpenFlow13")
+for name in "h1", "h2":
+    net.addLink(net.addHost(name), s1)
+net.addController("c0")
+net.build()
+s1.start(net.controllers)  # Mininet's RemoteController needs no start
+print("lost", net.pingAll())
+print("at", [line.split(",")[-1].strip() for line in s1.dpctl("dump-flows").split("\\r\\n") if "priority=0" in line])
+net.stop()
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [(None, ["lost 0.0", "at ['priority=0 actions=NORMAL']"]), ("none", ["lost 100.0", "at []"]),
+     ("osken-manager osken_app.py", ["lost 0.0", "at ['priority=0 actions=CONTROLLER:65535']"])],
+)  # fmt: skip
+def test_what_runs_where_a_remote_controller_answers_nowhere(stage, tmp_path, option, said):
+    shutil.copy(SCRIPTS / "osken_app.py", tmp_path)  # beside the script
+    stage.options = {"controller": option} if option else {}
+    assert results(stage.play(REMOTE)) == said
+
+
+def test_an_option_for_a_controller_that_is_not_there_is_refused(stage):
+    stage.options = {"controller": "no-such-program --port %d"}
+    with pytest.raises(LaneError, match="--controller: there is no no-such-program on this machine"):
+        stage.play(REMOTE)
 
 
 LEARNING = """

@@ -12,9 +12,8 @@ from analysis.results.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.groups import TOPOLOGY, RunCommands, defines, file_parts, topology_names
 from emulation.cli.options import options_of, short_help_options
-from emulation.cli.script import modules, play, play_in, without_topology
+from emulation.cli.script import of_features, play, play_in, script_at, without_topology
 from emulation.cli.terminal import terminal_listener
-from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
 from emulation.play.script import SCRIPT_COPY
 from emulation.play.session import new_folder, provide_for
@@ -60,15 +59,13 @@ def play_network(
 
 def of_script(path: str) -> click.Command:
     def callback(
-        seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...]
-    ) -> None:
-        if not Path(path).is_file():
-            raise Misuse(f"there is no script {path}")
-        there = str(Path(path).resolve())
-        script = Script(path=there, arguments=list(arguments), seeds=seeds[:1], modules=list(modules), shell=True)
+        seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...],
+        **more: str | None,
+    ) -> None:  # fmt: skip
+        script = script_at(path, arguments, seeds[:1], modules, more, shell=True)
         play(script, out, False, (), lane, terminal_listener())
 
-    params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    params = [seeds(), out(), *lane(), *of_features(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
     help_ = "A prompt in each network that a script starts."
     return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
 

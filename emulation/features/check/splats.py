@@ -21,7 +21,7 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-FOUND = r"(?:wrong \w+|race|early free|early unlock|late function|no return): "  # reports of the oracle
+FOUND = r"(?:wrong \w+|race|early free|early unlock|early end|late function|no return): "  # reports of the oracle
 OURS = re.compile(rf"^dcflab: (stage |phase |finding: |note: |with |left: |{FOUND})?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
@@ -44,7 +44,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"^dcflab: wrong window: ", Name.WRONG_WINDOW),
     (r"^dcflab: wrong count: ", Name.WRONG_COUNT),
     (r"^dcflab: race: ", Name.DATA_RACE),
-    (r"^dcflab: early (free|unlock): ", Name.RCU_MISUSE),
+    (r"^dcflab: early (free|unlock|end): ", Name.RCU_MISUSE),
     (r"^dcflab: late function: ", Name.USE_AFTER_FREE),
     (r"^dcflab: no return: ", Name.HANG),
     (r"BUG: KASAN: \S*(use-after-free|double-free|invalid-free)", Name.USE_AFTER_FREE),

@@ -178,6 +178,17 @@ def test_a_finding_names_its_file_and_line(seen, folder, statement):
     assert any(line.endswith(f"({found.place})") for line in found.console)
 
 
+@pytest.mark.parametrize("folder", ["early_free"])
+def test_a_list_that_ends_for_its_readers_is_found(seen, folder):
+    """Beside a list whose objects are freed too early, and one that is right."""
+    (source,) = (BROKEN / folder).glob("*.c")
+    (number,) = (at for at, line in enumerate(source.read_text().splitlines(), 1) if " list_del(" in line.expandtabs())
+    early, ended = seen[folder].findings()
+    assert "kfree_rcu()" in early.text and "list_del_rcu()" in ended.text
+    assert (ended.name, ended.where) == (Name.RCU_MISUSE, "part [tcp_guests]")
+    assert ended.place.endswith(f"{source.name}:{number}")
+
+
 @pytest.mark.parametrize("folder", ["forgotten_unlock"])
 def test_what_is_found_in_a_stage_that_was_not_heard_of_is_kept(debug, seen, folder):
     """A busy host can hear of no stage but the first before it ends a workout that has found something."""

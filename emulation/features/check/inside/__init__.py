@@ -88,8 +88,8 @@ class Name(enum.StrEnum):
     NULL_POINTER = "null pointer"
     """the access, with its line"""
     RCU_MISUSE = "RCU misuse"
-    """a pointer followed without `rcu_read_lock`, or after its end, or freed without a grace period; a function that
-    returned inside a read-side critical section"""
+    """a pointer followed without `rcu_read_lock`, or after its end, or freed without a grace period; `list_del()` where
+    readers may be; a function that returned inside a read-side critical section"""
     KERNEL_WARNING = "warning in the kernel"
     """a `WARN_ON`, with its function. If a window becomes 0 in recovery, `ssthresh()` returned 0"""
     OOPS = "oops"

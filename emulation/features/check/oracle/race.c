@@ -22,6 +22,7 @@
  *
  * In the same way an object that a reader found by a marked pointer, and so in RCU's way, may not be freed in the call
  * that unlinks it, unless that took a lock that the reader had, or waited for a grace period, or a qdisc goes with it.
+ * Nor may its own pointer to the next one go, as with list_del(), from which the reader goes on.
  *
  * Nor may a call access it any more after the end of the section of RCU in which it found it. Not reported are accesses
  * in another such section, or with RTNL; and those of an object of which the call changed an atomic variable in the
@@ -108,6 +109,13 @@ static struct { unsigned long first, second; } reported[MOST_REPORTS];
 static struct slot *slots;
 static unsigned int most_pages = 1, most_ranges, most_reports;
 static u64 numbers;
+
+/* A write to an object that readers without its locks may have; what it wrote is there at the next access. */
+static struct {
+	const struct object *object;	/* NULL: none */
+	u64 number, *at;
+	struct access write, reader;
+} unlinking;
 
 #define bucket_of(address) (&buckets[((address) >> PAGE_SHIFT) % OBJECT_BUCKETS])
 
@@ -590,6 +598,47 @@ static void check_borrowed(struct object *object, const struct access *access, b
 	oracle_reported();
 }
 
+/* Return a reader of an object that may run at the same time, or NULL. */
+static const struct access *reader_beside(const struct object *object, const struct access *access)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(object->readers); i++) {
+		const struct access *reader = &object->readers[i];
+
+		if (reader->serial && reader->serial != access->serial && !share_lock(access, reader))
+			return reader;
+	}
+	return NULL;
+}
+
+static void note_unlinking(const struct object *object, u64 *at, const struct access *write)
+{
+	const struct access *reader = reader_beside(object, write);
+
+	if (!reader)
+		return;
+	unlinking.object = object;
+	unlinking.number = object->number;
+	unlinking.at = at;
+	unlinking.write = *write;
+	unlinking.reader = *reader;
+}
+
+/* Check what the last such write wrote. */
+static void check_unlinking(void)
+{
+	const struct object *object = unlinking.object;
+
+	unlinking.object = NULL;
+	if (object->number != unlinking.number || *unlinking.at != (unsigned long)LIST_POISON1 ||
+	    !is_new(unlinking.write.pc, unlinking.reader.pc))
+		return;
+	pr_info("dcflab: early end: %pS takes the pointer to the next one from what %pS may still read on another CPU: list_del_rcu() leaves it (allocated by %ps)\n",
+		(void *)unlinking.write.pc, (void *)unlinking.reader.pc, (void *)object->caller);
+	tell_accesses(&unlinking.write, &unlinking.reader);
+}
+
 static void seen(unsigned long address, size_t size, bool write, bool marked, unsigned long pc)
 {
 	static unsigned long last_read;
@@ -604,6 +653,8 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 
 	endless_pass(pc);
 	raw_local_irq_save(flags);
+	if (unlinking.object)
+		check_unlinking();
 	found = find_object(address);
 	if (found)
 		object = *found;
@@ -635,6 +686,8 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	busy = true;
 	if (object)
 		check_borrowed(object, &access, in_rcu(flags));
+	if (object && write && !marked && size == sizeof(void *))
+		note_unlinking(object, (u64 *)address, &access);
 	if (marked && !write && size == sizeof(void *))
 		find_by_pointer(&access, *(unsigned long *)address);
 	for (at = round_down(address, GRANULE); at < address + min(size, MOST_GRANULES * GRANULE); at += GRANULE) {

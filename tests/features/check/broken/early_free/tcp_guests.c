@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broken: memory is freed while readers may have it. Reno with two lists of all connections that are read under RCU.
+ * Broken: memory is freed, and a list ends, while readers may have it. Reno with three lists of all connections that are read under RCU.
  */
 #include <linux/module.h>
 #include <linux/rculist.h>
@@ -14,11 +14,12 @@ struct guest {
 };
 
 struct connection {
-	struct guest *sound, *broken;
+	struct guest *sound, *broken, *ended;
 };
 
 static LIST_HEAD(sound);
 static LIST_HEAD(broken);
+static LIST_HEAD(ended);
 static DEFINE_SPINLOCK(lock);
 
 static struct guest *arrive(struct list_head *list)
@@ -40,6 +41,13 @@ static void leave(struct guest *guest)
 	spin_unlock_bh(&lock);
 }
 
+static noinline void part(struct guest *guest)
+{
+	spin_lock_bh(&lock);
+	list_del(&guest->list); /* Planted: list_del_rcu(). */
+	spin_unlock_bh(&lock);
+}
+
 static u32 largest(struct list_head *list)
 {
 	struct guest *guest;
@@ -58,6 +66,7 @@ static void guests_init(struct sock *sk)
 
 	connection->sound = arrive(&sound);
 	connection->broken = arrive(&broken);
+	connection->ended = arrive(&ended);
 }
 
 static void guests_release(struct sock *sk)
@@ -72,12 +81,16 @@ static void guests_release(struct sock *sk)
 		leave(connection->broken);
 		kfree(connection->broken); /* Planted: kfree_rcu(). */
 	}
+	if (connection->ended) {
+		part(connection->ended);
+		kfree_rcu(connection->ended, rcu);
+	}
 }
 
 static void guests_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct connection *connection = inet_csk_ca(sk);
-	u32 window = max(largest(&sound), largest(&broken));
+	u32 window = max3(largest(&sound), largest(&broken), largest(&ended));
 
 	if (connection->sound)
 		WRITE_ONCE(connection->sound->window, min(window + 1, tcp_snd_cwnd(tcp_sk(sk))));

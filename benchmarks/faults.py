@@ -2,7 +2,8 @@
 """Faults that `module check` finds: realistic ones, planted in copies of the kernel's own modules.
 
 Half of them are races, the others wrong numbers (`benchmarks.planted`). A module goes through load, workout and cycles
-in the debug kernel, with one seed, up to the first phase with a finding. With `--smp` only the races are planted, and
+in the debug kernel, with one seed, up to the first phase with a finding; if there is none, it is compared with the
+unchanged one (the stage reference; `--reference` has only that). With `--smp` only the races are planted, and
 go through the stage smp alone, with `--tries` tries each; so do the modules without a fault. `--unseen` plants others,
 for which no check was made (`benchmarks.unseen`).
 """
@@ -12,10 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,35 +25,16 @@ from benchmarks import show_table, table
 from benchmarks.mutants import cpu_s
 from benchmarks.planted import FAULTS, KNOWN, RACE, Fault, planted
 from benchmarks.unseen import FIRST, FOURTH, SECOND, THIRD
-from emulation.features.check import Name, Report, Stage, build, exercise, smp, subject
+from emulation.features.check import Name, Report, Stage, build, exercise, reference, smp, subject
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
-from emulation.setup import Prepared, PreparedStock, cache
-from emulation.setup.kernel import archive
-from emulation.setup.tools import end_with_us, fingerprint
+from emulation.setup import Prepared, PreparedStock
 
 CYCLES, SEED, WALL_LIMIT_S = 30, 1, 1800.0  # as other programs may run, too
 HEADERS = ("net/ipv4/tcp_dctcp.h", "net/ipv4/tcp_vegas.h", "net/sched/sch_mqprio_lib.h")
 SETS = {"1": FIRST, "2": SECOND, "3": THIRD, "4": FOURTH, "all": FIRST + SECOND + THIRD + FOURTH}
 TRIES = 3
 TWIN, NOTHING = "nothing planted", "unchanged"
-
-
-def sources(wanted: Sequence[str]) -> Path:
-    """Return a folder with these files of the kernel's source. Raises Failure."""
-    source = archive()
-    if source is None:
-        raise Failure("there is no kernel source: ./dcflab setup build installs it")
-    if source.is_dir():
-        return source
-
-    def unpack(folder: Path) -> list[str]:
-        inside = [f"{source.name.split('.tar')[0]}/{name}" for name in wanted]
-        command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=1", *inside]
-        subprocess.run(command, check=True, preexec_fn=end_with_us)
-        return list(wanted)
-
-    return cache.obtain(f"faults-{cache.key(fingerprint(source), *wanted)}", unpack)
 
 
 def copied(file: str, kernel: Path, folder: Path) -> Path:
@@ -88,7 +70,30 @@ def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path) -> dict[
     reports = exercised(found, debug, scratch, one_is_enough=not known)
     if reports[0].stage is Stage.BUILD and reports[0].findings[0].name is Name.COMPILE_ERROR:
         raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
-    return result(fault, reports, began)
+    done = result(fault, reports, began)
+    return done if done["found"] else result(fault, [compared(found, kernel / fault.file, scratch)], began)
+
+
+def differing(fault: Fault, kernel: Path, scratch: Path) -> dict[str, Any]:
+    """Return what the stage reference finds."""
+    found = written(fault, kernel, scratch)
+    began = cpu_s()
+    return result(fault, [compared(found, kernel / fault.file, scratch)], began)
+
+
+def compared(found: subject.Subject, file: Path, scratch: Path) -> Report:
+    """Return the report of the stage reference, with this file as the reference."""
+    place = reference.place()
+    target = replace(build.lane_target(place.kernel), sparse=False)
+    report = build.build(found, [target], scratch / "lane", style=False)
+    if not (built := report.data["modules"][build.LANE]):
+        return replace(report, stage=Stage.REFERENCE)
+    module = subject.examine(Path(built[found.modules[0]]), found.files)
+    against = reference.Reference(file, file.name, automatic=True)
+    try:
+        return reference.check(place, module, found, against, scratch / "reference", seed=SEED)
+    except Failure as error:
+        return Report(Stage.REFERENCE, (), (str(error),))
 
 
 def try_on_many(fault: Fault, kernel: Path, place: PreparedStock, scratch: Path, tries: int) -> dict[str, Any]:
@@ -155,14 +160,17 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults whose name or file contains this")
     parser.add_argument("--smp", choices=smp.KERNELS, nargs="?", const=smp.STOCK, metavar="KERNEL",
                         help="only races, in the stage smp of the kernel stock or debug")  # fmt: skip
+    parser.add_argument("--reference", action="store_true", help="only the stage reference")
     parser.add_argument("--tries", type=int, default=TRIES, metavar="N", help="tries of the stage smp")
     parser.add_argument("--unseen", choices=SETS, nargs="?", const="all", metavar="SET",
                         help="plant the faults for which no check was made: set 1 to 4, or all")  # fmt: skip
     given = parser.parse_args()
     faults: Sequence[Fault] = SETS[given.unseen] if given.unseen else FAULTS
     faults = races(faults) if given.smp else faults
-    kernel = sources(sorted({fault.file for fault in faults} | set(HEADERS)))
-    if given.smp:
+    kernel = reference.sources()
+    if given.reference:
+        try_one: Any = partial(differing, kernel=kernel)
+    elif given.smp:
         try_one = partial(try_on_many, kernel=kernel, place=many_cpus(given.smp), tries=given.tries)
     else:
         try_one = partial(try_out, kernel=kernel, debug=exercise.debug_kernel())

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """False findings of `module check`: it checks copies of the kernel's own congestion controls and qdiscs.
 
-Each module of the lab's kernel goes through load, workout and cycles in the debug kernel, with one seed. `KNOWN` has
+Each module of the lab's kernel goes through load, workout and cycles in the debug kernel, and is compared with itself
+(the stage reference; `--reference` has only that), with one seed. `KNOWN` has
 findings that are true, by reading. Any other one is either a fault of the kernel that nobody knows, or false; the exit
 status is 1 then.
 """
@@ -17,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
-from benchmarks.faults import HEADERS, copied, exercised, sources
+from benchmarks.faults import compared, copied, exercised
 from benchmarks.mutants import cpu_s
 from benchmarks.planted import KNOWN
-from emulation.features.check import Stage, exercise, subject
+from emulation.features.check import Stage, exercise, reference, subject
 from emulation.lanes import LaneError
 from emulation.setup import Prepared
 
@@ -37,12 +38,15 @@ FILES = (*(f"net/ipv4/tcp_{name}.c" for name in CONTROLS), *(f"net/sched/sch_{na
 MOST_SHOWN = 60  # lines of the kernel's log
 
 
-def check(name: str, kernel: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:
+def check(name: str, kernel: Path, debug: Prepared | None, scratch: Path) -> dict[str, Any]:
     """Return what was found in a module, and how much of it ran."""
     file = copied(name, kernel, scratch / "sources")
     began = cpu_s()
+    file.write_text(f"{file.read_text()}\n#define NOTHING\n")  # an equal source would not be compared
+    found = subject.find(file)
     try:
-        reports = exercised(subject.find(file), debug, scratch, one_is_enough=False)
+        reports = list(exercised(found, debug, scratch, one_is_enough=False)) if debug else []
+        reports.append(compared(found, kernel / name, scratch))
     except LaneError as error:
         return {"module": file.stem, "notes": [str(error)], "findings": []}
     known = KNOWN.get(file.stem, ())
@@ -80,8 +84,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dcflab bench intree", description=(__doc__ or "").partition("\n\n")[2])
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--only", default="", metavar="TEXT", help="only modules whose name contains this")
+    parser.add_argument("--reference", action="store_true", help="only the stage reference")
     given = parser.parse_args()
-    kernel, debug, results = sources((*FILES, *HEADERS)), exercise.debug_kernel(), []
+    kernel, debug = reference.sources(), None if given.reference else exercise.debug_kernel()
+    results = []
     with tempfile.TemporaryDirectory(prefix="dcflab-intree-") as folder:
         for file in FILES:
             if given.only in Path(file).stem:

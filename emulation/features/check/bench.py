@@ -22,7 +22,19 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from analysis.figures import figures
 from emulation import lanes
-from emulation.features.check import Report, Stage, build, compare, corpus, coverage, exercise, gdb, moment, smp
+from emulation.features.check import (
+    Report,
+    Stage,
+    build,
+    compare,
+    corpus,
+    coverage,
+    exercise,
+    gdb,
+    moment,
+    reference,
+    smp,
+)
 from emulation.features.check.build import Target
 from emulation.features.check.corpus import ALONE, Search
 from emulation.features.check.exercise import Place
@@ -45,7 +57,8 @@ IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 @dataclass(frozen=True)
 class Options:
     """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings.
-    `optional` names the `stock` kernels that the module need not support. `of_qdisc` has its options, in hex."""
+    `optional` names the `stock` kernels that the module need not support. `of_qdisc` has its options, in hex. The
+    `reference` is the file of which it is a copy, or `kernel` or `none`."""
 
     subject: Subject
     stages: frozenset[Stage]
@@ -59,6 +72,7 @@ class Options:
     smp_tries: int = 1
     search: Search = ALONE
     of_qdisc: str = ""
+    reference: str = reference.KERNELS
 
 
 @dataclass
@@ -82,10 +96,11 @@ class Bench:
         self.build()
         built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
         if any(set(self.options.subject.modules) - modules for modules in built):
-            for stage in (*IN_DEBUG_KERNEL, Stage.SMP, Stage.COMPARE):
+            for stage in (*IN_DEBUG_KERNEL, Stage.REFERENCE, Stage.SMP, Stage.COMPARE):
                 self.leave_out(stage, "it is not built for the lane's kernel")
             return self.done
         self.exercise()
+        self.differ()
         self.smp()
         self.compare()
         return self.done
@@ -297,6 +312,30 @@ class Bench:
         ]
         return replace(report, findings=tuple(findings), notes=tuple(map(short, report.notes)))
 
+    def differ(self) -> None:
+        """Compare what each module answers with what its reference does."""
+        wish = self.options
+        for name in wish.subject.modules if Stage.REFERENCE in wish.stages else ():
+            if self.stock:
+                self.leave_out(Stage.REFERENCE, "it is for the lane virtual", name)
+                continue
+            *before, module = in_order(self.built[self.ordinary], name)
+            found = reference.find(wish.reference, module, wish.subject, str(self.lab.release))
+            if isinstance(found, str):
+                self.leave_out(Stage.REFERENCE, found, name)
+                continue
+            with self.working(f"comparing each call with {found.name}"):
+                try:
+                    report = reference.check(
+                        reference.place(), module, wish.subject, found, self.folder / f"reference-{name}",
+                        seed=wish.seeds[0], before=before,
+                    )  # fmt: skip
+                except (Failure, LaneError) as error:
+                    self.leave_out(Stage.REFERENCE, str(error), name)
+                    continue
+            what = f"each call beside that of {found.name}, seed {wish.seeds[0]}"
+            self.done.append(Done(Stage.REFERENCE, what, name, self.without_scratch(report)))
+
     def smp(self) -> None:
         """Put each module under load on several CPUs, except one with findings."""
         tries = self.options.smp_tries
@@ -334,7 +373,11 @@ class Bench:
             self.done.append(Done(Stage.SMP, what, name, report))
 
     def has_findings(self, name: str) -> bool:
-        return any(one.module == name and one.report and one.report.findings for one in self.done)
+        """Return whether something is wrong with a module. Another behaviour than the reference's may be meant."""
+        return any(
+            one.module == name and one.report and one.report.findings and one.stage is not Stage.REFERENCE
+            for one in self.done
+        )
 
     def compare(self) -> None:
         """Compare each module, except one with findings."""

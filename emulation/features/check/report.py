@@ -84,6 +84,7 @@ NEEDED = {
     Stage.LOAD: ("--module", "--kernel-source"),
     Stage.WORKOUT: ("--module", "--kernel-source", "--options", "--rounds", "--corpus"),
     Stage.CYCLES: ("--module", "--kernel-source", "--options", "--rounds", "--corpus", "--cycles"),
+    Stage.REFERENCE: ("--module", "--kernel-source", "--options", "--reference"),
     Stage.SMP: ("--module", "--kernels", "--options", "--smp", "--smp-tries"),
     Stage.COMPARE: ("--module", "--kernel-source", "--options", "--hops", "--against"),
 }
@@ -120,7 +121,7 @@ def show(check: Check, console: Console) -> None:
             show_finding(console, check, done, finding)
         console.print(f"  again: {again}", markup=False, highlight=False, soft_wrap=True)
     debugged = check.options.get("--lane", ["virtual"]) == ["virtual"]
-    elsewhere = Stage.BUILD, Stage.SMP
+    elsewhere = Stage.BUILD, Stage.REFERENCE, Stage.SMP
     if debugged and any(finding.console and finding.stage not in elsewhere for _, finding in check.findings):
         console.print("\nWith --gdb such a command stops in gdb where it happens.", highlight=False)
     for done in check.done:

@@ -107,7 +107,7 @@ def test_each_finding_has_the_command_that_shows_it_again() -> None:
 def test_a_person_reads_verdicts_and_the_telling_lines_of_a_splat() -> None:
     text = shown(check(FREED, UNUSED))
     rows = [line for line in text.splitlines() if "what " in line and " did" in line]
-    assert ["1 finding" in row for row in rows] == [True, False, True, False, False, False]
+    assert ["1 finding" in row for row in rows] == [True, False, True, False, False, False, False]
     assert "f [tcp_mine]  m.c:7  (workout, seed 2)" in text
     assert "f+0x1/0x2 [tcp_mine] (m.c:7)" in text
     assert not any(word in text for word in ("dump_trace", "00ff00ff", "kasan_report", "asan_load"))

@@ -33,6 +33,10 @@ class Stage(enum.StrEnum):
     CYCLES = "cycles"
     """loaded with each of its allocations failing once; then loaded and unloaded 200 times, with some use in between;
     then memory is searched for leaks. If the workout broke the kernel, this is done in another one"""
+    REFERENCE = "reference"
+    """in the ordinary kernel: the module and a reference get the same load with the same seed, and each call of both is
+    written down: arguments, results, and what tc shows. The first call that differs is a finding. The reference is the
+    kernel's own file of the same name, or what `--reference` names"""
     SMP = "smp"
     """in a stock kernel, unmodified, under QEMU with four CPUs in real time. Eight processes open 450 short connections
     over loopbacks that lose packets, and change their congestion control; or the loopbacks have the qdisc, one with a
@@ -109,6 +113,9 @@ class Name(enum.StrEnum):
     """datagrams come out of the qdisc as no policy wants it. A flow is out of order, or gets nothing beside equal ones.
     What is interactive comes later than what is bulk, or only flows with ECN hear of congestion. Or a shaper does not
     keep its rate"""
+    CHANGED_BEHAVIOUR = "changed behaviour"
+    """under the same load and seed, the module and its reference give different answers to a call. If this is meant,
+    `--reference none` accepts it"""
     DATA_RACE = "data race"
     """two accesses, one of them a write, that can happen at the same time on two CPUs: they have no lock in common.
     Take the lock of the other one, or use an atomic or per-CPU variable; mark what is meant to be without a lock:

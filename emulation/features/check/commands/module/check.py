@@ -17,7 +17,7 @@ from rich.console import Console
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import lane_settings as of_lane
-from emulation.features.check import Stage, build, corpus, smp
+from emulation.features.check import Stage, build, corpus, reference, smp
 from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.corpus import ROUNDS, Search
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
@@ -87,6 +87,8 @@ def attribute(text: str) -> tuple[int, bytes]:
 ])  # fmt: skip
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
+@click.option("--reference", "of_which", default=reference.KERNELS, show_default=True, metavar="PATH|none",
+              help="what this is a changed copy of; kernel: the lab's kernel's own of the same name")  # fmt: skip
 @click.option("--seeds", "--seed", "seeds", type=Seeds(), default="1..3", show_default=True,
               help="seeds of the workout and the comparison: 1..5, 1,4,9")  # fmt: skip
 @click.option("--cycles", type=click.IntRange(0, 100_000), default=CYCLES, show_default=True,
@@ -119,10 +121,10 @@ def attribute(text: str) -> tuple[int, bytes]:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
-    path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kunit: Path | None,
-    of_qdisc: str, kernels: str | None, kernel_source: Path | None, smp_kernel: str, smp_tries: int, rounds: int,
-    corpus_file: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
-    out: Path | None, junit: Path | None, lane: Lane,
+    path: Path, against: str, of_which: str, seeds: list[int], cycles: int, hops: list[int], module: str | None,
+    kunit: Path | None, of_qdisc: str, kernels: str | None, kernel_source: Path | None, smp_kernel: str,
+    smp_tries: int, rounds: int, corpus_file: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str],
+    gdb: bool, as_json: bool, out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Check a kernel module: build it, put it to work under load, and compare it with another.
 
@@ -148,6 +150,8 @@ def check(
             raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a source tree of Linux")
     stock = picked(kernels)
     comparable(against)
+    if of_which not in (reference.KERNELS, reference.NONE):
+        find(Path(of_which))
     subject = with_suites(find(path, module), kunit) if kunit else find(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
@@ -161,7 +165,8 @@ def check(
         (folder / corpus.FILE).write_text(json.dumps(search.corpus))
         options["--corpus"] = [str(folder / corpus.FILE)]
     wish = Options(
-        subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries, search, of_qdisc[4:]
+        subject, stages, stock, optional, seeds, hops, cycles, against, strict, smp_tries, search, of_qdisc[4:],
+        of_which,
     )  # fmt: skip
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress:

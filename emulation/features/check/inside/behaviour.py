@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The load of the stage reference: rounds of traffic over a loopback, while `witness` writes down each call.
+
+It is the same for the module and for its reference. Each round begins at a fixed time with the seed's random numbers
+from their start, so that a difference in one round makes none in the next. The seed decides all settings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from functools import partial
+from random import Random
+
+from emulation.features.check.inside import queues
+from emulation.features.check.inside.job import Job
+from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.reach import CHOICES, FOR_CONTROLS, FOR_QUEUES, USUAL, Reach
+from emulation.features.check.inside.smp import Island
+from emulation.features.check.inside.tested_module import Module
+from emulation.lane.clock import settle
+from emulation.lane.netlink import NetlinkError
+from traffic.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.features.check.inside.reach import Settings
+
+WITNESS, LOG, ROUND = "/sys/kernel/debug/witness", "calls.log", "round"
+MOST_READ = 1 << 22
+OTHER = 0.35  # of the settings of a round have another value than the usual one
+# A delay that varies by all of itself can be 0, and packets then go round without an end at one time.
+VALUES = CHOICES | {"jitter": (0.0, 0.3, 0.6)}
+
+
+class Ground:
+    """What `Reach` and `Queues` use of a playground."""
+
+    def __init__(self, node: Island, job: Job) -> None:
+        self.nodes, self.job, self.loop = [node], job, Loop()
+        self.random = Random(job.settings["seed"])
+        self.controls: list[str] = []
+
+    def run(self, seconds: float) -> None:
+        self.loop.run(time.monotonic_ns() + int(seconds * 1e9))
+
+
+class Parameters:
+    """The parameters that root may write, and the values that each accepts."""
+
+    def __init__(self, module: Module, job: Job) -> None:
+        self.module, self.job = module, job
+        self.before = {name: module.get(name) or "" for name in module.parameters()}
+        self.accepted = {name: list(filter(partial(self.accepts, name), module.values(name))) for name in self.before}
+
+    def accepts(self, name: str, value: str) -> bool:
+        done = self.set({name: value})
+        self.restore(name)
+        return done
+
+    def set(self, values: dict[str, str]) -> bool:
+        try:
+            for name, value in values.items():
+                self.module.set(name, value)
+        except OSError:
+            return False
+        return True
+
+    def restore(self, name: str) -> None:
+        self.set({name: self.before[name]})
+
+
+class Rounds(Reach):
+    """Rounds whose settings do not depend on what the module does."""
+
+    def next(self) -> Settings:
+        random = self.random = Random(f"round {self.round} {self.job.settings['seed']}")
+        self.word = random.randrange(1000)
+        besides = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
+        settings = USUAL | {
+            name: random.choice(values)
+            for name, values in VALUES.items()
+            if name not in besides and random.random() < OTHER
+        }
+        if random.random() < OTHER:
+            settings["parameters"] = self.some(self.parameters.accepted)
+        if self.queues.kind and random.random() < 2 * OTHER:
+            settings["options"] = self.options(b"").hex()
+            settings["changed"] = random.random() < OTHER
+        return settings
+
+
+class Behaviour:
+    """One module, and the file of its calls."""
+
+    def __init__(self, module: Module, job: Job, log: int) -> None:
+        self.job, self.log = job, log
+        self.node = Island("island")
+        self.node.make()
+        ground: Any = Ground(self.node, job)
+        ground.controls = module.controls or ["reno"]
+        self.queues = Queues(job.settings["qdisc"], ground, job)
+        parameters: Any = Parameters(module, job)
+        self.rounds = Rounds(ground, self.queues, parameters, job)
+
+    def run(self) -> None:
+        self.begin("options")
+        if self.queues.kind:
+            self.queues.put_everywhere()
+        if self.queues.kind:
+            self.queues.find_options(self.rounds.node)
+        self.save()
+        for number in range(self.job.settings["first"], self.job.settings["rounds"] + 1):
+            settle()
+            self.rounds.round = number
+            settings = self.rounds.next()
+            unusual = [f"{name} {value}" for name, value in settings.items() if value != USUAL[name]]
+            self.begin(f"{ROUND} {number}: {', '.join(unusual)}")
+            self.rounds.try_out(settings)
+            with contextlib.suppress(NetlinkError):
+                queues.put(self.rounds.node, "pfifo")
+            self.save()
+
+    def begin(self, what: str) -> None:
+        os.write(self.log, f"= {what}\n".encode())
+
+    def save(self) -> None:
+        """Move the calls to the run folder."""
+        with open(WITNESS, "r+b", buffering=0) as calls:
+            while some := calls.read(MOST_READ):
+                os.write(self.log, some)
+            calls.write(b"\n")
+
+
+def main() -> None:
+    job = Job(os.environ["DCFLAB_RUN"])
+    module = Module(job.settings["name"], job.settings["path"])
+    module.load()
+    log = os.open(f"{job.folder}/{LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    Behaviour(module, job, log).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stage reference: what a changed copy of a module does otherwise.
+
+In virtual time, equal behaviour leaves equal bytes. So the module and its reference get the same load with the same
+seed (`inside.behaviour`), in the ordinary kernel; `witness` writes down each call of both, and the first line that
+differs is what the change did. The reference is the file of the same name in the lab's kernel, or what the user names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from emulation import files
+from emulation.features.check import Finding, Name, Report, Stage, build, calls
+from emulation.features.check.changes import Changes, Source
+from emulation.features.check.exercise import INNER, MEMORY_MB, SUBJECT, beside
+from emulation.features.check.inside.behaviour import LOG
+from emulation.features.check.subject import Kind, Module, Subject, examine
+from emulation.features.check.subject import find as find_subject
+from emulation.lane import guest
+from emulation.lane.errors import Failure
+from emulation.lanes import LaneError, Listener, Reason, virtual
+from emulation.play import processes
+from emulation.setup import Prepared, cache, prepare
+from emulation.setup.kernel import archive
+from emulation.setup.tools import end_with_us, fingerprint
+
+KERNELS, NONE = "kernel", "none"
+WITNESS = Path(__file__).parent / "witness"
+PROGRAM = INNER / "behaviour.py"
+FOLDERS = ("net/ipv4", "net/sched")
+WANTED = "net/ipv4/tcp_*.[ch]", "net/sched/*.[ch]"
+ROUNDS, LANES, WALL_LIMIT_S = 150, 4, 20.0
+ANOTHER = 0.2  # of the lines: with more changes it is another module
+MOST_LOG = 1 << 28  # bytes
+CONTROL_NAME = re.compile(r"struct\s+tcp_congestion_ops\s+\w+[^=]*=\s*\{[^}]*?\.name\s*=\s*\"(\w+)\"")
+SPOKEN = (
+    *("tcp_register_congestion_control", "tcp_unregister_congestion_control"),
+    *("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"),
+)
+MOST_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a module is compared with: its C file, what it is called, and whether nobody named it."""
+
+    file: Path
+    name: str
+    automatic: bool
+
+
+def sources() -> Path:
+    """Return a folder with the kernel's congestion controls and qdiscs, as in its source. Raises Failure."""
+    source = archive()
+    if source is None:
+        raise Failure("there is no kernel source: ./dcflab setup build installs it")
+    if source.is_dir():
+        return source
+
+    def unpack(folder: Path) -> Iterable[str]:
+        inside = [f"{source.name.split('.tar')[0]}/{pattern}" for pattern in WANTED]
+        command = ["tar", "-xf", str(source), "-C", str(folder), "--wildcards", "--strip-components=1", *inside]
+        subprocess.run(command, check=True, preexec_fn=end_with_us)
+        return [str(file.relative_to(folder)) for file in sorted(folder.rglob("*.[ch]"))]
+
+    return cache.obtain(f"sources-{cache.key(fingerprint(source), *WANTED)}", unpack)
+
+
+def names_of(module: str, subject: Subject) -> list[str]:
+    """Return the names that the file of the kernel's own module may have: the module's, and those that follow from what
+    it registers."""
+    texts = [file.read_text(errors="replace") for file in subject.files if file.suffix == ".c"]
+    found = [match[1] for text in texts if (match := CONTROL_NAME.search(text))]
+    return [module, *(f"tcp_{name}" for name in found)]
+
+
+def find(wish: str, module: Module, subject: Subject, release: str) -> Reference | str:
+    """Return the reference that a user wishes; or why there is none. Raises Misuse if the file named is not there."""
+    if wish == NONE:
+        return "--reference none"
+    if wish == KERNELS:
+        if module.kind is Kind.OTHER:
+            return "it is neither a congestion control nor a qdisc"
+        try:
+            root = sources()
+        except Failure as error:
+            return str(error)
+        names = [*names_of(module.name, subject), *([f"sch_{module.qdisc}"] if module.qdisc else [])]
+        there = (root / folder / f"{name}.c" for name in names for folder in FOLDERS)
+        if file := next((path for path in there if path.is_file()), None):
+            return Reference(file, f"{file.relative_to(root)} of Linux {release}", True)
+        return "the kernel has no module of this name; --reference FILE names one"
+    given = find_subject(Path(wish))
+    named = [file for file in given.files if file.suffix == ".c"]
+    file = next((file for file in named if file.stem == module.name), named[0])
+    return Reference(file, wish, False)
+
+
+def changes_of(reference: Reference, subject: Subject) -> Changes | None:
+    """Return how the module's file of the same name differs, or its only one; None if it has several."""
+    own = [file for file in subject.files if file.suffix == ".c"]
+    same = [file for file in own if file.name == reference.file.name] or own
+    if len(same) != 1:
+        return None
+    texts = (file.read_text(errors="replace") for file in (reference.file, same[0]))
+    return Changes(*(Source(str(same[0].relative_to(subject.folder)), text) for text in texts))
+
+
+def same_headers(reference: Reference, subject: Subject) -> bool:
+    """Return whether each header of the module equals the one beside the reference."""
+    headers = [file for file in subject.files if file.suffix == ".h"]
+    there = [reference.file.parent / file.name for file in headers]
+    return all(
+        other.is_file() and Source("", one.read_text(errors="replace")).lines
+        == Source("", other.read_text(errors="replace")).lines
+        for one, other in zip(headers, there, strict=True)
+    )  # fmt: skip
+
+
+def place() -> Prepared:
+    """Return the ordinary kernel with `witness`. Raises Failure."""
+    return prepare(folders=(WITNESS,))
+
+
+def built(reference: Reference, prepared: Prepared) -> Path:
+    """Return the reference's module, built for the ordinary kernel. Raises Failure if it does not compile."""
+    headers = sorted(reference.file.parent.glob("*.h"))
+    parts = (file.read_bytes() for file in (reference.file, *headers))
+
+    def make(folder: Path) -> Iterable[str]:
+        source = folder / "source"
+        source.mkdir()
+        for file in (reference.file, *headers):
+            shutil.copy(file, source)
+        target = replace(build.lane_target(prepared.kernel), sparse=False)
+        report = build.build(find_subject(source / reference.file.name), [target], folder / "built", style=False)
+        if not (made := report.data["modules"][build.LANE]):
+            raise Failure(f"{reference.name} does not compile: {report.findings[0].text}")
+        file = Path(shutil.copy(next(iter(made.values())), folder))
+        shutil.rmtree(folder / "built")
+        return [file.name]
+
+    entry = cache.obtain(f"reference-{cache.key(prepared.kernel.key, reference.file.name, *parts)}", make)
+    return next(entry.glob("*.ko"))
+
+
+def behave(
+    prepared: Prepared, module: Module, folder: Path, seed: int, rounds: int, before: Sequence[Module], path: Path
+) -> calls.Log:
+    """Put a module under load, and return its calls. Where it ends the kernel, the next round has a new one. Raises
+    LaneError if the lane fails otherwise."""
+    logs: list[str] = []
+    first = 1
+    for number in range(LANES):
+        where = folder / str(number)
+        where.mkdir(parents=True)
+        spoken = [f"--redefine-sym={name}=witness_{name}" for name in SPOKEN]
+        subprocess.run(["objcopy", *spoken, str(path), str(where / SUBJECT)], check=True)
+        job = {"name": module.name, "path": f"{guest.RUN}/{SUBJECT}", "qdisc": module.qdisc, "seed": seed,
+               "classful": module.classful, "options": module.options, "rounds": rounds, "first": first,
+               "corpus": (), "counted": ()}  # fmt: skip
+        (where / "job.json").write_text(json.dumps(job))
+        modules = {**beside(prepared, module, before), WITNESS.name: prepared.modules[WITNESS.name]}
+        error = None
+        try:
+            virtual.run(prepared.kernel.linux, modules, where, ["script", str(PROGRAM)], seed=seed,
+                        wall_limit_s=WALL_LIMIT_S, listener=Listener(), memory_mb=MEMORY_MB)  # fmt: skip
+        except LaneError as caught:
+            if caught.reason not in (Reason.CRASHED, Reason.WALL_LIMIT):
+                raise
+            error = caught
+        with files.opened(where / LOG) as log:
+            logs.append(log.read(MOST_LOG).decode(errors="replace"))
+        if error is None:
+            break
+        logs.append(f"0 {calls.DIED} 0\n")
+        last = [line for line in logs[-2].splitlines() if line.startswith(calls.HEADING)][-1:]
+        match = re.match(r"= round (\d+)", last[0]) if last else None
+        if match is None:
+            break
+        first = int(match[1]) + 1
+    return calls.read("".join(logs))
+
+
+def check(
+    prepared: Prepared, module: Module, subject: Subject, reference: Reference, folder: Path, *, seed: int,
+    before: Sequence[Module] = (), rounds: int = ROUNDS,
+) -> Report:  # fmt: skip
+    """Compare a module with its reference. `module` is built for the ordinary kernel. Raises LaneError for what neither
+    of them caused, or Failure."""
+    began = time.monotonic()
+    changes = changes_of(reference, subject)
+    data: dict[str, Any] = {"reference": reference.name, "seed": seed}
+
+    def report(findings: Sequence[Finding] = (), notes: Sequence[str] = (), **more: object) -> Report:
+        seconds = time.monotonic() - began
+        return Report(Stage.REFERENCE, tuple(findings), tuple(notes), seconds, {**data, **more})
+
+    if changes and not changes.lines and same_headers(reference, subject):
+        return report((), (f"its source is that of {reference.name}",), same=True)
+    known = built(reference, prepared)
+    sides = {"module": (module, module.path), "reference": (replace(module, name=examine(known).name), known)}
+    found = processes.run_all([partial(one_side, prepared, side, folder / name, seed, rounds, before)
+                               for name, side in sides.items()])  # fmt: skip
+    ours, theirs = found
+    difference = calls.compare(theirs, ours)
+    if difference is None:
+        return report((), (f"no difference from {reference.name} in {ours.count} calls",), calls=ours.count)
+    text, where, where_is = told(difference, reference, changes, module)
+    measured = {"calls": ours.count, "equal": difference.equal, "rounds": difference.sections,
+                "differing": difference.differing}  # fmt: skip
+    if reference.automatic and changes and changes.share > ANOTHER:
+        note = f"{100 * changes.share:.0f} % of the lines differ from {reference.name}: it is read as another module"
+        return report((), (note, text), **measured)
+    finding = Finding(Stage.REFERENCE, Name.CHANGED_BEHAVIOUR, text, seed, console=shown(difference), where=where,
+                      place=where_is, time_s=difference.call.time_s)  # fmt: skip
+    return report((finding,), (), **measured)
+
+
+def one_side(
+    prepared: Prepared, side: tuple[Module, Path], folder: Path, seed: int, rounds: int, before: Sequence[Module],
+    parent: processes.Parent,
+) -> calls.Log:  # fmt: skip
+    module, path = side
+    return behave(prepared, module, folder, seed, rounds, before, path)
+
+
+def told(
+    difference: calls.Difference, reference: Reference, changes: Changes | None, module: Module
+) -> tuple[str, str, str]:
+    """Return a difference in words, the function that causes it, and its file and line, as far as they are known."""
+    text = difference.text()
+    text += f"; the {difference.equal} calls before are equal, "
+    text += f"and {difference.differing} of {difference.sections} rounds differ"
+    if difference.earlier:
+        text += f"; the module's own state differs after {difference.earlier}"
+    function, where = "", ""
+    if changes:
+        operations = [name for name in (difference.earlier, difference.operation) if name]
+        functions = [changes.source.operations.get(name.removeprefix("class_"), name) for name in operations]
+        lines = changes.nearest(functions)
+        if lines:
+            where = changes.place(lines[0])
+            function = changes.source.function_at(lines[0])
+            others = [changes.place(line) for line in lines[1:MOST_PLACES]]
+            text += f"; changed is {', '.join([where, *others])}" + " and more" * (len(lines) > MOST_PLACES)
+        function = function or functions[-1]
+    text += f". The reference is {reference.name}"
+    text += ": if the change is meant, or this is of another version, --reference none accepts it" * reference.automatic
+    return text, f"{function} [{module.name}]" if function else "", where
+
+
+def shown(difference: calls.Difference) -> tuple[str, ...]:
+    """Return both calls as they were written down."""
+    sides: Mapping[str, calls.Call | None] = {"reference": difference.expected, "module": difference.found}
+    return (difference.section, *(f"{name}: {call.public if call else 'no call'}" for name, call in sides.items()))

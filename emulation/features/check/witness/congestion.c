@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The calls of a congestion control: arguments, result, and the fields of the socket that it may change. Its own state
+ * in the socket comes last.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "witness.h"
+
+struct control {
+	const void *ops;
+	struct tcp_congestion_ops own;
+};
+
+static struct control controls[MOST_WATCHED];
+
+static struct control *control_of(const struct sock *sk)
+{
+	return witness_find(controls, sizeof(*controls), inet_csk(sk)->icsk_ca_ops);
+}
+
+static void begin(const struct control *control, const char *operation, const struct sock *sk, u32 window,
+		  u32 threshold)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	witness_begin(operation);
+	witness_add(" %zu:%u>%u state=%u out=%u before=%u/%u", control - controls, inet_sk(sk)->inet_num,
+		    ntohs(inet_sk(sk)->inet_dport), inet_csk(sk)->icsk_ca_state, tp->packets_out, window, threshold);
+}
+
+static void end(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	witness_add(" snd_cwnd=%u snd_cwnd_cnt=%u snd_ssthresh=%u snd_cwnd_clamp=%u sk_pacing_rate=%lu sk_pacing_status=%u prior_cwnd=%u reordering=%u ecn_flags=%u app_limited=%u |",
+		    tcp_snd_cwnd(tp), tp->snd_cwnd_cnt, tp->snd_ssthresh, tp->snd_cwnd_clamp,
+		    READ_ONCE(sk->sk_pacing_rate), READ_ONCE(sk->sk_pacing_status), tp->prior_cwnd, tp->reordering,
+		    tp->ecn_flags, tp->app_limited);
+	witness_bytes(inet_csk(sk)->icsk_ca_priv, sizeof(inet_csk(sk)->icsk_ca_priv));
+	witness_end();
+}
+
+/* The wrapper of an operation that returns nothing: its parameters, how it passes them on, and how they are shown. */
+#define WATCHER(operation, parameters, arguments, ...)				\
+static void watch_##operation parameters					\
+{										\
+	struct control *control = control_of(sk);				\
+	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh; \
+										\
+	control->own.operation arguments;					\
+	begin(control, #operation, sk, window, threshold);			\
+	witness_add(__VA_ARGS__);						\
+	end(sk);								\
+}
+
+WATCHER(init, (struct sock *sk), (sk), " ")
+WATCHER(release, (struct sock *sk), (sk), " ")
+WATCHER(set_state, (struct sock *sk, u8 state), (sk, state), " new_state=%u", state)
+WATCHER(cwnd_event, (struct sock *sk, enum tcp_ca_event event), (sk, event), " event=%u", event)
+WATCHER(in_ack_event, (struct sock *sk, u32 flags), (sk, flags), " flags=%u", flags)
+WATCHER(pkts_acked, (struct sock *sk, const struct ack_sample *sample), (sk, sample),
+	" acked=%u rtt_us=%d in_flight=%u", sample->pkts_acked, sample->rtt_us, sample->in_flight)
+WATCHER(cong_avoid, (struct sock *sk, u32 ack, u32 acked), (sk, ack, acked), " acked=%u", acked)
+WATCHER(cong_control, (struct sock *sk, u32 ack, int flag, const struct rate_sample *sample), (sk, ack, flag, sample),
+	" flag=%d delivered=%d acked=%u losses=%d", flag, sample->delivered, sample->acked_sacked, sample->losses)
+
+#define ANSWERER(operation)							\
+static u32 watch_##operation(struct sock *sk)					\
+{										\
+	struct control *control = control_of(sk);				\
+	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh; \
+	u32 result = control->own.operation(sk);				\
+										\
+	begin(control, #operation, sk, window, threshold);			\
+	witness_add(" returned=%u", result);					\
+	end(sk);								\
+	return result;								\
+}
+
+ANSWERER(ssthresh)
+ANSWERER(undo_cwnd)
+ANSWERER(min_tso_segs)
+ANSWERER(sndbuf_expand)
+
+static size_t watch_get_info(struct sock *sk, u32 ext, int *attribute, union tcp_cc_info *info)
+{
+	struct control *control = control_of(sk);
+	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh;
+	size_t size = control->own.get_info(sk, ext, attribute, info);
+
+	begin(control, "get_info", sk, window, threshold);
+	witness_add(" returned=%zu shown=", size);
+	witness_bytes(info, min(size, sizeof(*info)));
+	end(sk);
+	return size;
+}
+
+#define OPERATIONS(each, ...) do {		\
+	each(ssthresh, __VA_ARGS__);		\
+	each(cong_avoid, __VA_ARGS__);		\
+	each(set_state, __VA_ARGS__);		\
+	each(cwnd_event, __VA_ARGS__);		\
+	each(in_ack_event, __VA_ARGS__);	\
+	each(pkts_acked, __VA_ARGS__);		\
+	each(min_tso_segs, __VA_ARGS__);	\
+	each(cong_control, __VA_ARGS__);	\
+	each(undo_cwnd, __VA_ARGS__);		\
+	each(sndbuf_expand, __VA_ARGS__);	\
+	each(get_info, __VA_ARGS__);		\
+	each(init, __VA_ARGS__);		\
+	each(release, __VA_ARGS__);		\
+} while (0)
+
+int witness_tcp_register_congestion_control(struct tcp_congestion_ops *ops);
+void witness_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
+
+#define TELL(operation, ops) witness_add("%s", (ops)->operation ? " " #operation : "")
+
+int witness_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
+{
+	struct control *control = witness_find(controls, sizeof(*controls), NULL);
+	int error;
+
+	if (!control)
+		return tcp_register_congestion_control(ops);
+	*control = (struct control){ .ops = ops, .own = *ops };
+	OPERATIONS(WRAP, ops);
+	witness_begin("register");
+	witness_add(" %zu flags=%u has", control - controls, ops->flags);
+	OPERATIONS(TELL, ops);
+	witness_end();
+	error = tcp_register_congestion_control(ops);
+	if (error) {
+		OPERATIONS(UNWRAP, ops, &control->own);
+		control->ops = NULL;
+	}
+	return error;
+}
+EXPORT_SYMBOL_GPL(witness_tcp_register_congestion_control);
+
+void witness_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
+{
+	tcp_unregister_congestion_control(ops);
+}
+EXPORT_SYMBOL_GPL(witness_tcp_unregister_congestion_control);

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import time
 from functools import partial
 from random import Random
 
 from emulation.features.check.inside import queues
+from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import Job
-from emulation.features.check.inside.queues import Queues
+from emulation.features.check.inside.queues import PRIORITIES, Queues
 from emulation.features.check.inside.reach import CHOICES, FOR_CONTROLS, FOR_QUEUES, USUAL, Reach
 from emulation.features.check.inside.smp import Island
 from emulation.features.check.inside.tested_module import Module
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 WITNESS, LOG, ROUND = "/sys/kernel/debug/witness", "calls.log", "round"
 MOST_READ = 1 << 22
+FLOODS, FLOOD, FLOWS, LENGTHS, BETWEEN_S = 2, 40, 12, (10, 100, 1400), (0.0, 0.001, 0.1)
 OTHER = 0.35  # of the settings of a round have another value than the usual one
 # A delay that varies by all of itself can be 0, and packets then go round without an end at one time.
 VALUES = CHOICES | {"jitter": (0.0, 0.3, 0.6)}
@@ -77,6 +80,7 @@ class Rounds(Reach):
     """Rounds whose settings do not depend on what the module does."""
 
     def next(self) -> Settings:
+        self.more: list[str] = []
         random = self.random = Random(f"round {self.round} {self.job.settings['seed']}")
         self.word = random.randrange(1000)
         besides = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
@@ -88,9 +92,25 @@ class Rounds(Reach):
         if random.random() < OTHER:
             settings["parameters"] = self.some(self.parameters.accepted)
         if self.queues.kind and random.random() < 2 * OTHER:
-            settings["options"] = self.options(b"").hex()
-            settings["changed"] = random.random() < OTHER
+            settings["options"], *self.more = (self.options(b"").hex() for _ in range(1 + FLOODS))
+            settings["changed"] = random.random() < 2 * OTHER
         return settings
+
+    def pass_time(self, settings: Settings) -> None:
+        """Send datagrams of all priorities and lengths to a qdisc under test, more than a short queue holds, and change
+        its options meanwhile."""
+        for number in range(FLOODS if self.queues.kind else 0):
+            with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+                for _ in range(FLOOD):
+                    udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self.random.randrange(PRIORITIES))
+                    udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.random.randrange(256))
+                    with contextlib.suppress(OSError):
+                        port = CLOSED_PORT + self.random.randrange(FLOWS)
+                        udp.sendto(bytes(self.random.choice(LENGTHS)), (self.address(), port))
+            self.playground.run(self.random.choice(BETWEEN_S))
+            if settings["changed"] and self.more:
+                self.set_options(settings | {"options": self.more[number]})
+        super().pass_time(settings)
 
 
 class Behaviour:

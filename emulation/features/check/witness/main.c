@@ -20,6 +20,7 @@
 static char *text;
 static size_t length;
 static struct dentry *file;
+static u32 drawn;
 
 void *witness_find(void *table, size_t size, const void *ops)
 {
@@ -68,6 +69,12 @@ void witness_end(void)
 	local_bh_enable();
 }
 
+u32 witness_draw(u32 below)
+{
+	drawn = drawn * 1664525 + 1013904223;
+	return (drawn >> 8) % below;
+}
+
 static ssize_t read(struct file *opened, char __user *to, size_t count, loff_t *at)
 {
 	return simple_read_from_buffer(to, count, at, text, length);
@@ -77,6 +84,7 @@ static ssize_t read(struct file *opened, char __user *to, size_t count, loff_t *
 static ssize_t write(struct file *opened, const char __user *from, size_t count, loff_t *at)
 {
 	length = 0;
+	drawn = 0;
 	return count;
 }
 

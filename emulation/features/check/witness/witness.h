@@ -13,6 +13,9 @@ void witness_add(const char *format, ...) __printf(1, 2);
 void witness_bytes(const void *bytes, unsigned int count);
 void witness_end(void);
 
+/* Return a number below this one: the same ones again after the text was cleared. */
+u32 witness_draw(u32 below);
+
 /* A table is an array of MOST_WATCHED structures that begin with the operations' address. */
 void *witness_find(void *table, size_t size, const void *ops);
 

@@ -27,7 +27,6 @@ NODES = {
     "IVSSwitch": NO_P4, "NOX": ANY_PROGRAM, "OVSSwitchONOS": NO_P4,
     "Docker": NO_CONTAINERS, "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
     "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not supported", "physicalAP": NO_HARDWARE,
-    "Aircraft": "use addStation, with a position of three numbers", "Satellite": "use addStation, with mobility()",
     "P4Switch": NO_P4, "P4AP": NO_P4, "P4Host": NO_P4,
 }  # fmt: skip
 LINKS = {

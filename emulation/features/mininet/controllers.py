@@ -156,7 +156,7 @@ class RemoteController(Controller):
         """Do what the option says, as nothing answers at this address. Raises Misuse."""
         self.learns = program == LEARN
         if said := {LEARN: LEARNS, NONE: NO_FLOWS}.get(program):
-            note(NOBODY.format(self.name, self.ip, self.port) + said + why)
+            note(NOBODY.format(self.name, self.ip, self.port) + said + why, said)  # once for all controllers
             return
         if not programs.path_of(name := shlex.split(program)[0]):
             raise Misuse(f"--controller: {programs.missing_message(name)}")

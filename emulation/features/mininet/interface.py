@@ -52,7 +52,7 @@ class Intf:
         return self.name
 
     def __getattr__(self, name: str) -> Any:
-        missing(self.__dict__.get("name", type(self).__name__), name, {})
+        missing(self.__dict__.get("name", type(self).__name__), name, {}, dir(type(self)))
 
     def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
         """Set the address, as 10.0.0.1/8 or with a separate prefix. Raises Misuse."""
@@ -141,7 +141,7 @@ class WIntf(Intf):
         super().__init__(name, node, mac, **params)
         self.id = int(name.rpartition("wlan")[2].partition("-")[0])
         self.mode = mode_of(name, params.get("mode") or "g")
-        self.channel = params.get("channel") or usual_channel(self.mode, params)
+        self.own_channel = params.get("channel") or usual_channel(self.mode, params)
         check_freq(name, self.mode, self.channel, params)
         self.lines = lines_of(name, node.params)
         in_lines = next((line[5:].strip('"') for line in self.lines if line.startswith("ssid=")), "")
@@ -172,6 +172,16 @@ class WIntf(Intf):
         self.own_ssid = ssid
 
     @property
+    def channel(self) -> Any:
+        """Its channel; of a client that is connected, its access point's."""
+        ap = self.associatedTo
+        return ap.channel if isinstance(ap, WIntf) else self.own_channel
+
+    @channel.setter
+    def channel(self, channel: Any) -> None:
+        self.own_channel = channel
+
+    @property
     def mesh_name(self) -> str:
         """The other name of an interface in a mesh, as in Mininet-WiFi; empty elsewhere."""
         return f"{self.node.name}-mp{self.name[-1]}" if self.role == "mesh" else ""
@@ -184,7 +194,8 @@ class WIntf(Intf):
     @property
     def freq(self) -> float:
         """The frequency in GHz."""
-        return freq_of(self.name, self.mode, self.channel) / 1000
+        ap = self.associatedTo
+        return ap.freq if isinstance(ap, WIntf) else freq_of(self.name, self.mode, self.channel) / 1000
 
     @property
     def width(self) -> int:

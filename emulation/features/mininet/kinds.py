@@ -52,8 +52,8 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
            "wpa_psk_file", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "config", "wpasup_globals", "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v",
-                "speed", "constantVelocity", "constantDistance", "s_inverval", "bgscan_threshold", "l_interval",
-                *OF_RADIO),
+                "min_wt", "max_wt", "speed", "constantVelocity", "constantDistance", "s_inverval", "bgscan_threshold",
+                "l_interval", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 AUTHENTICATES = "hostapd of the access point authenticates by itself"
@@ -73,7 +73,6 @@ NODE_NOTED = {
     **dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS),
     "bgscan_module": "bgscan is the module simple", "bgscan": "use bgscan_threshold, s_inverval and l_interval",
     "min_z": PLANE, "max_z": PLANE, "color": "pictures have colours of their own",
-    **dict.fromkeys(("min_wt", "max_wt"), "setMobilityModel has this keyword, for all nodes"),
     **dict.fromkeys(("hostapd_flags", "wpasup_flags"), "flags are the lab's, which reads what the programs print"),
 }  # fmt: skip
 NODE_REFUSED = {
@@ -88,8 +87,6 @@ CALLS = {
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",
     "setChannelRange": "the mode decides which channels exist",
     "addModem": "WWAN is not supported", "addBTDevice": "Bluetooth is not supported", "addWAN": "WWAN is not supported",
-    "addAircraft": "use addStation, with a position of three numbers",
-    "addSatellite": "use addStation, with mobility()",
     "setChannelEquation": "use setPropagationModel", "plotEnergyMonitor": "batteries are not modelled",
     "addDocker": "nodes are network namespaces, not containers", "addPhysicalBaseStation": "the whole air is emulated",
 }  # fmt: skip

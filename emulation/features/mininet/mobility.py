@@ -35,6 +35,10 @@ MODEL_NOTED = {
     **dict.fromkeys(("aggregation", "aggregation_epoch", "epoch", "g_velocity"), "members keep their place in a group"),
     **dict.fromkeys(("min_z", "max_z"), "motion is in the plane"),
 }
+# Mininet-WiFi's own: speeds in m/s by model, and pauses of the models that have them.
+SPEEDS = {"RandomDirection": (1, 10), "RandomWayPoint": (1, 10), "RandomWalk": (1, 1), "ReferencePoint": (0.1, 1),
+          "CRP": (0.1, 1), "TimeVariantCommunity": (0.1, 1)}  # fmt: skip
+WAITS_S, PAUSING = (1.0, 5.0), ("RandomDirection", "RandomWayPoint")
 Leg = tuple[float, tuple[float, float]]  # time and position
 LONGEST_S, MOST_LEGS = 3600.0, 1500  # how far ahead a model is evaluated
 
@@ -48,6 +52,10 @@ class Model:
         def number(name: str, usual: float) -> float:
             return numeric(f"{node.name}: setMobilityModel: {name}", given.get(name, usual))
 
+        def between(what: str, least: float, most: float) -> tuple[float, float]:
+            low = number(f"min{what}", min(least, number(f"max{what}", most)))
+            return low, number(f"max{what}", max(low, most))
+
         self.said, self.random = said, random
         self.low = number("min_x", 0), number("min_y", 0)
         self.sides = number("max_x", 100) - self.low[0], number("max_y", 100) - self.low[1]
@@ -55,12 +63,16 @@ class Model:
             raise Misuse(f"{node.name}: setMobilityModel: max_x and max_y must be above min_x and min_y")
         of_walks = said.get("model") == "RandomWalk" or "max_v" not in given  # others go by min_v and max_v
         speed = number("speed", 0) or (number("constantVelocity", 0) if of_walks else 0)
-        least, most = said.get("velocity") or (1, 2)
-        self.slowest, self.fastest = (speed, speed) if speed else (number("min_v", least), number("max_v", most))
+        model = said.get("model")
+        least, most = said.get("velocity") or SPEEDS.get(str(model), (1, 2))
+        self.slowest, self.fastest = (speed, speed) if speed else between("_v", least, most)
         self.step_m = number("constantDistance", 0)
         if not 0 < self.slowest <= self.fastest:
             raise Misuse(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
-        self.shortest, self.longest = float(said.get("min_wt", 0)), float(said.get("max_wt", 0))
+        paused = WAITS_S if model in PAUSING else (0.0, 0.0)
+        self.shortest, self.longest = between("_wt", *paused)
+        if not 0 <= self.shortest <= self.longest:
+            raise Misuse(f"{node.name}: setMobilityModel: 0 <= min_wt <= max_wt, not {self.shortest}, {self.longest}")
 
     def speed(self) -> float:
         return self.random.uniform(self.slowest, self.fastest)

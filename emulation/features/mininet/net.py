@@ -47,11 +47,19 @@ PING_S = 1.0  # how long to wait for an answer
 SPARE = "broadcasts would never end in this loop, so {} is down: with stp=True a spanning tree decides"
 ADDS = {"host": "addHost", "switch": "addSwitch", "controller": "addController", "station": "addStation",
         "ap": "addAccessPoint"}  # fmt: skip
+OF_RADIOS = "accessPoint", "station", "car", "enable_wmediumd", "enable_interference"
 UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("", 0.0)}
 
 
 class Mininet:
-    """A network; `Mininet_wifi` adds radios."""
+    """A network; `Mininet_wifi` adds radios. With keywords of radios it is one of these: old versions of Mininet-WiFi
+    had only this name."""
+
+    with_radios: type[Mininet]
+
+    def __new__(cls, *args: Any, **params: Any) -> Mininet:
+        old = cls is Mininet and not params.keys().isdisjoint(OF_RADIOS)
+        return super().__new__(cls.with_radios if old else cls)
 
     def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = Controller,
                  link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
@@ -96,7 +104,7 @@ class Mininet:
     prompt_text = "mininet> "  # the prompt
 
     def __getattr__(self, name: str) -> Any:
-        missing("net", name, kinds.CALLS)
+        missing("net", name, kinds.CALLS, dir(type(self)))
 
     # Nodes
 
@@ -178,7 +186,7 @@ class Mininet:
     def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:
         """Add a controller, which `start` starts."""
         if not isinstance(name, str):
-            name, controller = "c0", name
+            name, controller = getattr(name, "name", "c0"), name
         found = controller or self.classes.get("controller") or Controller
         if callable(found) and not isinstance(found, type | partial):
             found = found(name, **params)  # a function that makes a controller
@@ -406,6 +414,8 @@ class Mininet:
             return
         if self.topo is not None and not self.all_nodes():
             self.buildFromTopo()
+        if isinstance(made := self.classes.get("controller"), Node) and not self.controllers:
+            self.addController(made)
         if not self.all_nodes():
             raise Misuse("build: there is no node yet; add one first, for example with net.addStation")
         self.prepare()

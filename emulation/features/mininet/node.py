@@ -115,7 +115,7 @@ class Node:
         return self.name
 
     def __getattr__(self, name: str) -> Any:
-        missing(self.__dict__.get("name", type(self).__name__), name, {})
+        missing(self.__dict__.get("name", type(self).__name__), name, {}, dir(type(self)))
 
     @property
     def params(self) -> Params:

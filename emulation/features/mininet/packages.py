@@ -36,7 +36,7 @@ MODULES: dict[str, dict[str, str]] = {
     },
     "mininet.log": {"log": "critical debug error info lg output setLogLevel warn warning"},
     "mininet.moduledeps": {"util": "pathCheck"},
-    "mininet.net": {"net": "Mininet MininetWithControlNet=Mininet", "util": "VERSION"},
+    "mininet.net": {"wifi": "Mininet MininetWithControlNet=Mininet", "util": "VERSION"},
     "mininet.node": {"controllers": CONTROLLERS, "node": "CPULimitedHost Host Node", "roles": SWITCHES},
     "mininet.nodelib": {"roles": "LinuxBridge NAT"},
     "mininet.term": {"util": "cleanUpScreens makeTerm makeTerms runX11 tunnelX11"},
@@ -59,7 +59,8 @@ MODULES: dict[str, dict[str, str]] = {
     "mn_wifi.node": {
         "controllers": CONTROLLERS,
         "node": "Host Node",
-        "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station Node_wifi=Station",
+        "roles": f"{SWITCHES} AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP UserAP=AP Car Station "
+        "Node_wifi=Station Aircraft=Station Satellite=Station",
     },
     "mn_wifi.plot": {"util": "Plot2D=plot Plot3D=plot PlotGraph=plot"},
     "mn_wifi.propagationModels": {},

@@ -50,7 +50,8 @@ def check(
         elif lenient:
             note(f"{call}: {name}={value!r} has no effect: no keyword has this name{_meant(name, taken)}", name)
         else:
-            raise Misuse(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
+            there = f"there are: {', '.join(taken)}{_meant(name, taken)}"
+            raise Misuse(f"{call}: there is no keyword {name} here ({PAGE}); {there}")
 
 
 def _meant(name: str, taken: Collection[str]) -> str:
@@ -73,11 +74,12 @@ def refuse(what: str, instead: str) -> NoReturn:
     raise Misuse(f"{what} is not supported: {instead}")
 
 
-def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
-    """Raise UnknownName; for an object's `__getattr__`."""
+def missing(what: str, name: str, why: Mapping[str, str], there: Collection[str] = ()) -> NoReturn:
+    """Raise UnknownName; for an object's `__getattr__`. `there` has the names that it has."""
     if name.startswith("__"):
         raise AttributeError(name)
-    raise UnknownName(f"{what}.{name} is not supported: {why.get(name, f'{PAGE} has what there is')}")
+    usual = f"{PAGE} has what there is{_meant(name, [each for each in there if each[0] != '_'])}"
+    raise UnknownName(f"{what}.{name} is not supported: {why.get(name, usual)}")
 
 
 class Absent:

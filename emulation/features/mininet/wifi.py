@@ -15,7 +15,7 @@ from emulation.features.mininet.medium import say_of
 from emulation.features.mininet.modes import freq_of
 from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
-from emulation.features.mininet.refusals import check, numeric
+from emulation.features.mininet.refusals import check, note, numeric
 from emulation.features.mininet.roles import AP, Car, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
 from emulation.lane.errors import Misuse
@@ -58,6 +58,13 @@ class Mininet_wifi(Mininet):
 
     def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
         return self.station(name, cls or self.classes["station"], Station, params, self.stations)
+
+    def addAircraft(self, name: str, cls: Any = None, **params: Any) -> Any:
+        """Add a station: where an aircraft or a satellite is, the script says."""
+        note(f"{name} is a station: setPosition, mobility and ReplayingMobility move it, and nothing else does")
+        return self.addStation(name, cls, **params)
+
+    addSatellite = addAircraft
 
     def addCar(self, name: str, cls: Any = None, **params: Any) -> Any:
         return self.station(name, cls or self.classes["car"], Car, params, self.cars)
@@ -188,6 +195,9 @@ class Mininet_wifi(Mininet):
 
     def stopMobility(self, **params: Any) -> None:
         self.mobility_plan.set_stop(**params)
+
+
+Mininet.with_radios = Mininet_wifi
 
 
 def each(what: str, said: Any, number: int, many: int) -> Any:

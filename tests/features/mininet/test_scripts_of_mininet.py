@@ -462,7 +462,13 @@ def test_nodes_that_share_a_centre(installed):
     spreads = []
     for share in (0.95, 0.0):
         there = paths(
-            model="TimeVariantCommunity", aggregation=[share], epoch=[100], stopTime=900, max_x=1000, max_y=1000
+            model="TimeVariantCommunity",
+            aggregation=[share],
+            epoch=[100],
+            stopTime=900,
+            max_x=1000,
+            max_y=1000,
+            velocity=(1, 2),
         )
         ends = [path[-1].position for path in there]
         spreads.append(max(math.dist(a, b) for a in ends for b in ends))
@@ -951,6 +957,9 @@ def test_a_refusal_names_the_line(stage):
         ),
         ("sta1.nothing()", "sta1.nothing is not supported: docs/mininet-wifi.md"),
         ("Mininet_wifi(fadingcof=3)", "Mininet_wifi: there is no keyword fadingcof here"),
+        ("Mininet_wifi(fadingcof=3)", "; do you mean fading_cof?"),
+        ("net.setMobilityModle()", "has what there is; do you mean setMobilityModel?"),
+        ("sta1.setpositon('1,2,0')", "do you mean setPosition?"),
         ("net['sta9']", "there is no node sta9; there are: sta1"),
     ],
 )
@@ -1338,3 +1347,53 @@ def test_a_station_joins_a_cell_of_80211n_later(stage):
     assert [word in each for word, each in zip(("mode 'g'", "mode 'n'", "an independent BSS"), said, strict=True)] == [
         True
     ] * 3
+
+
+@pytest.mark.parametrize(("model", "slowest", "fastest", "pause"), [
+    ("RandomDirection", 1, 10, 5), ("RandomWayPoint", 1, 10, 5), ("RandomWalk", 1, 1, 0), ("ReferencePoint", 0.1, 1, 0),
+])  # fmt: skip
+def test_models_have_the_speeds_and_pauses_of_mininet_wifi(model, slowest, fastest, pause, installed):
+    for said, low, high, longest in (({}, slowest, fastest, pause), ({"max_v": 0.5, "max_wt": 0}, 0.1, 0.5, 0)):
+        speeds, still = [], [0.0]
+        for path in paths(model=model, stopTime=900, **said):
+            for a, b in itertools.pairwise(path):
+                length, seconds = math.dist(a.position, b.position), b.at_s - a.at_s
+                (speeds if length > 1 else still).append(length / seconds if length > 1 else seconds)
+        if speeds:
+            assert low - 1e-3 <= min(speeds) and max(speeds) <= high + 1e-3
+        assert max(still) <= max(longest, 1.1 / low)
+
+
+def test_an_aircraft_and_a_satellite_are_stations(installed, capsys):
+    there = {}
+    exec(BEGIN + "from mn_wifi.node import Aircraft, Satellite\n"
+         "a, s = net.addAircraft('a1', position='1,2,90'), net.addSatellite('s1', cls=Satellite)", there)  # fmt: skip
+    assert there["net"].stations == [there["sta1"], there["a"], there["s"]] and there["a"].position == (1.0, 2.0, 90.0)
+    assert "s1 is a station: setPosition, mobility" in capsys.readouterr().out
+
+
+def test_old_networks_of_mininet_have_radios(installed):
+    there = {}
+    exec("from mininet.net import Mininet\nfrom mininet.node import OVSKernelAP, Controller\n"
+         "net = Mininet(controller=Controller, accessPoint=OVSKernelAP, enable_wmediumd=True)\n"
+         "net.addStation('sta1')\nplain = Mininet()", there)  # fmt: skip
+    assert type(there["net"]).__name__ == "Mininet_wifi" and type(there["plain"]).__name__ == "Mininet"
+
+
+MADE = """
+from mininet.node import RemoteController
+from mn_wifi.net import Mininet_wifi
+c0 = RemoteController("c0", ip="172.17.0.2", port=6653)
+net = Mininet_wifi(controller=c0)
+ap1 = net.addAccessPoint("ap1", ssid="x", mode="a", channel=36)
+sta1, sta2 = net.addStation("sta1"), net.addStation("sta2")
+net.build()
+c0.start()
+ap1.start([c0])
+print("lost", net.pingAll(), sta1.wintfs[0].channel, sta1.wintfs[0].freq)
+net.stop()
+"""
+
+
+def test_a_controller_that_the_script_made_and_a_client_on_its_channel(stage):
+    assert after(stage.play(MADE), "lost") == ["0.0 36 5.18"]

@@ -115,6 +115,31 @@ def test_the_reference_is_the_kernels_own_of_that_name(monkeypatch: pytest.Monke
     assert isinstance(named, reference.Reference) and not named.automatic
 
 
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_busy_host_is_no_finding(hangs: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A module that ends at the limit of time gets more; a hang does not end then, either."""
+    asked = []
+
+    def behave(_0: object, _1: object, _2: object, _3: int, _4: int, _5: object, path: Path,
+               limit_s: float = reference.WALL_LIMIT_S) -> tuple[calls.Log, bool]:  # fmt: skip
+        late = path.name == "mine.ko" and (hangs or limit_s == reference.WALL_LIMIT_S)
+        asked.append(limit_s)
+        return calls.read(HAS + ONE + ("0 died 0\n" if late else TWO)), late
+
+    (tmp_path / "mine.c").write_text(C)
+    mine, module = subject.find(tmp_path / "mine.c"), Module("mine", tmp_path / "mine.ko", Kind.CONGESTION)
+    (tmp_path / "other.c").write_text(C.replace("x / 2", "x / 3"))
+    monkeypatch.setattr(reference, "behave", behave)
+    monkeypatch.setattr(reference, "built", lambda *_: tmp_path / "other.ko")
+    monkeypatch.setattr(reference, "examine", lambda path: replace(module, path=path))
+    against = reference.Reference(tmp_path / "other.c", "other.c", automatic=True)
+    report = reference.check(None, module, mine, against, tmp_path, seed=1)  # type: ignore[arg-type]
+    assert [finding.text.partition(" in ")[0] for finding in report.findings] == hangs * [
+        "the module ends the kernel, or hangs,"
+    ]
+    assert asked[-1] == reference.PATIENCE * reference.WALL_LIMIT_S
+
+
 @pytest.mark.lane
 @pytest.mark.parametrize("new", ["max(tcp_snd_cwnd(tp) * 3 / 5, 2U)", "max(2U, tcp_snd_cwnd(tp) * 4 / 5)"])
 def test_a_changed_constant_is_named_and_another_way_to_write_it_is_not(new: str, tmp_path: Path) -> None:

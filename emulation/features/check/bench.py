@@ -321,6 +321,8 @@ class Bench:
                 continue
             *before, module = in_order(self.built[self.ordinary], name)
             found = reference.find(wish.reference, module, wish.subject, str(self.lab.release))
+            if found is None:
+                continue
             if isinstance(found, str):
                 self.leave_out(Stage.REFERENCE, found, name)
                 continue

@@ -86,22 +86,22 @@ def names_of(module: str, subject: Subject) -> list[str]:
     return [module, *(f"tcp_{name}" for name in found)]
 
 
-def find(wish: str, module: Module, subject: Subject, release: str) -> Reference | str:
-    """Return the reference that a user wishes; or why there is none. Raises Misuse if the file named is not there."""
+def find(wish: str, module: Module, subject: Subject, release: str) -> Reference | str | None:
+    """Return the reference that a user wishes, or why there is none; None if the kernel has no such module. Raises
+    Misuse if the file named is not there."""
     if wish == NONE:
         return "--reference none"
     if wish == KERNELS:
         if module.kind is Kind.OTHER:
-            return "it is neither a congestion control nor a qdisc"
+            return None
         try:
             root = sources()
         except Failure as error:
             return str(error)
         names = [*names_of(module.name, subject), *([f"sch_{module.qdisc}"] if module.qdisc else [])]
         there = (root / folder / f"{name}.c" for name in names for folder in FOLDERS)
-        if file := next((path for path in there if path.is_file()), None):
-            return Reference(file, f"{file.relative_to(root)} of Linux {release}", True)
-        return "the kernel has no module of this name; --reference FILE names one"
+        file = next((path for path in there if path.is_file()), None)
+        return Reference(file, f"{file.relative_to(root)} of Linux {release}", True) if file else None
     given = find_subject(Path(wish))
     named = [file for file in given.files if file.suffix == ".c"]
     file = next((file for file in named if file.stem == module.name), named[0])

@@ -26,16 +26,20 @@ class Source:
     text: str
 
     @cached_property
+    def bare(self) -> list[str]:
+        """Its lines without comments; empty ones stay, so that numbers agree."""
+        return COMMENT.sub(lambda match: "\n" * match[0].count("\n"), self.text).splitlines()
+
+    @cached_property
     def lines(self) -> list[str]:
-        """Its lines without comments and superfluous spaces; empty ones stay, so that numbers agree."""
-        bare = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), self.text)
-        return [SPACE.sub(" ", line).strip() for line in bare.splitlines()]
+        """Its lines without comments and superfluous spaces."""
+        return [SPACE.sub(" ", line).strip() for line in self.bare]
 
     @cached_property
     def functions(self) -> list[tuple[str, int, int]]:
         """Its functions: name, first and last line, from 1."""
         found, open_ = [], ("", 0)
-        for number, line in enumerate(COMMENT.sub(lambda m: "\n" * m[0].count("\n"), self.text).splitlines(), 1):
+        for number, line in enumerate(self.bare, 1):
             if (match := FUNCTION.match(line)) and not line.rstrip().endswith(";"):
                 open_ = match[1], number
             elif line.startswith("}") and open_[0]:

@@ -44,10 +44,7 @@ PATIENCE = 10  # times this limit, before a module that differs is said to hang:
 ANOTHER = 0.2  # of the lines: with more changes it is another module
 MOST_LOG = 1 << 28  # bytes
 CONTROL_NAME = re.compile(r"struct\s+tcp_congestion_ops\s+\w+[^=]*=\s*\{[^}]*?\.name\s*=\s*\"(\w+)\"")
-SPOKEN = (
-    *("tcp_register_congestion_control", "tcp_unregister_congestion_control"),
-    *("register_qdisc", "unregister_qdisc", "qdisc_tree_reduce_backlog"),
-)
+SPOKEN = "tcp_register_congestion_control", "register_qdisc", "qdisc_tree_reduce_backlog"
 MOST_PLACES = 3
 ROUND = "= round "
 

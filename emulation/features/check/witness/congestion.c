@@ -211,7 +211,6 @@ static size_t watch_get_info(struct sock *sk, u32 ext, int *attribute, union tcp
 } while (0)
 
 int witness_tcp_register_congestion_control(struct tcp_congestion_ops *ops);
-void witness_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
 
 #define TELL(operation, ops) witness_add("%s", (ops)->operation ? " " #operation : "")
 
@@ -236,9 +235,3 @@ int witness_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 	return error;
 }
 EXPORT_SYMBOL_GPL(witness_tcp_register_congestion_control);
-
-void witness_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
-{
-	tcp_unregister_congestion_control(ops);
-}
-EXPORT_SYMBOL_GPL(witness_tcp_unregister_congestion_control);

@@ -221,7 +221,6 @@ EXPORT_SYMBOL(witness_qdisc_tree_reduce_backlog);
 #define TELL(operation, ops) witness_add("%s", (ops)->operation ? " " #operation : "")
 
 int witness_register_qdisc(struct Qdisc_ops *ops);
-void witness_unregister_qdisc(struct Qdisc_ops *ops);
 
 int witness_register_qdisc(struct Qdisc_ops *ops)
 {
@@ -255,9 +254,3 @@ int witness_register_qdisc(struct Qdisc_ops *ops)
 	return error;
 }
 EXPORT_SYMBOL(witness_register_qdisc);
-
-void witness_unregister_qdisc(struct Qdisc_ops *ops)
-{
-	unregister_qdisc(ops);
-}
-EXPORT_SYMBOL(witness_unregister_qdisc);

@@ -35,6 +35,7 @@ class Controller(Node):
 
     kind = "controller"
     apart, nobody = False, False
+    sought = replaced = False  # whether its program was looked for; whether none was found, and switches learn
     answers = False  # whether it is a program that the script does not name here
 
     def __init__(self, name: str, command: str = "", cargs: str = "ptcp:%d", cdir: str | None = None,
@@ -43,11 +44,17 @@ class Controller(Node):
         usual = command in ("", "controller", "ovs-controller")  # Mininet's names of one that learns
         self.command, self.cargs, self.cdir = LEARNING if usual else command, cargs, cdir
         self.ip, self.port, self.protocol = ip, port or OPENFLOW_PORTS[0], protocol
+        self.said = port
 
     @property
     def learns(self) -> bool:
         """Whether its switches forward as bridges do."""
-        return self.command == LEARNING
+        return self.replaced or (self.command == LEARNING and not self.by_script)
+
+    @property
+    def by_script(self) -> bool:
+        """Whether the script's own class starts its program."""
+        return type(self).start.__module__ != __name__
 
     @property
     def at_ports(self) -> tuple[int, ...]:
@@ -63,6 +70,7 @@ class Controller(Node):
 
     def start(self, controllers: Any = None) -> None:
         """Start the program, and wait until it listens. Raises Misuse if it is not there, or ends."""
+        self.sought = True
         if self.isListening() or (self.learns and not self.net.has_openflow):
             return
         if not programs.path_of(program := shlex.split(self.command)[0]):
@@ -92,7 +100,38 @@ class Controller(Node):
         return bool(there)
 
     def look(self) -> None:
-        """Do what a switch needs before it connects."""
+        """Do what a switch needs before it connects: look for a program that a script starts."""
+        if self.by_script and not self.sought:
+            self.seek()
+
+    def seek(self) -> None:
+        """Look for the program. Its address becomes one of the first namespace, unless a node has it. Raises Misuse."""
+        self.sought = True
+        there = {intf.IP() for node in self.net.all_nodes() for intf in node.intfList()}
+        if self.ip != "localhost" and not self.ip.startswith("127.") and self.ip not in there:
+            with contextlib.suppress(OSError):  # it has this address already
+                self.running("start()").route.add_address(LOOPBACK, f"{self.ip}/32")
+        why = ""
+        self.answers = wait_until(self.found, STARTING_S)  # it may be about to start
+        for port in self.at_ports if not self.answers and self.ip not in there else ():
+            if not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):
+                self.port, self.answers = port, True
+                break
+        if not self.answers:
+            self.replace(os.environ.get(f"{guest.OPTION}CONTROLLER", LEARN), why)
+        self.net.cut_loops()
+
+    def replace(self, program: str, why: str) -> None:
+        """Do what the option says, as nothing answers at this address. Raises Misuse."""
+        self.replaced = program == LEARN
+        if said := {LEARN: LEARNS, NONE: NO_FLOWS}.get(program):
+            note(NOBODY.format(self.name, self.ip, self.port) + said + why, said)  # once for all controllers
+            return
+        if not programs.path_of(name := shlex.split(program)[0]):
+            raise Misuse(f"--controller: {programs.missing_message(name)}")
+        words = PORT_WORDS.get(os.path.basename(name), "")
+        self.run_program(program.replace("%d", str(self.port)) + words.format(self.port))
+        self.answers = True
 
     def stop(self, deleteIntfs: bool = False) -> None:
         self.terminate()
@@ -121,48 +160,18 @@ class RemoteController(Controller):
     """A controller that the script starts in the lane, or in real time one that runs outside; or else what the option
     `--controller` says."""
 
-    learns = started = False
-
-    def __init__(self, name: str, ip: str = LOCAL, port: int | None = None, **params: Any) -> None:
-        super().__init__(name, ip=ip, port=port, **params)
-        self.said = port
+    learns = property(lambda self: self.replaced)
 
     @property
     def at_ports(self) -> tuple[int, ...]:
         return (self.said,) if self.said else OPENFLOW_PORTS
 
     def start(self, controllers: Any = None) -> None:
-        """Look for the program. Its address becomes one of the first namespace, unless a node has it. Raises Misuse."""
-        self.started = True
-        there = {intf.IP() for node in self.net.all_nodes() for intf in node.intfList()}
-        if self.ip != "localhost" and not self.ip.startswith("127.") and self.ip not in there:
-            with contextlib.suppress(OSError):  # it has this address already
-                self.running("start()").route.add_address(LOOPBACK, f"{self.ip}/32")
-        why = ""
-        self.answers = wait_until(self.found, STARTING_S)  # it may be about to start
-        for port in self.at_ports if not self.answers and self.ip not in there else ():
-            if not (why := outside.reach(LOCAL if self.ip == "localhost" else self.ip, port)):
-                self.port, self.answers = port, True
-                break
-        if not self.answers:
-            self.replace(os.environ.get(f"{guest.OPTION}CONTROLLER", LEARN), why)
-        self.net.cut_loops()
+        self.seek()
 
     def look(self) -> None:
-        if not self.started:
+        if not self.sought:
             self.start()
-
-    def replace(self, program: str, why: str) -> None:
-        """Do what the option says, as nothing answers at this address. Raises Misuse."""
-        self.learns = program == LEARN
-        if said := {LEARN: LEARNS, NONE: NO_FLOWS}.get(program):
-            note(NOBODY.format(self.name, self.ip, self.port) + said + why, said)  # once for all controllers
-            return
-        if not programs.path_of(name := shlex.split(program)[0]):
-            raise Misuse(f"--controller: {programs.missing_message(name)}")
-        words = PORT_WORDS.get(os.path.basename(name), "")
-        self.run_program(program.replace("%d", str(self.port)) + words.format(self.port))
-        self.answers = True
 
 
 class Ryu(Controller):

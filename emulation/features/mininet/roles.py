@@ -8,7 +8,7 @@ import select
 from typing import Any
 
 from emulation.features.mininet.access import MASTER, switch_channel
-from emulation.features.mininet.controllers import LEARNING, RemoteController
+from emulation.features.mininet.controllers import LEARNING
 from emulation.features.mininet.interface import WIntf, other_address
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, numeric, refuse
@@ -325,7 +325,7 @@ class OpenFlow(Bridge):
 
     def connected(self) -> bool:
         """Return whether a controller is connected, as the database knows it some seconds later."""
-        if self.apart or any(each.learns for each in self.net.controllers if isinstance(each, RemoteController)):
+        if self.apart or any(each.replaced for each in self.net.controllers):
             return True
         return "is_connected: true" in self.pexec("ovs-vsctl", "show")[0]
 

@@ -122,6 +122,29 @@ def test_what_runs_where_a_remote_controller_answers_nowhere(stage, tmp_path, op
     assert results(stage.play(REMOTE)) == said
 
 
+OWN = """
+from mininet.node import Controller
+class Own(Controller):
+    def start(self):
+        self.cmd("{program} > own.log 2>&1 &")
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("no/such/pox.py my_app", ["lost 0.0", "at ['priority=0 actions=NORMAL']"]),
+     ("osken-manager osken_app.py --ofp-tcp-listen-port 6634",
+      ["lost 0.0", "at ['priority=0 actions=CONTROLLER:65535']"])],
+)  # fmt: skip
+def test_a_class_of_the_script_that_starts_its_controller(stage, tmp_path, program, said):
+    """Its program alone decides; without it switches learn, and a note says so."""
+    shutil.copy(SCRIPTS / "osken_app.py", tmp_path)
+    made = REMOTE.replace('RemoteController(name, ip="10.20.30.40", port=6634)', "Own(name, port=6634)")
+    lines = stage.play(OWN.format(program=program) + made.replace("s1.start", "net.get('c0').start()\ns1.start"))
+    assert results(lines) == said
+    assert any("c0: no controller answers at 127.0.0.1:6634" in line for line in lines) == ("pox" in program)
+
+
 def test_an_option_for_a_controller_that_is_not_there_is_refused(stage):
     stage.options = {"controller": "no-such-program --port %d"}
     with pytest.raises(LaneError, match="--controller: there is no no-such-program on this machine"):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MARGIN_DB = 4.0
 CAPTURE_DB = 10.0  # without effect under SINR
 USUAL_GAIN = 5.0
+ROUNDED_DB = 0.01  # more than what rounding changes of a power
 # Which keywords each model has.
 MODELS: dict[str, tuple[str, ...]] = {
     "friis": ("sL",), "logDistance": ("exp", "sL"), "logNormalShadowing": ("exp", "sL", "variance"),
@@ -317,6 +318,11 @@ class Medium:
         """Return the power of a's first radio at b, without shadowing. Raises Misuse."""
         stronger, apart = self.stronger_db(a, b), distances([a.position, b.position])[0, 1]
         return float(self.propagates.received_dbm(np.array([apart]))[0]) + stronger
+
+    def is_too_far(self, a: Node, b: Node) -> bool:
+        """Return whether b cannot receive a's first radio, for certain: no shadow changes that."""
+        certain = not self.by_links and self.model != "logNormalShadowing"
+        return certain and self.received_dbm(a, b) < self.receive_dbm() - ROUNDED_DB
 
     def distance_of(self, a: Node, b: Node, dbm: float) -> float:
         """Return how far b is from a where it receives a with this power. Raises Misuse."""

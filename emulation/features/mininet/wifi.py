@@ -133,6 +133,9 @@ class Mininet_wifi(Mininet):
             return
         if isinstance(ap, Virtual):
             raise Misuse(f"{intf}: {ap} while the network runs: give the station ssid={ap.ssid!r} before net.build()")
+        if self.medium.is_too_far(ap.node, intf.node):
+            info(f"{ap.node} is out of range\n")
+            return
         made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
         with self.lab.halted():
             made.associate(intf.lane, ap.lane)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which access point a station is on: by range, and with ac_method by the strongest signal or the least load."""
+"""Which access point a station is on: by range, and with ac_method by the strongest signal or the least load.
+One that is out of range is not waited for."""
 
 import sys
-from time import sleep
+from time import monotonic, sleep
 
 from mn_wifi.net import Mininet_wifi
 
@@ -30,6 +31,9 @@ def topology(method):
     net["sta1"].setPosition("500,50,0")
     sleep(10)
     print("sta1 on", on.associatedTo or "none", on.ssid or "none")
+    began = monotonic()
+    on.associate(ap1.wintfs[0])
+    print("waited", round(monotonic() - began), "s for", on.associatedTo or "none")
     net.stop()
 
 

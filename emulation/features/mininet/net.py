@@ -463,6 +463,11 @@ class Mininet:
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():
                     intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
+        first: dict[str, Intf] = {}  # the air tells radios apart by their addresses
+        for each in self.medium.radios():
+            if each.mac and first.setdefault(each.mac, each) is not each:
+                note(f"{each}: mac={each.mac!r} is the address of {first[each.mac]}: it keeps its own")
+                each.mac = None
 
     def cut_loops(self) -> None:
         """Let each wire that closes a loop of switches that learn be down, until the loop is open elsewhere."""

@@ -1011,6 +1011,15 @@ def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
     assert power(client) == power(weak) == power(ap)
 
 
+def test_radios_with_one_address_are_named(installed, capsys):
+    there = {}
+    exec(BEGIN + "for name in 'sta2', 'sta3': net.addStation(name, mac='00:00:00:00:00:02')\n"
+         "net.addHost('h1', mac='00:00:00:00:00:02')\nnet.prepare()\n", there)  # fmt: skip
+    net = there["net"]
+    assert [net[name].MAC() for name in ("sta2", "sta3")] == ["00:00:00:00:00:02", None]
+    assert "sta3-wlan0: mac='00:00:00:00:00:02' is the address of sta2-wlan0" in capsys.readouterr().out
+
+
 def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
     there = {}
     exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"

@@ -2,8 +2,9 @@
 """The medium: convert Mininet-WiFi's keywords to a specification: propagation, powers and ranges, modes and rates.
 
 With any `link=` and `wmediumd_mode=`, the air is dcf80211, with the DCF, collisions and bit errors by SINR. A range is
-the distance at which a frame at the lowest rate is received. The power there is MARGIN_DB over the noise: nine of ten
-frames of 1500 bytes survive at 6 Mb/s. For 802.11b at 1 Mb/s, which carries farther, it is the sensing threshold."""
+the distance at which the power is `noise_th`, as in Mininet-WiFi, where this is the end of the circle that authors see.
+Frames at the lowest rate must arrive there, so the air's noise is MARGIN_DB lower: nine of ten frames of 1500 bytes
+survive at 6 Mb/s. The sensing threshold `cca_th` is as much lower."""
 
 from __future__ import annotations
 
@@ -180,8 +181,8 @@ class Medium:
         mode = self.mode()
         on_air = self.leading()
         freq = round(1000 * max(on_air, key=lambda intf: intf.freq > 3).freq) if on_air else 2412
-        receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
-        limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
+        sense = min(self.cca_dbm - MARGIN_DB, self.noise_dbm)
+        limits = {"receive_dbm": self.noise_dbm, "sense_dbm": sense, "capture_db": CAPTURE_DB}
         radio: dict[str, Any] = {"rate": rate_of(mode), "rate_control": "minstrel"}
         if self.is_later():
             first = self.latest()
@@ -191,8 +192,9 @@ class Medium:
         return {
             **radio, "reception": "capture" if fixed else "sinr", "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
-            "host_delay_us": HOST_DELAY_US, "noise_dbm": self.noise_dbm, **self.propagation(freq),
-            **({} if self.by_links else {"thresholds": limits}),
+            "host_delay_us": HOST_DELAY_US, **self.propagation(freq),
+            **({"noise_dbm": self.noise_dbm} if self.by_links else
+               {"noise_dbm": self.noise_dbm - MARGIN_DB, "thresholds": limits}),
         }  # fmt: skip
 
     def stepped(self) -> bool:

@@ -1000,7 +1000,7 @@ def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
         "from mn_wifi.net import Mininet_wifi\nfrom mn_wifi.link import wmediumd\n"
         f"from mn_wifi.wmediumdConnector import interference\nnet = Mininet_wifi({link})\n"
         "sta1 = net.addStation('sta1', range=20)\nap1 = net.addAccessPoint('ap1', range=35)\n"
-        "ap2 = net.addAccessPoint('ap2', range=10)\nsta2 = net.addStation('sta2', txpower=1)\n", there,
+        "ap2 = net.addAccessPoint('ap2', range=10)\nsta2 = net.addStation('sta2', txpower=-3)\n", there,
     )  # fmt: skip
     client, weak, ap = (there[name].wintf() for name in ("sta1", "sta2", "ap1"))
     assert there["ap1"] in client.apsInRange and client.apsInRange[there["ap1"]] == ap.stationsInRange[there["sta1"]]
@@ -1009,6 +1009,17 @@ def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
     assert (client.range, ap.range) == (20, 35)
     there["ap1"].setRange(100)
     assert power(client) == power(weak) == power(ap)
+
+
+def test_the_signal_at_the_end_of_a_range_is_that_of_mininet_wifi(installed):
+    there = {}
+    exec(BEGIN + "sta2 = net.addStation('sta2')\nnet.setPropagationModel(model='logDistance', exp=4)\n", there)
+    one, other = there["sta1"].wintf(), there["sta2"]
+    metre_db = 20 * math.log10(4 * math.pi * 2.412e9 / 299_792_458)
+    assert one.range == pytest.approx(10 ** ((14 + 2 * 5 - metre_db + 91) / 40), rel=0.02)
+    one.setRange(30)
+    other.setPosition("30,0,0")
+    assert there["net"].medium.received_dbm(there["sta1"], other) == pytest.approx(-91, abs=0.01)
 
 
 def test_radios_with_one_address_are_named(installed, capsys):
@@ -1027,7 +1038,7 @@ def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
     exec("for mac in 'zz', '0:0:0:0:0:0', '1:0:0:0:0:1': sta1.setMAC(mac)", there)
     net, sta1 = there["net"], there["sta1"]
     assert sta1.MAC() is None
-    assert 45 < net.medium.range_of(sta1.wintf()) < 60 and net.medium.power_of(sta1.wintf()) == 40
+    assert 60 < net.medium.range_of(sta1.wintf()) < 70 and net.medium.power_of(sta1.wintf()) == 40
     said = capsys.readouterr().out
     assert "ac_method='sf' has no effect: there are ssf and llf\n" in said and not net.watchers
     assert "mobility(sta1): min_v=2 has no effect" in said

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a radio reaches under each propagation model, and with which power; and that it reaches so far."""
+"""How far a radio reaches under each propagation model, and with which power; and that it reaches so far. From 3 km on,
+acknowledgements would come more than a slot later."""
 
 from mn_wifi.link import adhoc, wmediumd
 from mn_wifi.net import Mininet_wifi
 from mn_wifi.wmediumdConnector import interference
 
-for model, said in (("friis", {"sL": 2}), ("logDistance", {"exp": 4}), ("twoRayGround", {}), ("ITU", {"pL": 38})):
+for model, said in (("friis", {"sL": 10}), ("logDistance", {"exp": 4}), ("twoRayGround", {}), ("ITU", {"pL": 38})):
     net = Mininet_wifi(link=wmediumd, wmediumd_mode=interference)
     sta1, sta2 = net.addStation("sta1", position="0,0,0"), net.addStation("sta2", position="10,0,0")
     net.setPropagationModel(model=model, **said)

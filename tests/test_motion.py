@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from emulation.lane import air
 from emulation.lane.errors import Misuse
 from emulation.lane.motion import Trajectory, split_long_legs
 from emulation.plan import distance, plan
@@ -77,6 +78,15 @@ def test_what_no_table_can_say_goes_in_steps(received):
             return received(distance)
 
     assert distance.table(Jumps(), np.zeros(1), -100.0) is None
+
+
+@pytest.mark.parametrize("reach_m", [9_500, 9_551, 9_580, 20_000])
+def test_no_point_of_a_table_is_farther_than_the_air_allows(reach_m):
+    """Also the one beyond the reach, for models that need few points and many."""
+    for falling in (MODELS["log-distance"](exponent=2.2), MODELS["two-ray"]()):
+        floor = float(falling.received_dbm(np.array([reach_m]))[0])
+        found = distance.table(falling, np.zeros(1), floor).planned
+        assert max(delay for _, _, delay in air.points(found)) < 31_999 << 16
 
 
 def test_a_model_says_for_itself_that_it_is_of_the_distance_alone():

@@ -23,7 +23,7 @@ PARTS = 64  # units per square millimetre
 BIN_BITS = range(6, 11)  # log2 of points per octave: the first that is accurate enough, from 64 to 1024
 WITHIN_DB = 0.005
 PROBES = 8  # test points in each bin
-FARTHEST_MM = 9_593_000  # the delay is then less than 31,999 ns
+FARTHEST_MM = 9_552_000  # the delay of the first point beyond it is less than 31,999 ns with any BIN_BITS
 
 
 class Table(NamedTuple):

@@ -43,6 +43,7 @@ class Intf:
         self.ip: str | None = None
         self.prefixLen: int | None = None
         self.link: Link | None = None
+        self.own: dict[str, Any] = {}  # settings of a wire that this end alone has
         self.lane: lane.Interface | None = None
 
     def __repr__(self) -> str:

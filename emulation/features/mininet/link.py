@@ -84,6 +84,13 @@ class Link:
         with as_misuse(f"{intf}.config"):
             shaping.shape(intf.lane, shaping.Link.check(settings))
 
+    def open(self) -> None:
+        """Give ends what `params1` and `params2` say, beside what both have. Raises Misuse."""
+        for intf in filter(None, (self.intf1, self.intf2)):
+            if intf.lane and intf.own:
+                with as_misuse(f"addLink({self.intf1}, {self.intf2})"):
+                    shaping.shape(intf.lane, shaping.Link.check({**self.settings, **intf.own}))
+
     def switch(self, on: bool) -> None:
         """Switch both ends up or down; a wire that would close a loop stays down."""
         self.wanted = on

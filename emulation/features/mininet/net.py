@@ -263,11 +263,6 @@ class Mininet:
 
     def wire(self, cls: type[Link], a: Any, b: Any, said: dict[str, Any]) -> tuple[Intf, Intf, dict[str, Any]]:
         """Return ends and settings of a wire that a script's own class describes to its base. Raises Misuse."""
-        one, other = (dict(said.get(which) or {}) for which in ("params1", "params2"))
-        of_ends = [{name: each.pop(name) for name in link.TCLink.taken if name in each} for each in (one, other)]
-        if of_ends[0] != of_ends[1]:
-            raise Misuse(f"{cls.__name__}({a}, {b}): its ends differ: use one {', '.join(link.TCLink.taken)} for both")
-        said = {**said, **of_ends[0], "params1": one, "params2": other}
         settings = link.settings_of(cls, f"{cls.__name__}({a}, {b})", said)
         ends = (self.node_of(a), said.get("port1"), "1"), (self.node_of(b), said.get("port2"), "2")
         return self.end(*ends[0], said), self.end(*ends[1], said), settings
@@ -276,6 +271,7 @@ class Mininet:
         """Let a link be one of the network."""
         if self.lab:
             open_wire(self.lab, made)
+            made.open()
         self.links.append(made)
         if self.lab:
             self.cut_loops()
@@ -330,10 +326,12 @@ class Mininet:
         port = node.newPort() if port is None else port
         name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
         own = dict(params.get(f"params{which}") or {})
-        check(f"addLink: params{which}", own, ("ip",))
+        wire = link.Link
+        check(f"addLink: params{which}", own, ("ip", link.USUAL, *wire.taken), wire.noted, wire.refused)
         first = not node.intfs
         mac = params.get(f"addr{which}") or (node.params.get("mac") if first else None)
         intf = Intf(name, node, mac)
+        intf.own = {keyword: own[keyword] for keyword in wire.taken if own.get(keyword) is not None}
         intf.note_ip(own.get("ip") or (node.params.get("ip") if first else None))
         node.intfs[port] = intf
         return intf
@@ -439,8 +437,7 @@ class Mininet:
                 intf.lane = named[intf.name]
                 intf.mac = intf.mac or intf.MAC()
         for made in self.links:
-            if isinstance(made, link.Wireless):
-                made.open()
+            made.open()
         for node in (*self.stations, *self.cars):
             node.open_virtual()
         for intf in self.medium.radios():

@@ -766,7 +766,7 @@ def test_wires_and_a_router(stage):
     lines = stage.play("wired")
     assert lines[0] == "a shell" and "before ['1', 'h2']" in lines
     assert "['r0-eth1', 'r0-eth2'] ['s1-eth1', 's1-eth2'] ['h1-eth0']" in lines
-    assert {"lost 0", "rtt 12 ms", "rate below 10: True", "down, lost 100"} <= set(lines)
+    assert {"lost 0", "rtt 15 ms", "rate below 10: True", "down, lost 100"} <= set(lines)
     assert "queues ['htb', '5:'] ['netem', '10:'] 5:1" in lines
 
 

@@ -40,7 +40,7 @@ def topology():
     net.addLink(s1, r0, intfName2="r0-eth1", params2={"ip": "192.168.1.1/24"})
     net.addLink(s2, r0, cls=Addressed, intfName2="r0-eth2", ip2="172.16.0.1/12", delay="1ms")
     net.addLink(h1, s1, bw=10, delay="5ms")
-    net.addLink(h2, s2)
+    net.addLink(h2, s2, params1={"delay": "3ms"})  # of what h2 sends
     h2.cmd("export WHO=h2; sysctl -w net.ipv4.ip_forward=1")  # it is there, and its interfaces are not yet
     net.addController("c0")
     net.start()

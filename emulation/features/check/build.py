@@ -64,7 +64,7 @@ CALLED_BY_GCC = (
     *(f"__tsan_unaligned_{how}{size}"
       for how in ("read", "write", "volatile_read", "volatile_write") for size in SIZES if size > 1),
 )  # fmt: skip
-CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "race_per_cpu"
+CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "race_per_cpu", "race_taken", "race_last"
 # They register their operations with `oracle`, which checks each call, instead of the kernel.
 GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
 WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")
@@ -73,7 +73,7 @@ STOPPING = ("timer_delete", "timer_delete_sync", "timer_shutdown_sync", "cancel_
             "cancel_delayed_work", "cancel_delayed_work_sync", "flush_delayed_work", "__flush_workqueue",
             "drain_workqueue", "destroy_workqueue")  # fmt: skip
 WATCHED |= dict.fromkeys(STOPPING, "EXPORT_SYMBOL")
-WATCHED["__kvmalloc_node_noprof"] = "EXPORT_SYMBOL"  # which the kernel traces without the caller
+WATCHED |= dict.fromkeys(("__kvmalloc_node_noprof", "kvfree"), "EXPORT_SYMBOL")  # which are traced without the caller
 RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
 EXPORTED = {f"oracle_{name}": export for name, export in WATCHED.items()}
 EXPORTED |= dict.fromkeys((*CALLED_BY_GCC, *CALLED_BY_WATCHED), "EXPORT_SYMBOL")

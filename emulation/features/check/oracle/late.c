@@ -97,24 +97,25 @@ void late_in_module(const struct module *module)
 			tell(&stopped[i], "the module, which is unloaded");
 }
 
-#define STOPS(result, function, type, part, work, waits)	\
+#define STOPS(result, function, type, part, called, work, waits)	\
 result oracle_##function(type *what);				\
 result oracle_##function(type *what)				\
 {								\
+	race_stops((part)->called, _RET_IP_);			\
 	note(part, _RET_IP_, work, waits);			\
 	return function(what);					\
 }								\
 EXPORT_SYMBOL(oracle_##function)
 
-STOPS(int, timer_delete, struct timer_list, what, false, false);
-STOPS(int, timer_delete_sync, struct timer_list, what, false, true);
-STOPS(int, timer_shutdown_sync, struct timer_list, what, false, true);
-STOPS(bool, cancel_work, struct work_struct, what, true, false);
-STOPS(bool, cancel_work_sync, struct work_struct, what, true, true);
-STOPS(bool, flush_work, struct work_struct, what, true, true);
-STOPS(bool, cancel_delayed_work, struct delayed_work, &what->work, true, false);
-STOPS(bool, cancel_delayed_work_sync, struct delayed_work, &what->work, true, true);
-STOPS(bool, flush_delayed_work, struct delayed_work, &what->work, true, true);
+STOPS(int, timer_delete, struct timer_list, what, function, false, false);
+STOPS(int, timer_delete_sync, struct timer_list, what, function, false, true);
+STOPS(int, timer_shutdown_sync, struct timer_list, what, function, false, true);
+STOPS(bool, cancel_work, struct work_struct, what, func, true, false);
+STOPS(bool, cancel_work_sync, struct work_struct, what, func, true, true);
+STOPS(bool, flush_work, struct work_struct, what, func, true, true);
+STOPS(bool, cancel_delayed_work, struct delayed_work, &what->work, func, true, false);
+STOPS(bool, cancel_delayed_work_sync, struct delayed_work, &what->work, func, true, true);
+STOPS(bool, flush_delayed_work, struct delayed_work, &what->work, func, true, true);
 
 #define WAITS(function)						\
 void oracle_##function(struct workqueue_struct *queue);		\

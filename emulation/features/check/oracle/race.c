@@ -28,6 +28,11 @@
  * in another such section, or with RTNL; and those of an object of which the call changed an atomic variable in the
  * section, such as a reference count.
  *
+ * An object is not shared until its address is written to what others can see; from then on the call that allocated it
+ * is like any other. If what says that an object is used is a reference count, a reader that has no lock may not just
+ * increase it: refcount_inc_not_zero() does so only if nobody takes it to 0 at that time. And what a timer's function
+ * accesses is freed after the timer is stopped, or work's.
+ *
  * What is only read is reported at the second time: if it is written next, that says more.
  */
 #include <linux/kallsyms.h>
@@ -58,6 +63,9 @@
 #define PROBED 8
 #define GRANULE 8
 #define MOST_GRANULES 64	/* of an access */
+#define MOST_USERS 4		/* functions that were called and accessed an object */
+#define MOST_LARGE 8		/* objects with more pages, of which only the users matter */
+#define MOST_GONE 8		/* users of objects that the call freed */
 
 enum step { STEP_UP = 1, STEP_DOWN = 2, STEP_ABOVE_1 = 4, STEP_OTHER = 8, COUNTS = 7 };
 enum alone { NOT_ALONE = 1, ALONE_WITH_MEMORY, ALONE };
@@ -88,6 +96,8 @@ struct object {
 	struct object *next;
 	struct access readers[2];		/* the last ones that found it by a marked pointer, with other locks */
 	u64 borrowed;				/* the call that found it last under rcu_read_lock() */
+	struct access taken;			/* by refcount_inc() under rcu_read_lock() only */
+	void *users[MOST_USERS];
 };
 
 /* The writes to 8 bytes. */
@@ -109,6 +119,22 @@ static struct { unsigned long first, second; } reported[MOST_REPORTS];
 static struct slot *slots;
 static unsigned int most_pages = 1, most_ranges, most_reports;
 static u64 numbers;
+static struct object large[MOST_LARGE];
+static unsigned int most_large;
+
+/* The last address that a call wrote to what others see, perhaps of an object of its own. */
+static struct {
+	u64 serial;
+	unsigned long at;
+} publishing;
+
+/* The functions that used what a call freed. */
+static struct {
+	u64 serial;
+	unsigned long by;
+	void *users[MOST_GONE];
+	unsigned int count;
+} gone;
 
 /* A write to an object that readers without its locks may have; what it wrote is there at the next access. */
 static struct {
@@ -154,12 +180,38 @@ static void forget(unsigned long start)
 	raw_local_irq_restore(flags);
 }
 
+static struct object *large_object(unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < most_large; i++)
+		if (address - large[i].start < large[i].size)
+			return &large[i];
+	return NULL;
+}
+
+static void own_large(unsigned long start, unsigned long size)
+{
+	struct object *object = large_object(start);
+	unsigned int i;
+
+	for (i = 0; !object && i < MOST_LARGE; i++)
+		if (!large[i].size)
+			object = &large[i];
+	if (!object)
+		return;
+	*object = (struct object){ .start = start, .size = size };
+	most_large = max_t(unsigned int, most_large, object - large + 1);
+}
+
 static void own(unsigned long start, unsigned long size, unsigned long caller)
 {
 	unsigned long flags, pages = (offset_in_page(start) + size + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct object *object;
 	struct call *call;
 
+	if (start && pages > MOST_PAGES)
+		own_large(start, size);
 	if (!start || pages > MOST_PAGES)
 		return;
 	forget(start);
@@ -639,6 +691,63 @@ static void check_unlinking(void)
 	tell_accesses(&unlinking.write, &unlinking.reader);
 }
 
+static void note_user(struct object *object, void *function)
+{
+	int i;
+
+	for (i = 0; i < MOST_USERS && object->users[i] != function; i++) {
+		if (object->users[i])
+			continue;
+		object->users[i] = function;
+		return;
+	}
+}
+
+/* The object is freed: remember who used it. */
+static void note_gone(const struct object *object, const struct call *call, unsigned long by)
+{
+	int i;
+
+	if (gone.serial != call->serial)
+		gone.count = 0;
+	gone.serial = call->serial;
+	gone.by = by;
+	for (i = 0; i < MOST_USERS && object->users[i]; i++)
+		if (object->users[i] != call->function && gone.count < MOST_GONE)
+			gone.users[gone.count++] = object->users[i];
+}
+
+/* A call stops a timer or work, with this function. */
+void race_stops(const void *function, unsigned long by)
+{
+	const struct call *call;
+	unsigned long flags;
+	unsigned int i;
+
+	raw_local_irq_save(flags);
+	call = call_now();
+	for (i = 0; call && gone.serial == call->serial && i < gone.count; i++) {
+		if (gone.users[i] != function || !is_new(gone.by, by))
+			continue;
+		pr_info("dcflab: late function: %pS frees what %ps uses, and %pS stops that function only later\n",
+			(void *)gone.by, function, (void *)by);
+		dump_stack();
+		oracle_reported();
+		break;
+	}
+	raw_local_irq_restore(flags);
+}
+
+/* See whether the address is of an object of the call that wrote it. */
+static void check_publishing(void)
+{
+	struct object **found = find_object(*(unsigned long *)publishing.at);
+
+	if (found && (*found)->serial == publishing.serial)
+		(*found)->serial = 0;
+	publishing.serial = 0;
+}
+
 static void seen(unsigned long address, size_t size, bool write, bool marked, unsigned long pc)
 {
 	static unsigned long last_read;
@@ -655,12 +764,22 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 	raw_local_irq_save(flags);
 	if (unlinking.object)
 		check_unlinking();
+	if (publishing.serial)
+		check_publishing();
 	found = find_object(address);
 	if (found)
 		object = *found;
 	else
 		module = module_of(address);
-	call = object || module ? call_now() : NULL;
+	call = object || module || most_large ? call_now() : NULL;
+	if (call && (found || most_large)) {
+		struct object *used = found ? object : large_object(address);
+
+		if (used)
+			note_user(used, call->function);
+	}
+	if (!object && !module)
+		goto out;
 	if (!call || busy || !debug_locks || !size || call->forgiven || (object && object->serial == call->serial))
 		goto out;
 	if (alone(call, pc) == ALONE || (object && alone(call, pc) == ALONE_WITH_MEMORY))
@@ -683,6 +802,10 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 		goto out;
 	if (write)
 		note_locks_at_write(call, &access);
+	if (write && size == sizeof(void *)) {
+		publishing.serial = call->serial;
+		publishing.at = address;
+	}
 	busy = true;
 	if (object)
 		check_borrowed(object, &access, in_rcu(flags));
@@ -737,11 +860,37 @@ static void heard_kfree(void *unused, unsigned long caller, const void *start)
 
 	raw_local_irq_save(flags);
 	found = find_object((unsigned long)start);
-	if (found && module_of(caller))
+	if (found && module_of(caller)) {
+		const struct call *call = call_now();
+
 		check_free(*found, caller);
+		if (call)
+			note_gone(*found, call, caller);
+	}
 	raw_local_irq_restore(flags);
 	forget((unsigned long)start);
 }
+
+void oracle_kvfree(const void *start);
+
+void oracle_kvfree(const void *start)
+{
+	struct object **found, *object;
+	const struct call *call;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	found = find_object((unsigned long)start);
+	object = found ? *found : large_object((unsigned long)start);
+	call = object ? call_now() : NULL;
+	if (call)
+		note_gone(object, call, _RET_IP_);
+	if (object && !found)
+		object->size = 0;
+	raw_local_irq_restore(flags);
+	kvfree(start);
+}
+EXPORT_SYMBOL(oracle_kvfree);
 
 static void heard_cache_free(void *unused, unsigned long caller, const void *start, const struct kmem_cache *cache)
 {
@@ -754,6 +903,8 @@ void race_forgive(int more);
 void race_retried(int accesses);
 void race_checked(const volatile void *variable, unsigned long size, int type);
 void race_per_cpu(const volatile void *variable, unsigned long size);
+void race_taken(const void *count);
+void race_last(const void *count);
 
 void race_forgive(int more)
 {
@@ -802,6 +953,56 @@ void race_per_cpu(const volatile void *variable, unsigned long size)
 	}
 }
 EXPORT_SYMBOL(race_per_cpu);
+
+/* Return the object with this count, and the access to it by the call in progress. */
+static struct object *counted(const void *count, unsigned long pc, struct access *access)
+{
+	struct object **found = find_object((unsigned long)count);
+	const struct call *call = found ? call_now() : NULL;
+
+	if (!call || !debug_locks)
+		return NULL;
+	*access = (struct access){ .pc = pc, .function = call->function, .serial = call->serial, .write = true };
+	return note_locks(access, false) ? *found : NULL;
+}
+
+/* refcount_inc() */
+void race_taken(const void *count)
+{
+	struct access access;
+	struct object *object;
+	unsigned long flags;
+	int held;
+
+	raw_local_irq_save(flags);
+	object = counted(count, _RET_IP_, &access);
+	if (object && object->borrowed == access.serial && lock_is_held(&rcu_lock_map)) {
+		held = current->lockdep_depth - call_now()->locks;
+		if (held == 1)	/* the call took no lock but RCU's */
+			object->taken = access;
+	}
+	raw_local_irq_restore(flags);
+}
+EXPORT_SYMBOL(race_taken);
+
+/* refcount_dec_and_test() took it to 0 */
+void race_last(const void *count)
+{
+	struct access access;
+	struct object *object;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	object = counted(count, _RET_IP_, &access);
+	if (object && object->taken.serial && !share_lock(&object->taken, &access) &&
+	    is_new(object->taken.pc, access.pc)) {
+		pr_info("dcflab: race: %pS takes a reference of what it found under rcu_read_lock(), and %pS may give the last one back at that time on another CPU: use refcount_inc_not_zero() (allocated by %ps)\n",
+			(void *)object->taken.pc, (void *)access.pc, (void *)object->caller);
+		tell_accesses(&object->taken, &access);
+	}
+	raw_local_irq_restore(flags);
+}
+EXPORT_SYMBOL(race_last);
 
 #define ACCESS(name, asan, size, write, marked)					\
 void asan(void *at);								\

@@ -10,6 +10,8 @@ void race_forgive(int more);
 void race_retried(int accesses);
 void race_checked(const volatile void *variable, unsigned long size, int type);
 void race_per_cpu(const volatile void *variable, unsigned long size);
+void race_taken(const void *count);
+void race_last(const void *count);
 
 #define kcsan_disable_current() race_forgive(1)		/* data_race() */
 #define kcsan_enable_current_nowarn() race_forgive(-1)
@@ -44,4 +46,20 @@ void race_per_cpu(const volatile void *variable, unsigned long size);
 										\
 	race_checked(to_, size_, KCSAN_ACCESS_WRITE);				\
 	memset(to_, value, size_);						\
+})
+
+#include <linux/refcount.h>
+#define refcount_inc(count) ({							\
+	refcount_t *count_ = (count);						\
+										\
+	race_taken(count_);							\
+	refcount_inc(count_);							\
+})
+#define refcount_dec_and_test(count) ({						\
+	refcount_t *count_ = (count);						\
+	bool last_ = refcount_dec_and_test(count_);				\
+										\
+	if (last_)								\
+		race_last(count_);						\
+	last_;									\
 })

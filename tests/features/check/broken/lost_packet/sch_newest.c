@@ -2,7 +2,7 @@
 /*
  * Broken: a wrong qlen. A queue that drops its oldest packet if it is full. Its options are a structure; a smaller limit
  * drops packets of which the parent hears nothing. One of them cannot be changed, and nobody says so.
- * A timer counts seconds without a lock, and is not waited for.
+ * A timer counts seconds without a lock, and is not waited for; what else it counts in is freed before.
  * Not wrong is that much other work is stopped without waiting, as it was never queued.
  */
 #include <linux/module.h>
@@ -16,6 +16,7 @@
 
 #define LIMIT 50
 #define MANY 100
+#define TICKS 30000	/* many pages */
 
 struct newest_options {
 	u32 limit, seconds, band;
@@ -23,7 +24,7 @@ struct newest_options {
 
 struct newest {
 	struct timer_list timer;
-	u32 seconds, age, band;
+	u32 seconds, age, band, *ticks;
 };
 
 static void newest_tick(struct timer_list *timer)
@@ -31,6 +32,7 @@ static void newest_tick(struct timer_list *timer)
 	struct newest *newest = from_timer(newest, timer, timer);
 
 	newest->age++; /* Planted: without the queue's lock. */
+	newest->ticks[0]++;
 	if (newest->seconds)
 		mod_timer(timer, jiffies + newest->seconds * HZ);
 }
@@ -62,13 +64,22 @@ static int newest_init(struct Qdisc *sch, struct nlattr *options, struct netlink
 	sch->limit = LIMIT;
 	newest->band = options ? TC_PRIO_MAX + 1 : 0;
 	timer_setup(&newest->timer, newest_tick, 0);
+	newest->ticks = kvcalloc(TICKS, sizeof(u32), GFP_KERNEL);
+	if (!newest->ticks)
+		return -ENOMEM;
 	return options ? newest_change(sch, options, extack) : 0;
+}
+
+static noinline void newest_free(struct newest *newest)
+{
+	kvfree(newest->ticks);
 }
 
 static void newest_destroy(struct Qdisc *sch)
 {
 	struct newest *newest = qdisc_priv(sch);
 
+	newest_free(newest); /* Planted: before the timer is stopped. */
 	newest->seconds = 0;
 	timer_delete(&newest->timer); /* Planted: it may still run. */
 }

@@ -144,8 +144,10 @@ KNOWN = {
     # rate_bps, without the queues' lock; and a flow whose queue is empty does not pass through the old ones
     "sch_cake": ("cake_change [sch_cake] writes byte", "cake lets 0 packets of a flow that waits out"),
     "sch_choke": ("allocated by the kernel (__ip_append_data",),  # holes fill its table, which then loses its packets
+    "sch_cbs": ("cbs_enqueue [sch_cbs] changed qlen from",),  # what its child drops is no drop of its own
+    "sch_gred": ("gred_dump [sch_gred] reads",),  # and writes, without the queues' lock
     "tcp_bic": ("division-overflow in tcp_bic.c",),  # by a parameter that may be 0
-    "sch_plug": ("delivered nothing",),  # as long as nobody tells it to release packets
+    "sch_plug": ("plug_change [sch_plug] writes byte",),  # without the queues' lock
     "tcp_hybla": ("division-overflow", "hybla_init [tcp_hybla] left a congestion window of"),  # rtt0 is 0, or negative
     "tcp_nv": ("net/tcp.h:1322",),  # nv_pad is negative
 }

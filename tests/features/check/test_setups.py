@@ -120,6 +120,15 @@ def test_what_nobody_knows_is_refused_with_the_kernels_words():
         setups.find(Picky(lambda options: False), "mine")
 
 
+def test_more_options_follow_those_that_it_is_made_with_but_no_command(monkeypatch):
+    monkeypatch.setattr(setups, "KERNELS", {"mine": Setup(then=(b"then",), commands=(b"go",))})
+    node = Picky(lambda options: True)
+    setups.find(node, "mine")
+    for options in (b"other", b"go"):
+        queues.put(node, "mine", options)
+    assert [options for kind, options in node.made if kind == "mine"] == [None, b"then", b"other", b"then", b"go"]
+
+
 def test_the_users_options_come_first():
     node = Picky(lambda options: options == b"1234")
     assert setups.find(node, "red", b"1234") == Setup(b"1234")

@@ -94,6 +94,10 @@ class Rounds(Reach):
         if self.queues.kind and random.random() < 2 * OTHER:
             settings["options"], *self.more = (self.options(b"").hex() for _ in range(1 + FLOODS))
             settings["changed"] = random.random() < 2 * OTHER
+        if self.commands() and random.random() < 2 * OTHER:
+            chosen = random.choices(self.commands(), k=1 + FLOODS)
+            settings["options"], *self.more = (options.hex() for options in chosen)
+            settings["changed"] = True
         return settings
 
     def pass_time(self, settings: Settings) -> None:

@@ -241,7 +241,10 @@ class Queues:
         node = random.choice(self.playground.nodes)
         numbers = random.sample(list(self.accepted), min(random.randint(1, MOST_CHANGED), len(self.accepted)))
         options = [(number, random.choice(self.accepted[number])) for number in numbers]
-        action = random.choice(("options", "put again", "behind a token bucket", "removed"))
+        commands = setups.of(kind).commands
+        action = random.choice(
+            ("options", "put again", "behind a token bucket", "removed", *["command"] * bool(commands))
+        )
         what = f"qdisc {kind} at {node.name} {action}"
         if action == "options":
             self.accepts(node, options)
@@ -250,11 +253,20 @@ class Queues:
             self.accepts(node, options)
         elif action == "removed":
             self.job.attempt(what, lambda: remove(node))
+        elif action == "command":
+            self.give_commands(node)
         else:
             self.job.attempt(what, lambda: put_behind_bucket(node, kind, SLOW))
         self.flood(node)
         self.packets.send(node, FEW)
         kinds(node)
+
+    def give_commands(self, node: Node) -> None:
+        """Give the qdisc some commands while it gets packets."""
+        for options in self.playground.random.choices(setups.of(self.kind or "").commands, k=FEW):
+            self.flood(node, FEW)
+            self.job.attempt(f"command {options.hex()}", partial(command, node, self.kind or "", options))
+            self.playground.run(BETWEEN_S)
 
     def renew(self, node: Node) -> None:
         """Remove it and put it again, if possible."""
@@ -298,6 +310,13 @@ def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT,
     node.route.replace_qdisc(node.radio.index, kind, options, parent, handle or setups.HANDLE * bool(setup.classes))
     with contextlib.suppress(NetlinkError):  # it may have them
         setups.add_classes(node, kind, setup)
+    for more in () if options in setup.commands else setup.then:
+        command(node, kind, more, parent)
+
+
+def command(node: Node, kind: str, options: bytes, parent: int = ROOT) -> None:
+    """Give a qdisc more options by a change. Raises NetlinkError if the kernel refuses."""
+    node.route.replace_qdisc(node.radio.index, kind, options, parent, setups.HANDLE * bool(setups.of(kind).classes))
 
 
 def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None, handle: int = 0) -> None:

@@ -149,7 +149,12 @@ class Reach:
             before = bytes.fromhex(settings["options"])
             settings["options"] = self.options(before).hex()
             settings["changed"] = self.changeable and random.random() < PROBABILITY
+            if self.commands() and random.random() < PROBABILITY:
+                settings |= {"options": random.choice(self.commands()).hex(), "changed": True}
         return settings
+
+    def commands(self) -> tuple[bytes, ...]:
+        return setups.of(self.queues.kind or "").commands
 
     def draw(self) -> tuple[str, Any]:
         """Return a setting and its value. All values come before any comes again, so that few rounds have all."""

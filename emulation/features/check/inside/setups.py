@@ -39,12 +39,14 @@ PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word af
 
 class Setup(NamedTuple):
     """What a qdisc is made with: a structure, attributes after it, and the options of its classes. A shaper sends at
-    a rate (bytes/s)."""
+    a rate (bytes/s). Some take more options `then`, by changes, and others at any time: its `commands`."""
 
     structure: bytes = b""
     attributes: tuple[tuple[int, Value], ...] = ()
     classes: tuple[bytes, ...] = ()
     rate: int = 0
+    then: tuple[bytes, ...] = ()
+    commands: tuple[bytes, ...] = ()
 
     def options(self, more: Iterable[tuple[int, Value]] = ()) -> bytes:
         """Return the options, with others added or in their place."""
@@ -73,19 +75,47 @@ def red(limit: int, least: int, most: int) -> Setup:
     return Setup(attributes=((1, parameters), (2, bytes(256)), (3, 1 << 27)))
 
 
+def virtual_queue(number: int, priority: int, least: int, most: int) -> bytes:
+    """Return gred's options of a queue: its thresholds in bytes. Queues of one priority share an average."""
+    parameters = struct.pack("=4I24x4B8x", 60_000, least, most, number, 2, 12, 10, priority)
+    return build([(1, parameters), (2, bytes(256)), (4, 1 << 27)])
+
+
+def queues_of_gred(count: int) -> list[tuple[int, Value]]:
+    return [(3, struct.pack("=IIBBH", count, 0, 1, 0, 0))]
+
+
+def command_of_plug(action: int, limit: int = 200_000) -> bytes:
+    return struct.pack("=iI", action, limit)
+
+
 # Rates are above that of the workout's radio, in bytes/s. The order of values is that of linux/pkt_sched.h.
-FAST = 500_000
+FAST, ETHERNET = 500_000, 1_250_000
 SHARE = rate(FAST // CLASSES)
 PRIOMAP = bytes((1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1))
 KERNELS: Mapping[str, Setup] = {
+    "cbs": Setup(
+        attributes=((1, struct.pack("=B3x4i", 0, 1000, -1000, FAST // 125, (FAST - ETHERNET) // 125)),), rate=FAST
+    ),
     "choke": red(100, 5, 15),
     "drr": Setup(classes=(b"",) * CLASSES),
     "ets": Setup(attributes=((1, b"\3"), (2, b"\1"))),
+    "gred": Setup(
+        attributes=(*queues_of_gred(2), (5, 60_000)),
+        then=(virtual_queue(0, 2, 3000, 15_000), virtual_queue(1, 2, 3000, 15_000)),
+        commands=(build(queues_of_gred(1)), build(queues_of_gred(3)), virtual_queue(0, 1, 2000, 8000),
+                  virtual_queue(1, 2, 1500, 20_000), virtual_queue(0, 2, 3000, 15_000)),
+    ),
+    "hfsc": Setup(
+        struct.pack("=H", 1),
+        classes=(build([(1, struct.pack("=III", 0, 0, FAST // 50)), (2, struct.pack("=III", 0, 0, FAST))]),) * CLASSES,
+    ),
     "htb": Setup(
         attributes=((2, struct.pack("=5I", 3, 10, 1, 0, 0)),), rate=FAST,
         classes=(build([(1, SHARE + SHARE + struct.pack("=5I", 400_000, 400_000, 0, 0, 0))]),) * CLASSES,
     ),
     "netem": Setup(struct.pack("=6I", 0, 1000, 0, 0, 0, 0), ((10, struct.pack("=q", 2_000_000)),)),
+    "plug": Setup(then=(command_of_plug(2),), commands=tuple(map(command_of_plug, (0, 1, 2, 3)))),
     "prio": Setup(struct.pack("=i16s", 3, PRIOMAP)),
     "red": red(60_000, 3000, 15_000),
     "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000)),
@@ -141,6 +171,8 @@ def remake(node: Any, kind: str, setup: Setup, parent: int = ROOT, handle: int =
         route.replace_qdisc(index, "pfifo", None, parent)
     route.replace_qdisc(index, kind, setup.options() if setup.needs_options() else None, parent, handle)
     add_classes(node, kind, setup)
+    for options in setup.then:
+        route.replace_qdisc(index, kind, options, parent, handle)
 
 
 def add_classes(node: Any, kind: str, setup: Setup) -> None:

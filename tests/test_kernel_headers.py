@@ -11,11 +11,12 @@ import pytest
 from emulation.setup import headers, uml
 
 MODULE = ["-DMODULE"]
+WATCHED = ["-fsanitize=address"]
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A prepared kernel of three headers, with their stored state."""
+def tree(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A prepared kernel of three headers, with their stored state. A parameter says whether it is a debug kernel."""
     for folders in headers.PARTS.values():
         for folder in folders:
             (tmp_path / folder).mkdir(parents=True)
@@ -25,19 +26,20 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / headers.FIRST).write_text("/* nothing */\n")
     guarded = "#ifndef LONG\n#define LONG\nstatic inline const char *whose(void) { return KBUILD_MODNAME; }\n"
     (tmp_path / "include/linux/long.h").write_text(
-        guarded + "#ifdef MODULE\n#define MINE 1\n#else\n#define MINE 0\n#endif\n#define NAME KBUILD_MODNAME\n#endif\n"
+        guarded + "#ifdef MODULE\n#define MINE 1\n#else\n#define MINE 0\n#endif\n#define NAME KBUILD_MODNAME\n"
+        "#ifdef __SANITIZE_ADDRESS__\n#define WATCHED\n#endif\n#endif\n"
     )
     own = tmp_path / "own"
     own.mkdir()
     for part in headers.PARTS:
         (own / f"{part}.h").write_text('#include "linux/long.h"\n')
-    made = headers.prepare(tmp_path, own)
+    debug = getattr(request, "param", False)
+    made = headers.prepare(tmp_path, own, watched=debug)
+    lines = (line.split(" := ") for line in (tmp_path / "init/Makefile").read_text().splitlines() if line)
+    settings = dict(lines)
     for target in (each for each in made if each not in headers.UNNAMED):
-        flags = next(
-            line.split(":=")[1].split()
-            for line in (tmp_path / "init/Makefile").read_text().splitlines()
-            if line.startswith(f"CFLAGS_{Path(target).name} ")
-        )
+        flags = settings[f"CFLAGS_{Path(target).name}"].split()
+        flags += WATCHED if debug and settings[f"KASAN_SANITIZE_{Path(target).name}"] == "y" else []
         compile(tmp_path, [*flags, "-c", "-o", target, f"{target.removesuffix('.o')}.c"])
     headers.store(tmp_path)
     return tmp_path
@@ -79,6 +81,18 @@ def test_a_module_begins_with_what_was_kept_for_modules(tree: Path) -> None:
     assert f"/{headers.PRECOMPILED}/lab-net-module\n" in began(read)
     program, read = said(tree, headers.define("core"), *MODULE)
     assert program == "mine 1" and not began(read)  # nothing was kept for it: it reads its headers
+
+
+@pytest.mark.parametrize("tree", [True], indirect=True)
+@pytest.mark.parametrize(
+    ("part", "flags", "kept"), [("core", [], "core"), ("core", WATCHED, "core-watched"), ("net", WATCHED, "net")]
+)
+def test_what_a_debug_kernel_watches_begins_with_watched_headers(
+    tree: Path, part: str, flags: list[str], kept: str
+) -> None:
+    program, read = said(tree, headers.define(part), *flags)
+    assert program == "mine 0"
+    assert f"/{headers.PRECOMPILED}/lab-{kept}\n" in began(read)
 
 
 def test_other_files_read_their_headers(tree: Path) -> None:

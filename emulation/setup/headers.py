@@ -2,8 +2,9 @@
 """Precompiled headers for the kernel: half of its build would read the same headers in each file again.
 
 GCC looks for a precompiled header beside the first header that its command line includes. For every file of the kernel
-this is FIRST. There is one for each part of the kernel, and one for the network's modules. A macro, `define`, says
-which of them the files of a folder use. Other files, and modules that are built later, read their headers as usual.
+this is FIRST. There is one for each part of the kernel, one for the network's modules, and one for what the debug
+kernel watches in its core. A macro, `define`, says which part the files of a folder use, and one of GCC's, which the
+kernel's headers mention, what KASAN watches. Other files, and modules built later, read their headers as usual.
 
 GCC uses a precompiled header only if all macros that it mentions are defined as before. Macros with the names of the
 file and its module differ, so the command line renames them, and LAST, which is included last, defines them again.
@@ -33,17 +34,19 @@ UNNAMED = ("modfile_flags=", "basename_flags=", "modname_flags=")  # for make, w
 FOLDER = "init"  # the kernel's build can compile any file in this folder
 
 
-def prepare(tree: Path, headers: Path) -> list[str]:
+def prepare(tree: Path, headers: Path, watched: bool) -> list[str]:
     """Prepare an unpacked kernel to precompile what each PART.h in the folder `headers` includes. Return the arguments
-    of make that do it; `store` must follow."""
+    of make that do it; `store` must follow. `watched` says that KASAN watches some files of the core."""
     flags = tree / "scripts/Makefile.lib"
     flags.write_text(re.sub(r"-D(_*KBUILD_)", r"-D$(LAB_NAMES)\1", flags.read_text()))
     (tree / LAST).write_text("".join(f'#define {name} "kernel"\n' for name in NAMES))
     made = {part: (part, define(part)) for part in PARTS} | {"net-module": ("net", f"{define('net')} -DMODULE")}
+    made |= {"core-watched": ("core", define("core"))} if watched else {}
     for name, (part, flag) in made.items():
         included = (headers / f"{part}.h").read_text()
         (tree / FOLDER / f"lab-{name}.c").write_text(f"#ifdef {define(part).removeprefix('-D')}\n{included}#endif\n")
         append(tree / FOLDER, f"CFLAGS_lab-{name}.o := -x c-header {flag}")
+        append(tree / FOLDER, f"KASAN_SANITIZE_lab-{name}.o := {'n' if name == 'core' else 'y'}")
     for part, folders in PARTS.items():
         for folder in folders:
             append(tree / folder, f"subdir-ccflags-y += {define(part)}")

@@ -10,7 +10,7 @@ from emulation.setup import cache, headers, packages, prebuilt, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import compiler, fingerprint
 
-MINUTES = {"lab's kernel": "two to five", "debug kernel": "five to eleven"}
+MINUTES = {"lab's kernel": "two to five", "debug kernel": "three to six"}
 OWN_SOURCE = "DCFLAB_LINUX_SOURCE"
 DEBUG = (*uml.CONFIGURATION, uml.RECIPE / "debug.config")  # the configuration in which modules are checked
 

@@ -179,7 +179,7 @@ class Node:
         """Let this process and its children see the node's devices in /sys, and its private folders."""
         syscalls.show_devices_of_namespace()
         for place, folder in self.private.items():
-            syscalls.mount("", place, folder, syscalls.MS_BIND)
+            syscalls.mount("", place, folder, syscalls.MS_BIND | syscalls.MS_REC)
 
     def start_daemon(self, command: Sequence[str], last_output: Callable[[], str], **options: Any) -> Daemon:
         """Start a program that runs as long as the node exists; an interrupt at a prompt does not reach it.

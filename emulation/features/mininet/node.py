@@ -18,6 +18,7 @@ from emulation.features.mininet.shell import Shell
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
+from emulation.lane.links.infrastructure import CONTROL, CONTROL_OF_APS
 from emulation.lane.userland import make_folder
 
 if TYPE_CHECKING:
@@ -248,6 +249,12 @@ class Node:
                 raise Misuse(
                     f"{self.name}: privateDirs: {place}: {error.strerror}: name a folder that exists"
                 ) from None
+            if os.path.realpath(place) == "/run":  # wpa_cli and hostapd_cli still find their programs
+                for sockets in (CONTROL, CONTROL_OF_APS):
+                    shown = f"{seen[place]}/{os.path.basename(sockets)}"
+                    os.makedirs(sockets, exist_ok=True)
+                    os.makedirs(shown, exist_ok=True)
+                    seen[shown] = sockets
         # What hides the folders themselves, as /var/run does, is mounted last.
         return dict(sorted(seen.items(), key=lambda each: PRIVATE.startswith(os.path.realpath(each[0]))))
 

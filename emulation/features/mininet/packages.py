@@ -5,10 +5,12 @@ modules, and the module here that defines them. A module is loaded when a script
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +19,7 @@ from emulation.lane.errors import Misuse
 
 NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
 HERE = __name__.rpartition(".")[0]
+IMPORT = re.compile(rb"^\s*(from|import)\s+(mn_wifi|mininet)\b", re.MULTILINE)
 UTIL = {
     "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
     "ipAdd ipNum ipParse ipStr irange macColonHex makeNumeric=number natural naturalSeq netParse numCores pmonitor "
@@ -157,5 +160,8 @@ def _instead(name: str) -> dict[str, str]:
 
 
 def install() -> None:
-    """Make this program import these packages, even if others of these names are installed."""
+    """Make this program import these packages, even if others of these names are installed. A script that names them
+    is in the run folder from its first line."""
     sys.meta_path.insert(0, Finder())
+    if IMPORT.search(Path(sys.argv[0]).read_bytes()):
+        import_module(f"{HERE}.place").move_to_run_folder()

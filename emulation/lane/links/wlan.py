@@ -179,7 +179,7 @@ class Link(infrastructure.Link):
         if ap.MAC() not in interface.peers():  # by itself it stays at another one of this network
             commands.append(["reassociate"])
         for words in commands:
-            interface.node.cmd(["wpa_cli", "-s", "/run", "-p", CONTROL, "-i", interface.name, *words])
+            interface.node.cmd(["wpa_cli", "-s", CONTROL, "-p", CONTROL, "-i", interface.name, *words])
 
 
 class Idle(links.Link):

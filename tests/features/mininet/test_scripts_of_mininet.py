@@ -508,7 +508,7 @@ def test_names_of_a_machine(stage):
     assert [line.split(":")[0] for line in told] == begins
     assert "machine.py, line 41: sta3: phywlan: the whole air is emulated" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
-        "there False", "protected True", "h1 outside lost 0", "sta1 outside lost 0",
+        "there False", "protected True", "controlled True", "h1 outside lost 0", "sta1 outside lost 0",
         r"private 'of h1\r\nof h1\r\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
         "answers ['command', '(1.0,', 'UnknownName:', 'usage:', ''] (1.0, 2.0, 0.0)", "hello you 10.0.0.1",
     ]  # fmt: skip
@@ -1265,13 +1265,13 @@ def test_isolated_clients_and_a_bridge_that_stops(stage):
 
 
 def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage, tmp_path, monkeypatch):
-    """From its import of Mininet on; also a file that an argument names. `input` asks the user."""
+    """From its first line on; also a file that an argument names. `input` asks the user."""
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "given.txt").write_text("given\n")
     monkeypatch.chdir(tmp_path / "here")
     stage.folder.with_name("beside.py").write_text("print('beside')\n")
     lines = stage.play(
-        "from mininet.net import Mininet\nprint('early', file=open('early.txt', 'w'))\n"
+        "print('early', file=open('early.txt', 'w'))\nfrom mininet.net import Mininet\n"
         "import sys; print(open(sys.argv[1]).read(), end='')\n"
         "print('before', file=open('/tmp/before', 'w')); print(open('/tmp/before').read(), end='')\n"
         "net = Mininet()\nfor name in ('h1', 's1'):\n"

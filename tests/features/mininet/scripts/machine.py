@@ -30,7 +30,7 @@ def topology():
     net = Mininet_wifi(host=CPULimitedHost)
     net.init()
     h1 = net.addHost("h1", cpu=0.5, privateDirs=["/var/run", "/var/log", "/var/none/there", ("/mnt", "/tmp/%(name)s")])
-    sta1 = net.addStation("sta1", encrypt="wpa2", passwd="12345678", ieee80211w="1", privateDirs=["/var/log"])
+    sta1 = net.addStation("sta1", encrypt="wpa2", passwd="12345678", ieee80211w="1", privateDirs=["/run", "/var/log"])
     ap1 = net.addAccessPoint("ap1", ssid="x", channel="1", encrypt="wpa2", passwd="12345678", ieee80211w="2")
     s1 = net.addSwitch("s1")
     h1.linkTo(s1)
@@ -45,6 +45,7 @@ def topology():
     h1.setCPUFrac(0.5)
     print("protected", "MFP:\t\tyes" in sta1.cmd("iw dev sta1-wlan0 station dump"))
     sta1.wintfs[0].associate(ap1.wintfs[0])
+    print("controlled", "COMPLETED" in sta1.cmd("wpa_cli -i sta1-wlan0 status"))
     for node in (h1, sta1):
         print(node, "outside lost", node.cmd("ping -c 1 192.0.2.1 | grep -o '[0-9]*% packet loss'").split("%")[0])
     h1.cmd("echo of h1 | tee /var/log/mine /mnt/mine")

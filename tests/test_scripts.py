@@ -4,13 +4,17 @@
 import re
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
 
+from emulation.cli.script import use_environment
 from emulation.lane.errors import Misuse
 from emulation.lane.mistakes import sentence
 from emulation.lanes import CHECKOUT
+from emulation.lanes.virtual.boot import packages, packages_of
 from emulation.net import Mesh, Net
+from tests.command_line import obeyed
 
 
 @pytest.fixture
@@ -118,3 +122,15 @@ def test_python_is_the_one_that_has_our_packages(tmp_path):
     command = [CHECKOUT / "dcflab", "python", "-W", "error", "-c", program, "-x", "--help"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.strip() == f"['-c', '-x', '--help'] {sys.executable}"
+
+
+def test_an_option_names_a_virtual_environment_or_its_python(tmp_path, monkeypatch):
+    packages_of(tmp_path).mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").touch()
+    for named in (tmp_path, tmp_path / "bin/python"):
+        monkeypatch.setenv("VIRTUAL_ENV", "elsewhere")
+        use_environment(mock.Mock(), mock.Mock(), str(named))
+        assert str(packages_of(tmp_path)) in packages(("script", "mine.py"))
+    found = obeyed(tmp_path, "run", "mine.py", "--python", "nothing")
+    assert found.returncode == 2 and "--python': nothing is no virtual environment" in found.stderr

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run SCRIPT.py ARGUMENTS`: the script runs inside a lane, as root of its kernel; its runs leave the usual files."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from emulation.cli.playing import print_speed, show
 from emulation.cli.terminal import terminal_listener
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
+from emulation.lanes.virtual.boot import packages_of
 from emulation.play.lab import Lab
 from emulation.play.session import new_folder, provide
 from emulation.play.study import Request, open_report
@@ -40,10 +42,22 @@ def command(path: str) -> click.Command:
 
 
 def of_features() -> list[click.Option]:
-    """Return the options of a script besides those of the command: `--modules`, and those of features."""
+    """Return the options of a script besides those of the command: `--modules`, `--python`, and those of features."""
+    python = click.Option(["--python"], metavar="VENV", callback=use_environment, expose_value=False,
+                          help="a virtual environment whose packages the script has, as if it were active")  # fmt: skip
     modules = click.Option(["--modules"], metavar="FOLDER", multiple=True,
                            help="a folder of kernel modules of your own; repeat it for several")  # fmt: skip
-    return [modules, *(option for part in features.parts("of_scripts") for option in part.OPTIONS)]
+    return [modules, python, *(option for part in features.parts("of_scripts") for option in part.OPTIONS)]
+
+
+def use_environment(context: click.Context, option: click.Parameter, named: str | None) -> None:
+    """Let the lane give a script the packages of this virtual environment: its folder, or its Python."""
+    if named is None:
+        return
+    folder = Path(named).absolute().parents[1] if Path(named).is_file() else Path(named).absolute()
+    if not packages_of(folder).is_dir():
+        raise click.BadParameter(f"{named} is no virtual environment: there is no {packages_of(folder)}")
+    os.environ["VIRTUAL_ENV"] = str(folder)
 
 
 def script_at(

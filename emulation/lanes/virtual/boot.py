@@ -55,9 +55,14 @@ def packages(command: Sequence[str]) -> list[str]:
     if command[0] in SCRIPTS:
         named = [Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
         if active := os.environ.get("VIRTUAL_ENV"):
-            named.append(Path(active, f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"))
+            named.append(packages_of(Path(active)))
         found += [str(path.resolve()) for path in named if path.is_dir() and path.resolve() != CHECKOUT]
     return list(dict.fromkeys(found))
+
+
+def packages_of(environment: Path) -> Path:
+    """Return the folder of the packages that a virtual environment has for this version of Python."""
+    return environment / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 
 
 def passed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:

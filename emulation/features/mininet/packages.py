@@ -163,5 +163,6 @@ def install() -> None:
     """Make this program import these packages, even if others of these names are installed. A script that names them
     is in the run folder from its first line."""
     sys.meta_path.insert(0, Finder())
-    if IMPORT.search(Path(sys.argv[0]).read_bytes()):
+    script = Path(sys.argv[0])
+    if script.is_file() and IMPORT.search(script.read_bytes()):
         import_module(f"{HERE}.place").move_to_run_folder()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bridges of switches and access points: the kernel's or Open vSwitch's, and loops of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from emulation.lane.errors import Misuse
@@ -35,27 +35,42 @@ def plan_bridge(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_loops(network: Network) -> None:
-    """Check that bridges which learn form no loop without a spanning tree. Raises Misuse."""
+    """Check that bridges which learn form no loop that no spanning tree opens. Raises Misuse."""
     learning = {
-        name
+        name: node.settings
         for name, node in network.nodes.items()
-        if node.kind in BRIDGES and not node.settings.get(STP) and node.settings.get(FAIL_MODE) != SECURE
+        if node.kind in BRIDGES and node.settings.get(FAIL_MODE) != SECURE
     }
     wires = (link for link in network.links if link.kind == "wired" and not link.settings.get("spare"))
-    refuse_loop(link.nodes for link in wires if {*link.nodes} <= learning)
-
-
-def refuse_loop(wires: Iterable[tuple[str, ...]]) -> None:
-    """Raises Misuse if wires, each between two bridges, form a loop."""
-    for _, way in closing(wires):
+    trees = {name for name, settings in learning.items() if settings.get(STP)}
+    deaf = {name for name, settings in learning.items() if settings.get(BRIDGE) == OVS} - trees
+    for _, way in closing((link.nodes for link in wires if {*link.nodes} <= {*learning}), trees, deaf):
         said = " - ".join(way)
-        raise Misuse(f"{said}: a loop of bridges, whose broadcasts never end: set stp=True, or cut a wire")
+        raise Misuse(f"{said}: a loop of bridges, whose broadcasts never end: set stp=True at each, or cut a wire")
 
 
-def closing(wires: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def closing(
+    wires: Iterable[tuple[str, ...]], trees: Set[str] = frozenset(), deaf: Set[str] = frozenset()
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number of each wire between two bridges that closes a loop with those before, and the loop's nodes.
+
+    Not one that a spanning tree opens: at bridges of a spanning tree (`trees`) all loops end but those over a bridge
+    that drops the tree's messages (`deaf`), as Open vSwitch does without one. The kernel's bridge forwards them.
+    """
+    there = [*enumerate(wires)]
+    plain = [wire for wire in there if trees.isdisjoint(wire[1]) and deaf.isdisjoint(wire[1])]
+    ways = dict(cycles(plain))
+    yield from ways.items()
+    heard = [wire for wire in there if deaf.isdisjoint(wire[1]) and wire[0] not in ways]
+    silent = [wire for wire in there if not deaf.isdisjoint(wire[1])]
+    last = {number for number, _ in silent}
+    yield from (found for found in cycles(heard + silent) if found[0] in last)
+
+
+def cycles(wires: Iterable[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the number of each wire that closes a loop with those before, and the loop's nodes."""
     beyond: dict[str, list[str]] = {}
-    for number, (a, b) in enumerate(wires):
+    for number, (a, b) in wires:
         if way := path(beyond, a, b):
             yield number, (*way, a)
             continue

@@ -44,7 +44,7 @@ LISTEN = 6654  # the first port of switches
 NOTICED_S = 0.1  # until the daemon of Open vSwitch knows that a wire is up, in lane time
 TREE_S = 5.0  # between two looks at spanning trees, in lane time
 PING_S = 1.0  # how long to wait for an answer
-SPARE = "broadcasts would never end in this loop, so {} is down: with stp=True a spanning tree decides"
+SPARE = "broadcasts would never end in this loop, so {} is down: with stp=True at each a spanning tree decides"
 ADDS = {"host": "addHost", "switch": "addSwitch", "controller": "addController", "station": "addStation",
         "ap": "addAccessPoint"}  # fmt: skip
 OF_RADIOS = "accessPoint", "station", "car", "enable_wmediumd", "enable_interference"
@@ -470,8 +470,10 @@ class Mininet:
         """Let each wire that closes a loop of switches that learn be down, until the loop is open elsewhere."""
         there = [made for made in self.wires() if made.wanted and made.intf2 and self.learn_both(made)]
         there.sort(key=self.spare.__contains__)
-        ends = ((made.intf1.node.name, made.intf2.node.name) for made in there if made.intf2)
-        before, ways = self.spare, {there[number]: way for number, way in closing(ends)}
+        ends = [(made.intf1.node, made.intf2.node) for made in there if made.intf2]
+        trees, deaf = ({node.name for both in ends for node in both if is_so(node)} for is_so in (spans, is_deaf))
+        names = ((a.name, b.name) for a, b in ends)
+        before, ways = self.spare, {there[number]: way for number, way in closing(names, trees, deaf)}
         self.spare = [*ways]
         for made in [each for each in before if each not in ways]:
             made.set(made.wanted)
@@ -699,6 +701,16 @@ class Mininet:
 
     def runCpuLimitTest(self, *_: Any, **__: Any) -> None:
         note("runCpuLimitTest: computing takes no time in a lane, so there is nothing to test")
+
+
+def spans(node: Node) -> bool:
+    """Return whether a bridge has a spanning tree."""
+    return bool(node.params.get("stp"))
+
+
+def is_deaf(node: Node) -> bool:
+    """Return whether a bridge drops the messages of spanning trees."""
+    return not node.apart and not spans(node)
 
 
 def free(node: Node, intf: Any) -> WIntf:

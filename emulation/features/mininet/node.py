@@ -89,7 +89,7 @@ class Node:
     kind, port_base = "host", 0  # the kind in `emulation.net`; the number of its first wired interface
     apart = True  # whether it has a network namespace of its own
     replayed: list[Any] | None = None
-    is_learning = alone = False  # whether it is a bridge without a spanning tree, and learns without a controller
+    is_learning = alone = False  # whether it is a bridge, and learns without a controller
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
         self.name, self.keywords, self.inNamespace = name, Params(params), inNamespace

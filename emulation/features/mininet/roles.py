@@ -129,7 +129,7 @@ class Car(Station):
 class Bridge(Node):
     """Methods of switches and access points that are the kernel's bridge, with the node's name."""
 
-    port_base, stopped, alone = 1, False, True
+    port_base, stopped, is_learning, alone = 1, False, True, True
     address: str | None = None
 
     def IP(self, intf: Any = None) -> str | None:
@@ -149,10 +149,6 @@ class Bridge(Node):
         return super().config(**params)
 
     configDefault = config
-
-    @property
-    def is_learning(self) -> bool:  # type: ignore[override]
-        return not self.params.get("stp")
 
     def bridge(self) -> dict[str, Any]:
         """Return the settings of its bridge in `emulation.net`."""

@@ -95,6 +95,39 @@ def test_a_loop_with_a_spanning_tree_and_nobody_who_controls(stage):
     assert "add --lane vm --clock real" in said
 
 
+MIXED = """
+from mininet.net import Mininet
+from mininet.node import OVSSwitch
+from mininet.nodelib import LinuxBridge
+net = Mininet(controller=None)
+kinds = [dict(cls=each) if each is LinuxBridge else dict(failMode='standalone') for each in ({kinds})]
+s1, s2, s3 = (net.addSwitch('s%d' % i, stp=i in {trees}, **kind) for i, kind in enumerate(kinds, 1))
+h1, h2 = net.addHost('h1'), net.addHost('h2')
+for a, b in ((s1, s2), (s2, s3), (s3, s1), (h1, s1), (h2, s2)):
+    net.addLink(a, b)
+net.start()
+net.waitConnected()
+print('lost', net.ping([h1, h2]))
+net.configLinkStatus('s1', 's2', 'down')
+h1.cmd('sleep 60')
+print('lost', net.ping([h1, h2]))
+net.stop()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "trees", "cut"),
+    [("OVSSwitch, OVSSwitch, OVSSwitch", (1,), True), ("OVSSwitch, LinuxBridge, LinuxBridge", (1,), False),
+     ("LinuxBridge, OVSSwitch, LinuxBridge", (1,), True), ("OVSSwitch, LinuxBridge, OVSSwitch", (1, 2, 3), False),
+     ("LinuxBridge, LinuxBridge, LinuxBridge", (1,), False)],
+)  # fmt: skip
+def test_a_spanning_tree_of_some_switches(stage, kinds, trees, cut):
+    """The kernel's bridges forward its messages if they have none. Open vSwitch drops them."""
+    lines = stage.play(MIXED.format(kinds=kinds, trees=trees))
+    assert results(lines) == ["lost 0.0"] * 2
+    assert sum("with stp=True at each a spanning tree decides" in line for line in lines) == cut
+
+
 REMOTE = """
 from mininet.net import Mininet
 from mininet.node import RemoteController

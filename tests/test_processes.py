@@ -162,6 +162,24 @@ def test_a_child_hears_and_ends_with_its_block() -> None:
     assert process and gone(process)
 
 
+def test_a_child_can_be_ended_before_it_runs() -> None:
+    """On one CPU the parent goes on first. Python forgets signals that come before it is done with the fork."""
+    cpus = os.sched_getaffinity(0)
+    handler = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        os.sched_setaffinity(0, [min(cpus)])
+        for _ in range(10):
+            with Child(wait_forever) as child:
+                child.end()
+                child.process.join(5)
+                ended = child.process.exitcode
+                child.process.kill()  # else its end would be waited for
+            assert ended == 128 + signal.SIGTERM
+    finally:
+        os.sched_setaffinity(0, cpus)
+        signal.signal(signal.SIGTERM, handler)
+
+
 def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.CaptureFixture[str]) -> None:
     """Python drops exceptions in destructors, and the child is in one."""
 

@@ -23,6 +23,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 from emulation.lane import syscalls
 
 CONTEXT = multiprocessing.get_context("fork")
+ENDING = (signal.SIGINT, signal.SIGTERM)
 LATER_S = 0.001
 LOW_PRIORITY = 5  # niceness of work that nobody waits for yet
 
@@ -83,7 +84,11 @@ class Child(Generic[Result]):
     def __init__(self, call: Call[Result], daemon: bool = True) -> None:
         self.pipe, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=_make, args=(call, theirs, self.pipe), daemon=daemon)
-        self.process.start()
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # a new child's Python forgets what has arrived
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
 
     def send(self, what: object) -> None:
@@ -183,6 +188,7 @@ def run_all(
 def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     sys.unraisablehook = _dropped
     syscalls.die_with_parent(signal.SIGTERM)
     parents.close()  # else this end would never notice that the parent is gone

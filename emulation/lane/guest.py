@@ -177,6 +177,8 @@ def script(path: str, *arguments: str) -> int:
     sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there must not hide it
     for part in importlib.import_module("emulation.features").parts("packages"):
         part.install()
+    if own_kernel:
+        userland.make_tmp_writable()
     Misuse.raised = []
     if reports >= 0:
         faulthandler.register(signal.SIGQUIT, reports)

@@ -206,12 +206,16 @@ class Node:
 
         with self.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
             output = process.communicate()[0].decode(errors="replace")
+        self.ended(command)
         missing = programs.not_found(output)
         if isinstance(command, str) and ">" in command:
             missing += programs.lacking(command)
         for message in programs.new_messages(missing):
             print(f"*** {self.name}: {message}", file=sys.stderr, flush=True)
         return output
+
+    def ended(self, command: Sequence[str] | str) -> None:
+        """Notice what a program that has ended changed. By default nothing of the network."""
 
     def connections(self, port: int) -> list[dict[str, Any]]:
         """Return TCP_INFO and `congestion` of each of its TCP connections from or to a port."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DATE_S = 1_767_226_368
 CPUINFO = "/proc/cpuinfo"
 IPV4 = "/proc/sys/net/ipv4"
+TMP, OLD_TMP = "/tmp", "/run/tmp"
 NEIGHBOURS = {"gc_thresh1": "1024", "gc_thresh2": "2048", "gc_thresh3": "4096"}  # Mininet's limits
 AVAILABLE, ALLOWED = f"{IPV4}/tcp_available_congestion_control", f"{IPV4}/tcp_allowed_congestion_control"
 
@@ -64,6 +65,18 @@ def end_cpuinfo() -> None:
         with open(f"/run/{os.path.basename(CPUINFO)}", "w") as file:
             file.write(f"{lines}\n")
         syscalls.mount("", CPUINFO, file.name, syscalls.MS_BIND)
+
+
+def make_tmp_writable() -> None:
+    """Mount an empty /tmp, in which links lead to what was there: hostapd_cli and wpa_cli have their sockets in it.
+    Without effect where it is writable. Raises OSError."""
+    if os.access(TMP, os.W_OK):
+        return
+    os.makedirs(OLD_TMP)
+    syscalls.mount("", OLD_TMP, TMP, syscalls.MS_BIND | syscalls.MS_REC)
+    syscalls.mount("tmpfs", TMP)
+    for name in os.listdir(OLD_TMP):
+        os.symlink(f"{OLD_TMP}/{name}", f"{TMP}/{name}")
 
 
 def make_folder(place: str) -> None:

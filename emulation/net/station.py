@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import topologies
@@ -20,7 +22,17 @@ if TYPE_CHECKING:
 
 
 FIXED = "fixed"  # a rate control
+IW_POWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
+IWCONFIG_POWER = re.compile(r"\biwconfig (\S+) txpower (\d+)")  # dBm
 SETTABLE = ("position", TX_POWER, "rts", "rate", *RETRIES, RECEIVE, SENSE)
+
+
+def powers_in(command: Sequence[str] | str) -> Iterator[tuple[str, float]]:
+    """Yield the interfaces whose transmit power a command sets, and the powers (dBm)."""
+    line = command if isinstance(command, str) else " ".join(map(str, command))
+    for pattern, per_dbm in ((IW_POWER, 100), (IWCONFIG_POWER, 1)):
+        for name, power in pattern.findall(line):
+            yield name, int(power) / per_dbm
 
 
 class Station(Node):
@@ -87,6 +99,12 @@ class Station(Node):
             for interface in self.interfaces:
                 if isinstance(interface, radio.Interface):
                     interface.show_tx_power(self.tx_power_dbm)
+
+    def ended(self, command: Sequence[str] | str) -> None:
+        """Give the air the transmit power that a program has set, as hwsim does not use it."""
+        for name, power in powers_in(command) if self.net.air else ():
+            if any(interface.name == name and interface.on_air for interface in self.interfaces):
+                self.tx_power_dbm = power
 
     @property
     def rts(self) -> str:

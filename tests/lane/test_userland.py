@@ -61,13 +61,16 @@ with net:
     net.start()
     for line in ("import mine_alone; print(mine_alone.__name__)", "import scapy; print(scapy.__name__)"):
         print(a.cmd(["python3", "-c", line]).strip())
-    print(ap.cmd("hostapd_cli -s /run status | grep state").strip())
+    print(ap.cmd("hostapd_cli status | grep state").strip())
+    for power in (500, 1000):
+        a.cmd(f"iw dev a-wlan0 set txpower fixed {power}")
+        print(a.cmd("iw dev a-wlan0 info | grep -o 'txpower.*'").strip(), a.tx_power_dbm, net.heard_by(ap))
     for name in ("vegas", "cubic"):
         print(a.cmd(f"sysctl -w net.ipv4.tcp_congestion_control={name}").strip())
 """
 
 
-def test_a_node_has_the_packages_of_the_user_and_any_congestion_control(stage, tmp_path, monkeypatch):
+def test_a_node_has_the_users_packages_a_power_that_iw_sets_and_any_congestion_control(stage, tmp_path, monkeypatch):
     """Packages of $PYTHONPATH and of the active virtual environment, under names that the lab does not have."""
     venv = tmp_path / "venv"
     packages = venv / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
@@ -78,4 +81,5 @@ def test_a_node_has_the_packages_of_the_user_and_any_congestion_control(stage, t
     monkeypatch.setenv("VIRTUAL_ENV", str(venv))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'folder'}:{Path.cwd()}")
     vegas, cubic = (f"net.ipv4.tcp_congestion_control = {name}" for name in ("vegas", "cubic"))
-    assert stage(NODE) == ["mine_alone", "scapy", "state=ENABLED", vegas, cubic]
+    powers = [f"txpower {dbm}.00 dBm {dbm}.0 [('a', {dbm}.0)]" for dbm in (5, 10)]
+    assert stage(NODE) == ["mine_alone", "scapy", "state=ENABLED", *powers, vegas, cubic]

@@ -20,6 +20,7 @@ from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import CONTROL, CONTROL_OF_APS
 from emulation.lane.userland import make_folder
+from emulation.net.station import powers_in
 
 if TYPE_CHECKING:
     from emulation.features.mininet.net import Mininet
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 Position = tuple[float, float, float]
 PRIVATE = "/run/private"
-TXPOWER = re.compile(r"\biw (?:dev )?(\S+) set txpower (?:fixed|limit) (\d+)")  # mBm
-OLD_TXPOWER = re.compile(r"\biwconfig (\S+) txpower (\d+)")  # dBm
 ADDS_IP6 = re.compile(
     r"\bip (-6 )?a\w* (add|replace|change) [0-9a-f]*:|\bip -6 r\w* add |\bifconfig \S+ (inet6? )?add "
 )
@@ -315,18 +314,17 @@ class Node:
         assert self.shell
         said, end = self.shell.more(timeoutms)
         if self.waiting and end:
-            self.take_power()
+            self.take_power(self.lastCmd)
         self.waiting = self.waiting and not end
         for message in programs.new_messages(self.shell.missing()):
             note(f"{self.name}: {message}")
         return said.decode(errors="replace").replace("\n", "\r\n")  # as from the terminal that Mininet gives a shell
 
-    def take_power(self) -> None:
-        """Give the air the transmit power that the last command set with iw: hwsim does not use it."""
-        for pattern, per_dbm in ((TXPOWER, 100), (OLD_TXPOWER, 1)):
-            for name, power in pattern.findall(self.lastCmd):
-                if isinstance(intf := self.nameToIntf.get(name), WIntf):
-                    intf.setTxPower(int(power) / per_dbm)
+    def take_power(self, command: str) -> None:
+        """Give the air the transmit power that a command set with iw: hwsim does not use it."""
+        for name, power in powers_in(command):
+            if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                intf.setTxPower(power)
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """Wait for the command's end, and return its output."""
@@ -370,6 +368,7 @@ class Node:
         """Run a program, and return its output, its error output and its exit status."""
         process = self.popen(*args, **kwargs)
         out, err = process.communicate()
+        self.take_power(" ".join(map(str, args[0] if isinstance(args[0], list | tuple) else args)))
         return (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace"), process.wait()
 
     # Life cycle

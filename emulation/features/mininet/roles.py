@@ -20,6 +20,7 @@ from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client
 from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, STP, plan_bridge
 
+LO = "127.0.0.1"
 ROAM = re.compile(r"\bwpa_cli\b[^;|&]*? -i ?(\S+)[^;|&]*? roam ([0-9a-fA-F:]{17})")
 SCAN_S = 3.0  # in lane time
 CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
@@ -133,7 +134,8 @@ class Bridge(Node):
     address: str | None = None
 
     def IP(self, intf: Any = None) -> str | None:
-        return super().IP(intf) or self.address
+        """Return the address of the bridge; without one that of lo, as its first interface is in Mininet."""
+        return super().IP(intf) or self.address or (None if intf else LO)
 
     def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
         """Set the address of the bridge, because interfaces in a bridge do not answer."""

@@ -506,10 +506,11 @@ def test_names_of_a_machine(stage):
     told = after(lines, "*** dcflab: ")
     begins = ["CPULimitedHost", "nat0", "nax_x=100", "socketServer", "the script caught an error and went on"]
     assert [line.split(":")[0] for line in told] == begins
-    assert "machine.py, line 41: sta3: phywlan: the whole air is emulated" in told[-1]
+    assert "machine.py, line 42: sta3: phywlan: the whole air is emulated" in told[-1]
     assert [line for line in lines if line[:3] != "***" and line and " -> " not in line] == [
         "there False", "protected True", "controlled True", "h1 outside lost 0", "sta1 outside lost 0",
         r"private 'of h1\r\nof h1\r\n' [] of h1", "detached 100.0", "attached 0.0", "power 5.0 True",
+        "power 6.0 False", "power 7.0 True", "own 127.0.0.1 127.0.0.1 None",
         "answers ['command', '(1.0,', 'UnknownName:', 'usage:', ''] (1.0, 2.0, 0.0)", "hello you 10.0.0.1",
     ]  # fmt: skip
 

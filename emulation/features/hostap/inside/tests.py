@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from emulation.lane import guest, programs, syscalls
+from emulation.lane import guest, programs
 from emulation.lane.air import Air
 from emulation.lane.clock import settle
 from emulation.lane.interfaces.radio import IFINDEX, IFTYPE, IFTYPES, SET_INTERFACE, SET_WIPHY, WIPHY, Interface
@@ -41,15 +41,6 @@ TMP = "/tmp"  # where the tests expect sockets
 GLOBAL, OF_STATION = "/var/run/hostapd-global", f"{TMP}/wpas-{{}}"
 START_S, POLL_S = 30.0, 0.01  # for daemons to answer
 DEBUG = "-ddKt"
-
-
-def make_tmp_writable() -> None:
-    """Mount an empty /tmp, in which links lead to what was there."""
-    os.makedirs(hidden := PLACE + TMP)
-    syscalls.mount("", hidden, TMP, syscalls.MS_BIND | syscalls.MS_REC)
-    syscalls.mount("tmpfs", TMP)
-    for name in os.listdir(hidden):
-        os.symlink(f"{hidden}/{name}", f"{TMP}/{name}")
 
 
 def make_tree(found: dict[str, str]) -> None:
@@ -166,7 +157,6 @@ def start(commands: Sequence[Sequence[str]], sockets: Sequence[str], stack: cont
 def main() -> int:
     with open(f"{guest.RUN}/job.json") as file:
         job = json.load(file)
-    make_tmp_writable()
     make_tree(job["programs"])
     settle()
     with contextlib.ExitStack() as stack:

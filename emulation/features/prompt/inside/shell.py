@@ -142,6 +142,7 @@ class Shell(cmd.Cmd):
                 process.kill()  # in case it ignored the signal
                 process.wait()
                 raise
+            node.ended(words)
             if status == programs.NOT_THERE and not programs.path_of(words[0]):
                 print(f"*** {programs.missing_message(words[0])}", flush=True)
 

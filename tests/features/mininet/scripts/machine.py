@@ -9,6 +9,7 @@ from mininet.node import CPULimitedHost
 from mininet.util import quietRun
 from mn_wifi.net import Mininet_wifi
 
+PLACE = ("dev", "sta1-wlan0")
 CLIENT = """
 import socket
 server = socket.create_connection(("127.0.0.1", 12345))
@@ -62,6 +63,10 @@ def topology():
     before = sta1.wintfs[0].range
     sta1.cmd("iw dev sta1-wlan0 set txpower fixed 500")
     print("power", sta1.wintfs[0].txpower, sta1.wintfs[0].range < before)
+    for words in ["iw dev sta1-wlan0 set txpower fixed 600"], ["iw", *PLACE, "set", "txpower", "fixed", "700"]:
+        sta1.pexec(*words)
+        print("power", sta1.wintfs[0].txpower, "txpower 7.00" in sta1.cmd("iw dev sta1-wlan0 info"))
+    print("own", ap1.IP(), s1.IP(), s1.IP("s1-eth1"))
     net.socketServer()
     quietRun(f"""python3 -c '{CLIENT}' > answers""", shell=True)
     print("answers", Path("answers").read_text().split("|"), sta1.position)

@@ -36,6 +36,7 @@ def touched(*changed: str) -> set[str]:
     return tests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "some", "none"),
     [
@@ -85,6 +86,7 @@ def test_each_file_of_tests_is_touched_by_itself() -> None:
     assert touched("tests/core/test_ties.py") == ALWAYS | {"tests/core/test_ties.py"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["pyproject.toml", "tests/conftest.py", NOBODYS])
 def test_what_nobody_is_known_to_read_touches_all(changed: str) -> None:
     tests, unknown = reach().tests(["docs/studies.md", changed])

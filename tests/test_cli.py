@@ -116,6 +116,7 @@ def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
     assert_refused(obeyed(here, "replay", "."), "result.json: it has version 1; this program reads version 3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["run", pytest.param("shell", marks=needs("prompt"))])
 def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> None:
     """Else nothing starts, and the message says how to install it; here apt-get is missing, too."""
@@ -138,6 +139,7 @@ def test_a_result_without_runs_is_not_identical_to_anything(here: Path) -> None:
     assert_refused(obeyed(here, "replay", "."), "result.json has no runs")
 
 
+@pytest.mark.slow
 def test_a_run_folder_is_empty_and_a_folder(here: Path) -> None:
     (here / "file").touch()
     (here / "full").mkdir()

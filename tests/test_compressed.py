@@ -39,6 +39,7 @@ def test_what_is_not_compressed_is_read_as_it_is(tmp_path: Path) -> None:
     assert list(pieces(BytesIO(b""), tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
     """Before it takes memory: one of a single kind at its first bytes, others at the limit."""
     (tmp_path / "bomb").write_bytes(gzip.compress(bytes(1 << 28)))

@@ -297,6 +297,7 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 
+@pytest.mark.slow
 def test_what_sphinx_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With page and line. A site that could not be built leaves nothing."""
     from emulation.cli.commands import docs as command

@@ -156,6 +156,7 @@ def test_each_case_and_each_variant_can_be_planned(study: experiments.Study) -> 
         assert tasks_of(study, [1], short, [case], [variant])
 
 
+@pytest.mark.slow
 @each
 def test_no_two_runs_are_the_same(study: experiments.Study) -> None:
     """Each has its own folder."""
@@ -214,6 +215,7 @@ def test_each_claim_of_the_papers_is_tested_or_says_why_not() -> None:
             assert not place or place in {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [Column.PUBLISHED, Column.TODAY])
 def test_each_claim_is_judged_under_both_columns(column: Column) -> None:
     """By studies that can run so."""
@@ -334,6 +336,7 @@ def test_another_study_than_it_is_not_compared(name: str, given: dict[str, Any],
     assert "no published number is shown beside theirs, and no claim is judged" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAME)
 def test_what_does_not_define_a_study_leaves_it_what_it_is(name: str) -> None:
     """Duration, rules of the air, recording, and options given with their default."""

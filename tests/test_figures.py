@@ -31,6 +31,7 @@ def invoke(*words: object) -> Result:
     return CliRunner().invoke(cli, ["figures", *map(str, words)], standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_they_are_drawn_when_they_are_asked_for(tmp_path: Path) -> None:
     done = invoke(folder(tmp_path / "run"), "--figure-format", "svg", "--figure-format", "pdf", "--json")
     made = {Path(each["file"]).name: each["bytes"] for each in json.loads(done.stdout)}

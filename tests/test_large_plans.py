@@ -70,6 +70,7 @@ def test_all_of_a_large_network_have_addresses_of_their_own_in_one_network():
     assert made("mesh", size="10x10")["nodes"][0]["interfaces"][0]["ip"] == "10.0.0.1/24"
 
 
+@pytest.mark.slow
 def test_a_network_that_may_take_more_than_a_lane_has_is_warned_of():
     assert not advice(made("mobile", stations=170))
     (said,) = advice(made("mobile", stations=600))

@@ -124,6 +124,7 @@ def test_a_specification_keeps_what_was_read(tmp_path: Path) -> None:
         written(tmp_path, THREE)
 
 
+@pytest.mark.slow
 def test_the_testbed_has_the_seeds_flows_over_its_hops() -> None:
     """Each hop carries 5.5 Mb/s both ways, and no flow has a shorter path over usable links."""
     places, drawn = testbed.drawn(3.8, 6.0, 1.5, 1)

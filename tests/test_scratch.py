@@ -140,6 +140,7 @@ def deep(folder: Path, depth: int = DEPTH) -> int:
     return at
 
 
+@pytest.mark.slow
 def test_what_leads_out_from_far_below_goes_and_so_does_what_cannot_be_entered(tmp_path: Path) -> None:
     run, precious = tmp_path / "run", tmp_path / "precious"
     run.mkdir()
@@ -183,6 +184,7 @@ def test_what_somebody_puts_into_a_scratch_folder_decides_nothing(
     assert list(temporary.iterdir()) == [] and (home / "link").is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user's folder takes root to be made")
 def test_another_users_folder_is_left_alone(tmp_path: Path) -> None:
     others = tmp_path / ".dcflab-lane-others"

@@ -33,6 +33,7 @@ FEW = [*STATUS][:3]
 WORDS = [pytest.param(words, marks=[pytest.mark.slow] * (words not in FEW)) for words in STATUS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("words", WORDS)
 def test_closed_streams(words: str, closed: str, tmp_path: Path) -> None:

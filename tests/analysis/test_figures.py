@@ -110,7 +110,8 @@ def test_figure(name: str, tmp_path: Path) -> None:
     assert first.startswith(b"\x89PNG") and first == again != other
 
 
-@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), pytest.param("pdf", b"%PDF", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_for_print(form: str, magic: bytes, tmp_path: Path) -> None:
     """SVG and PDF, the same bytes again, too."""
     for folder in ("one", "two"):

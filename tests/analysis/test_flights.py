@@ -37,7 +37,8 @@ def in_parts(sample: Sample, size: int, most: int, quiet_ns: int, early: int = 0
     return flights.finish(t.start_ns, t.stop_ns), flights, held
 
 
-@pytest.mark.parametrize("early", [150, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("early", [150, 0])
 @pytest.mark.parametrize("rts_above", [0, pytest.param(4000, marks=pytest.mark.slow)])
 def test_the_same_in_parts(tmp_path: Path, rts_above: int, early: int) -> None:
     """To the nanosecond, with and without RTS; nine of ten transmissions are forgotten meanwhile."""

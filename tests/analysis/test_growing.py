@@ -70,6 +70,7 @@ def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch
         grow(tmp_path, sample, 1001)
 
 
+@pytest.mark.slow
 def test_what_is_not_finished_is_gone(sample: Sample, tmp_path: Path) -> None:
     with pytest.raises(Damaged, match="truncated"):
         grow(tmp_path, sample, 10_000, size=sample.trace.data.size - 8)

@@ -176,6 +176,7 @@ OVER_CASES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 @pytest.mark.parametrize(
     ("cases", "joined"), [(["1400", "100", "200", "400"], True), (["static 4", "DSR 4", "static 8"], False)]
@@ -232,7 +233,7 @@ SHOWS = """
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
-@pytest.mark.parametrize("size", [(1200, 900), (390, 800)], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", [(1200, 900), pytest.param((390, 800), marks=pytest.mark.slow)], ids=["desk", "phone"])
 def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path) -> None:
     """All numbers; curves that zoom together; also on a narrow screen without moving sideways."""
     for file in ("full-1/air.pcapng.gz", "none-1/air.pcapng.gz", "none-1/film.html"):
@@ -284,6 +285,7 @@ def test_what_there_is_over_time() -> None:
     assert drawn == ["in-flight", "tcp", "flows", "routes", "goodput", "collisions"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_what_there_is_over_time(tmp_path: Path) -> None:
     """All to one scale, in both themes: bands, marks, rows of spans and dots are at their times."""
@@ -301,6 +303,7 @@ def test_a_browser_shows_what_there_is_over_time(tmp_path: Path) -> None:
     assert {"waiting for the RTO", "▼ retransmission timeout"} <= {*said["keys"]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_cases(tmp_path: Path) -> None:
     """Cells as printed: a mean and its change apart, names above their columns."""

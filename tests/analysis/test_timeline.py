@@ -270,6 +270,7 @@ SHOWS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_the_same(made: Timeline, tmp_path: Path) -> None:
     """Search, hits, culprits, 1 us, addresses of moments; by keys."""

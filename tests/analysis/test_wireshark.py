@@ -54,6 +54,7 @@ def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
         assert seen == wanted and len(seen) > 5
 
 
+@pytest.mark.slow
 def test_columns(sample: Sample, of_stations: Path) -> None:
     """Comment, interface, bad FCS and Retry bit are visible, and the duration of a frame."""
     [collided, *_] = tshark(sample.pcapng, "-Y", 'frame.comment contains "collision" && wlan.fc.retry == 1')
@@ -63,6 +64,7 @@ def test_columns(sample: Sample, of_stations: Path) -> None:
     assert not tshark(sample.pcapng, "-Y", "tcp.analysis.retransmission")  # every hop shows a segment again
 
 
+@pytest.mark.slow
 def test_colours(sample: Sample, of_stations: Path) -> None:
     """Each rule colours what it is for: the first that fits."""
     colours = Counter(tshark(sample.pcapng, "--color", "-T", "fields", "-e", "frame.coloring_rule.name"))

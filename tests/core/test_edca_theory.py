@@ -133,6 +133,7 @@ def test_ns3_agrees() -> None:
         assert theirs[name] == pytest.approx(got[category], abs=0.03 * got[category] + noise), name
 
 
+@pytest.mark.slow
 def test_four_categories_of_equal_parameters_are_four_stations() -> None:
     """Except for the winner of an internal collision: it loses to other stations only."""
     equal: Sets = dict.fromkeys((VO, VI, BE, BK), (2, 31, 1023))

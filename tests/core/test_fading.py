@@ -49,6 +49,7 @@ def ks_distance(found: np.ndarray, k: float) -> float:
     return float(max(abs(wanted - steps[1:]).max(), abs(wanted - steps[:-1]).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fading", [RAYLEIGH, RICEAN])
 def test_powers_have_the_distribution(fading: channel.Fading) -> None:
     """Rayleigh: exponential powers; Ricean: mean 1 and variance (1 + 2K) / (1 + K)^2. The bound on the distance is
@@ -105,6 +106,7 @@ def test_retries_outlast_fades() -> None:
     assert sum(end.reason == "ACKED" for end in core.end) / tries == pytest.approx(through, abs=0.04)
 
 
+@pytest.mark.slow
 def test_receivers_are_independent_and_a_run_repeats() -> None:
     frames = broadcasts(3000, RAYLEIGH)
     found = np.array([powers(frames, station) for station in (1, 2, 3)])
@@ -133,6 +135,7 @@ def test_who_is_out_of_reach_in_the_mean_hears_the_strongest() -> None:
         assert core.counters(1).busy_ns > 0 or not heard
 
 
+@pytest.mark.slow
 def test_interference_fades_too() -> None:
     """Two hidden stations at once: with capture, one survives where its fade is ten times the other's."""
     rounds = 3000

@@ -73,6 +73,7 @@ def test_each_mode_against_the_formulas(mode: Formula, length: int, padding_us: 
     assert ns(mode, length) == min(txtime_us(mode, length) * 1000, 2**32 - 1)
 
 
+@pytest.mark.slow
 def test_the_taps_have_the_same_durations() -> None:
     """The taps compute it independently, from the mode's number in the trace."""
     for formula in all_modes():

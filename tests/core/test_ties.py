@@ -75,6 +75,7 @@ def line(metres: Sequence[float], seed: int, reception: int) -> Core:
     return air
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reception", "spacing"), [(CAPTURE, 200.0), (SINR, 100.0)])
 def test_a_mirrored_and_relabelled_network_is_the_same(reception: int, spacing: float) -> None:
     """Four stations in a line; the inner two send outwards, often in the same slot, and each receiver has the nearer

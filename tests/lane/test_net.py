@@ -36,8 +36,7 @@ with net:
     assert lines[2] == "{'type': 'ibss', 'freq': 2412, 'rts_threshold': 400}"
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("link", ["Adhoc", "Mesh"])
+@pytest.mark.parametrize("link", ["Adhoc", pytest.param("Mesh", marks=pytest.mark.quick)])
 def test_stations_reach_each_other(bench, link):
     """Over two hops: the routes are static, so the middle station forwards."""
     lines = bench.script(
@@ -140,7 +139,6 @@ def test_a_neighbour_out_of_range_is_an_error(bench):
         bench.run("plan")
 
 
-@pytest.mark.quick
 def test_a_node_leaves_its_link_and_comes_back(bench):
     """With its rates, its routes and its neighbours."""
     lines = bench.script(

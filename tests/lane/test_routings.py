@@ -130,13 +130,12 @@ def test_an_unreachable_node_is_reported(bench: Any) -> None:
     assert bench.result()["applications"][0]["delivered_bytes"] == 0
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("routing", "link", "ack"),
     [
         ("batman-adv", "adhoc", "plain"),
-        ("babel", "adhoc", "delayed"),
-        ("hwmp", "mesh", "plain"),
+        pytest.param("babel", "adhoc", "delayed", marks=pytest.mark.quick),
+        pytest.param("hwmp", "mesh", "plain", marks=pytest.mark.quick),
         ("etx-frozen,probes=20", "adhoc", "plain"),
     ],
 )

@@ -50,7 +50,6 @@ def stage(prepared, tmp_path):
     return Stage(prepared, tmp_path)
 
 
-@pytest.mark.quick
 def test_its_runs_leave_what_all_runs_leave(stage):
     """They replay to the byte, even if the script has changed since: the folder has a copy."""
     found = stage.play(TWICE, seeds=(1, 2))
@@ -106,6 +105,7 @@ def test_a_network_without_radios_has_results(stage):
     assert "flow2" in {flow.name for flow in load(stage.folder).runs[0].result.flows}
 
 
+@pytest.mark.quick
 def test_of_a_script_that_fails_the_finished_runs_are_kept(stage):
     """The unfinished one leaves nothing."""
     found = stage.play(

@@ -39,8 +39,7 @@ def wlan(net="", link="", sta2="", at=30):
     return WLAN.format(net=net, link=link, sta2=sta2, at=at)
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("security", ["open", "wpa2", "wpa3"])
+@pytest.mark.parametrize("security", ["open", pytest.param("wpa2", marks=pytest.mark.quick), "wpa3"])
 def test_clients_connect_and_reach_each_other_and_the_wire(bench, security):
     """Through the access point; the round trip has the wire's 2 ms twice. Encrypted frames are counted as such, and
     nothing is guessed."""

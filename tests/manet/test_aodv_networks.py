@@ -138,6 +138,7 @@ def as_list(one_or_more: Any) -> list[Any]:
     return one_or_more if isinstance(one_or_more, list) else [one_or_more]
 
 
+@pytest.mark.slow
 def test_tshark_reads_all_that_is_sent() -> None:
     """Every kind of message and flag, from a moving network, has the fields that the core meant."""
     frames = []

@@ -324,6 +324,7 @@ def test_routes_are_shortest_where_each_later_number_is_told() -> None:
         assert 0.9 < in_a_second < 1.1
 
 
+@pytest.mark.slow
 def test_a_table_that_one_packet_does_not_hold_goes_in_two() -> None:
     count = 130
     with World(count, "dsdv", "rfc", settling_ms=200) as world:
@@ -377,6 +378,7 @@ def test_nothing_that_comes_does_harm(preset: str) -> None:
             assert len(world.entries(node)) < 3 * 512
 
 
+@pytest.mark.slow
 def test_a_flood_of_strangers_is_bounded() -> None:
     """More destinations than there is room for: those without a route make room."""
     with World(3, "dsdv", "thesis", **PLAIN) as world:

@@ -160,6 +160,7 @@ def test_without_feedback_packets_are_accounted_for_too(preset: str) -> None:
         check_frames(world, preset == "thesis", once=False)
 
 
+@pytest.mark.slow
 def test_tables_are_bounded() -> None:
     count = 40
     small = {"buffer": 5, "cache_links": 20, "request_table": 3, "cache_primary": 4, "cache_secondary": 6}
@@ -203,6 +204,7 @@ def test_the_same_seed_makes_the_same_bytes_on_the_move(preset: str) -> None:
     assert run(1) == run(1) != run(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "preset"), [(100, "rfc"), (200, "cmu")])
 def test_large_networks(count: int, preset: str) -> None:
     with World(count, "dsr", preset, keep=False) as world:
@@ -229,6 +231,7 @@ def fields(layers: Any, name: str) -> list[str]:
     return [*([own] if isinstance(own, str) else own), *deeper]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "changed"), [("rfc", {}), ("thesis", {}), ("cmu", {}), ("rfc", {"feedback": 0})])
 def test_tshark_reads_all_that_is_sent_as_it_is_meant(preset: str, changed: dict[str, int]) -> None:
     with World(15, "dsr", preset, **changed) as world:

@@ -26,6 +26,7 @@ def parse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", sorted(PORTS))
 @pytest.mark.parametrize("preset", ["rfc", "thesis"])
 def test_ns3_reads_what_is_sent(parse: Path, protocol: str, preset: str) -> None:

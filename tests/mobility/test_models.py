@@ -182,6 +182,7 @@ def test_the_mean_distance_in_a_rectangle():
 # The others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_s", [0, 55, 300])
 def test_a_random_walk_remains_spread_evenly(at_s):
     p = random_walk.Parameters(area="300x300", vmax=20)

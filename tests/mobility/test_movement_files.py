@@ -270,6 +270,7 @@ ANYTHING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data())
 def test_whatever_is_in_a_file_it_is_a_motion_or_is_explained(model, data):

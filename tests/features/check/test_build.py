@@ -215,6 +215,7 @@ def test_a_faulty_module_is_built_and_its_faults_are_found(tmp_path: Path, lane_
     assert str(tmp_path).encode() not in module.path.read_bytes().replace(str(source).encode(), b"")
 
 
+@pytest.mark.slow
 def test_strictly_checkpatchs_opinions_are_findings(tmp_path: Path, lane_kernel: kernel.Kernel) -> None:
     source = folder(tmp_path / "top", one__c='#include <linux/module.h>\nMODULE_LICENSE("GPL");\n') / "one.c"
     report = build(find(source), [lane_target(lane_kernel)], tmp_path / "scratch", strict=True)

@@ -24,6 +24,7 @@ PROGRAM = [sys.executable, "-P", "-m", "emulation", "claims"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
+@pytest.mark.slow
 def test_all_are_listed() -> None:
     """The list has texts; the JSON has all that is known."""
     people = CliRunner().invoke(cli, ["claims"], prog_name="./dcflab").output

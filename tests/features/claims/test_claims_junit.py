@@ -14,6 +14,7 @@ from emulation.cli.main import cli
 from emulation.features.claims import record
 
 
+@pytest.mark.slow
 def test_claims_are_cases_in_the_papers_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each column has a case. Open ones are skipped, as those within the noise are; ones that are not reproduced
     fail."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
+import pytest
+
 import experiments
 from analysis.figures.dots import Row, dots
 from analysis.pages.packed import unpack
@@ -35,6 +37,7 @@ def test_each_claim_is_a_clause_on_the_page() -> None:
         assert said.text in details and said.short in details
 
 
+@pytest.mark.slow
 def test_each_paper_has_a_figure_of_what_is_known() -> None:
     """A new figure would have the same rows."""
     claims = Claims(read())
@@ -56,6 +59,7 @@ def test_a_figure_is_the_same_file_each_time(tmp_path: Path) -> None:
     assert first == again and b"another" in first and b"as published" in first
 
 
+@pytest.mark.slow
 def test_the_report_has_all_of_it_in_one_file() -> None:
     claims = Claims(read())
     head, _ = unpack(page_of(claims))

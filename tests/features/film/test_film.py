@@ -155,7 +155,9 @@ def test_many_frames_take_little_room(made: Film) -> None:
     assert size * 1_000_000 / times.size < 10_000_000
 
 
-@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(("form", "magic"), [
+    ("svg", b"<?xml"), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("pdf", b"%PDF"), ("png", b"\x89PNG"))),
+])  # fmt: skip
 def test_a_still(form: str, magic: bytes, made: Film, tmp_path: Path) -> None:
     """A picture of one moment is the same file each time; other moments, or no ranges, give another."""
     drawn = []
@@ -188,6 +190,7 @@ SHOWS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_the_same(made: Film, tmp_path: Path) -> None:
     """Without network: positions, links and paths. Keys and the scrub bar move through time."""

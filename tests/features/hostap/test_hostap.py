@@ -80,6 +80,7 @@ def test_the_output_of_a_runner_that_ended_early_has_a_result_for_the_test_that_
     assert (only.name, only.result) == ("a", "failed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -176,6 +176,7 @@ def test_a_port_that_is_taken_is_reported(prepared: Prepared, tmp_path: Path) ->
     assert done.returncode == 1 and f"port {port}" in done.stderr and "--port 0" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "said"), [
     (["string", "--no-trace"], "leave out --no-trace"),
     (["nothing"], "there is no topology"),

@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from browser import visit
 from hand import HAND
 from table import Table
@@ -84,7 +83,6 @@ def test_static_routes_are_made_again_where_stations_are_now(table: Callable[...
     assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, False]}
 
 
-@pytest.mark.quick
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:
     """Two hidden stations send to the one between them."""
     ranges = {"transmission_m": 250, "carrier_sense_m": 300}

@@ -19,6 +19,7 @@ def page(toy: Toy, what: str, browser: str) -> dict[str, Any]:
         return visit(browser, f"{address}#theme=light", HAND + what, (1280, 720))
 
 
+@pytest.mark.slow
 def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
     """The station stays there; the page shows no path, no links, and no receptions."""
     toy = Toy(STRING, [(0, 3)])
@@ -63,6 +64,7 @@ def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
     assert said == {"way": [3, 3, 3], "there": -1}
 
 
+@pytest.mark.slow
 def test_settings_of_one_and_of_all(browser: str) -> None:
     """RTS for all reduces collisions; a rate for one makes the rates differ; a failed setting is reverted."""
     toy = Toy(STRING, [(0, 3)])
@@ -94,6 +96,7 @@ def test_settings_of_one_and_of_all(browser: str) -> None:
                      {"flow": None, "congestion": "vegas"}, {"kind": "aodv"}]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) -> None:
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
@@ -117,6 +120,7 @@ def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) ->
     assert not toy.flows["flow1"]["running"] and "cannot send to itself" in said["trouble"]
 
 
+@pytest.mark.slow
 def test_time_by_keys(browser: str) -> None:
     """Pause, step, slower, save a moment and go back. The picture follows the state."""
     toy = Toy(STRING, [(0, 3)])
@@ -158,6 +162,7 @@ def test_time_by_keys(browser: str) -> None:
     assert paces[-1] == 0.0001 and 0.1 in paces
 
 
+@pytest.mark.slow
 def test_to_the_next_collision(browser: str) -> None:
     """By key and by button; meanwhile, and when there is none, the page says so."""
     toy = Toy(STRING, [(0, 3)])
@@ -180,6 +185,7 @@ def test_to_the_next_collision(browser: str) -> None:
     assert said["hints"] == ["Looking for the next collision …", "No frame collided in 10 s.", ""]
 
 
+@pytest.mark.slow
 def test_the_map_fits_again_when_a_station_moves_out(browser: str) -> None:
     """But not while it is dragged, nor where the viewer has zoomed or moved the map."""
     said = page(Toy(STRING, [(0, 3)]), """
@@ -236,6 +242,7 @@ def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
     assert said["late"][:2] == [1, True] and said["late"][2] < 600
 
 
+@pytest.mark.slow
 def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str) -> None:
     """The pace selects one of them, until the user does. Each lane shows its station's activity and NAV."""
     toy = Toy(STRING, [(0, 3)])
@@ -284,6 +291,7 @@ def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_g
     assert said["early"]["nodes"] == said["late"]["nodes"] and said["points"] <= 600
 
 
+@pytest.mark.slow
 def test_a_lost_connection_and_an_end_are_reported(browser: str) -> None:
     toy = Toy(STRING, [(0, 3)])
     said = page(toy, """

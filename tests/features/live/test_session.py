@@ -188,6 +188,7 @@ def test_what_cannot_be_is_refused_and_the_network_continues(table: Callable[...
     assert again.trace() == live.trace()
 
 
+@pytest.mark.quick
 def test_a_rate_is_changed_under_way(table: Callable[..., Table]) -> None:
     """And changed back, for one station; minstrel takes 50 ms to notice."""
     live = table(stations=3)

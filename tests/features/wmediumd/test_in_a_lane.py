@@ -61,8 +61,9 @@ def script(bench: Any, text: str) -> list[str]:
 COMPAT = pytest.mark.parametrize("how", ["", '"--wmediumd-compat"'], ids=["air", "compat"])
 
 
-@pytest.mark.quick
-@COMPAT
+@pytest.mark.parametrize(
+    "how", ["", pytest.param('"--wmediumd-compat"', marks=pytest.mark.quick)], ids=["air", "compat"]
+)
 def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
     lines = script(
         bench,

@@ -56,6 +56,7 @@ def lists(value: object) -> object:
     return tuple(map(lists, value)) if isinstance(value, list | tuple) else value
 
 
+@pytest.mark.slow
 @examples(50)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), SPACE)
 def test_what_is_written_is_read_again(said: dict[str, object], space: str) -> None:

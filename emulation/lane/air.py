@@ -134,6 +134,7 @@ class Air:
         Generic.families.pop(FAMILY, None)  # the id changes when the module is loaded again
         self.netlink = Generic()
         self.names: list[str] = []
+        self.places = 0  # for stations, of which the last may be free
         self.station_settings: dict[int, Mapping[str, Any]] = {}  # the settings of each station
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
         self.by_distance = False  # whether stations move
@@ -158,10 +159,10 @@ class Air:
     def configure(self, plan: dict[str, Any]) -> None:
         """Set up the air of a plan (docs/interfaces.md, section 1): parameters, stations, powers and error tables."""
         air, stations = plan["air"], stations_of(plan)
-        self.names = [station["name"] for station in stations]
+        self.names, self.places = [], len(stations) + air.get("reserve", 0)  # some, if a script may add radios
         basic = sum(1 << RATES.index(rate) for rate in air["basic_rates"])
         self._ask(Command.SETUP, [
-            (A.STATIONS, _u16(len(stations))), (A.SLOT_NS, air["slot_ns"]), (A.SIFS_NS, air["sifs_ns"]),
+            (A.STATIONS, _u16(self.places)), (A.SLOT_NS, air["slot_ns"]), (A.SIFS_NS, air["sifs_ns"]),
             (A.CW_MIN, air["cw_min"]), (A.CW_MAX, air["cw_max"]), (A.SIGNAL_EXTENSION_NS, air["signal_extension_ns"]),
             (A.BASIC_RATES, basic), (A.SENSING_NS, air["sensing_ns"]),
             (A.RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
@@ -178,14 +179,8 @@ class Air:
             (A.HOST_DELAY_NS, 0 if is_real() else air["host_delay_ns"]),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
-        for index, station in enumerate(stations):
-            self.set_station(index, {**air, **station})
-            for category, how in (station["edca"] or {}).items():
-                self._ask(Command.EDCA, [
-                    (A.STATION, _u16(index)), (A.CATEGORY, _u8(CATEGORIES.index(category))),
-                    (A.AIFSN, _u8(how["aifsn"])), (A.CW_MIN, how["cw_min"]), (A.CW_MAX, how["cw_max"]),
-                    (A.TXOP_32US, _u16(how["txop_us"] // 32)),
-                ], f"{category} of station {station['name']}")  # fmt: skip
+        for station in stations:
+            self.add_station(station, air)
         if air["fading"]:
             gains = air["fading"]["gain_q32"]
             self._ask(Command.FADING, [(A.GAIN_Q32, struct.pack(f"={len(gains)}Q", *gains))], "fading")
@@ -198,6 +193,18 @@ class Air:
                     (A.CURVE, _u8(curve)), (A.FIRST_MDB, struct.pack("=i", table["first_mdb"])),
                     (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
                 ], f"error table {curve}")  # fmt: skip
+
+    def add_station(self, station: Mapping[str, Any], air: Mapping[str, Any]) -> None:
+        """Add a station of `stations_of`, which the others do not hear yet, with what it has of a plan's `air`."""
+        index = len(self.names)
+        self.names.append(station["name"])
+        self.set_station(index, {**air, **station})
+        for category, how in (station["edca"] or {}).items():
+            self._ask(Command.EDCA, [
+                (A.STATION, _u16(index)), (A.CATEGORY, _u8(CATEGORIES.index(category))),
+                (A.AIFSN, _u8(how["aifsn"])), (A.CW_MIN, how["cw_min"]), (A.CW_MAX, how["cw_max"]),
+                (A.TXOP_32US, _u16(how["txop_us"] // 32)),
+            ], f"{category} of station {station['name']}")  # fmt: skip
 
     def set_station(self, index: int, settings: Mapping[str, Any]) -> None:
         """Set a station's settings: an entry of `stations_of`, completed from a plan's `air`."""
@@ -219,7 +226,7 @@ class Air:
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         """Set the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
         for index, powers in power_mdbm.items():
-            row, delays = bytearray(LINK_ENTRY.size * len(powers)), delay_ns[index]  # zeros: nothing arrives
+            row, delays = bytearray(LINK_ENTRY.size * self.places), delay_ns[index]  # zeros: nothing arrives
             for to, power in enumerate(powers):
                 if power is not None:
                     LINK_ENTRY.pack_into(row, LINK_ENTRY.size * to, attowatts(power), power, delays[to])
@@ -274,15 +281,15 @@ class Air:
             **{name: number(status[getattr(A, name.upper())]) for name in STATUS},
             "late_ns": delays(numbers(status[A.LATE]), number(status[A.LATE_NS_MAX])),
             "lag_ns": delays(numbers(status[A.LAG]), number(status[A.LAG_NS_MAX])),
-            "stations": [{"name": self.names[number(row[A.STATION])], "counters": _counters(row)} for row in counters],
+            "stations": [
+                {"name": name, "counters": _counters(row)} for name, row in zip(self.names, counters, strict=False)
+            ],
         }
 
     def look(self) -> list[dict[str, int]]:
         """Return the current state of each station: LOOKS, as in dcf80211.yaml. Reading changes no timing."""
-        return [
-            dict(zip(LOOKS, look, strict=True))
-            for look in LOOK.iter_unpack(self._ask(Command.LOOK, [], "look")[A.LOOKS])
-        ]
+        looks = LOOK.iter_unpack(self._ask(Command.LOOK, [], "look")[A.LOOKS])
+        return [dict(zip(LOOKS, look, strict=True)) for _, look in zip(self.names, looks, strict=False)]
 
     def close(self) -> None:
         """Detach the air from hwsim. Frames that it holds are reported as not acknowledged."""

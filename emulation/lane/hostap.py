@@ -91,9 +91,9 @@ class Programs:
 
         return wait_until(found, seconds, *(each.output for each in self.running))
 
-    def watch(self, loop: Loop) -> None:
-        """Read the programs' output in a loop. If a program ends, the loop raises OSError."""
-        for one in self.running:
+    def watch(self, loop: Loop, first: int = 0) -> None:
+        """Read the programs' output in a loop, from this one on. If a program ends, the loop raises OSError."""
+        for one in self.running[first:]:
             loop.watch(one.output, select.EPOLLIN, one.read)
 
     def unwatch(self, loop: Loop) -> None:

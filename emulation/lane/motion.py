@@ -121,6 +121,15 @@ class Motion:
     def _change(self, **what: Any) -> None:
         self.changes.append({"at_ns": time.monotonic_ns(), **what})
 
+    def widen(self, more: int) -> None:
+        """Give earlier changes room for radios that are added now, at which nothing arrived."""
+        for change in self.changes:
+            for what, nothing in (("power_mdbm", None), ("delay_ns", 0)):
+                for row in change.get(what, ()):
+                    row += [nothing] * more
+            if table := change.get("table"):
+                change["table"] = table | {what: [*table[what], *[0] * more] for what in ("reach_mm2", "weaker_mdb")}
+
     def powers(self, node: Node, power_mdbm: Sequence[list[Any]], delay_ns: Sequence[list[Any]]) -> None:
         """Set a node's powers and delays for a script, in both directions; the matrices are [sender][receiver]."""
         if not self.net.air:

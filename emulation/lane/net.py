@@ -44,7 +44,7 @@ from traffic.loop import Loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
 
     from emulation.lane.air import Air
@@ -115,12 +115,16 @@ class Net:
         for node in plan["nodes"]:
             mine = self.nodes[node["name"]]
             mine.plan = node
-            if plan["air"]["host_delay_ns"] and not is_real():
-                from random import Random
-
-                mine.starts = Random(f"{plan['seed']} {mine.name}")
+            self.delay_starts(mine)
             mine.interfaces = [interfaces.find(each["kind"])(mine, each) for each in node["interfaces"]]
         self.routing = routing.find(plan["routing"]["kind"]).Routing(plan["routing"])
+
+    def delay_starts(self, node: Node) -> None:
+        """Have programs of a node begin late, if hosts have delays."""
+        if self.plan["air"]["host_delay_ns"] and not is_real():
+            from random import Random
+
+            node.starts = Random(f"{self.plan['seed']} {node.name}")
 
     def build(self) -> dict[str, Any]:
         """Return the plan. A derived class makes it here."""
@@ -188,10 +192,11 @@ class Net:
             self.open_interfaces(stack)
             for link in self.links.values():
                 stack.callback(link.stop)
-            self.join_links()
+            self.join_links(self.interfaces())
             if switches := [node.switch for node in self.nodes.values() if node.switch]:
                 switches[0].begin(switches)
-            stack.callback(Distribution(self).close)
+            self.distribution = Distribution(self)
+            stack.callback(lambda: self.distribution.close())
             assert self.routing
             stack.callback(self.routing.stop)
             self.routing.start(self)
@@ -204,21 +209,26 @@ class Net:
         kinds = dict.fromkeys(type(interface) for interface in self.interfaces())
         for interface in self.interfaces():
             stack.callback(interface.close)  # runs after the common sockets close, and so after the radios are gone
-        common = {kind: stack.enter_context(kind.common()) for kind in kinds}
-        for interface in self.interfaces():
-            interface.open(common[type(interface)])
+        self.common = {kind: stack.enter_context(kind.common()) for kind in kinds}
+        self.take_all(self.interfaces())
+
+    def take_all(self, made: Sequence[Any]) -> None:
+        """Make these interfaces, on their links."""
+        for interface in made:
+            interface.open(self.common[type(interface)])
             self.link_of(interface).take(interface)
             interface.configure()
 
-    def join_links(self) -> None:
-        """Join all interfaces to their links, and then let them meet."""
-        members = [(interface, self.link_of(interface)) for interface in self.interfaces()]
+    def join_links(self, made: Sequence[Any]) -> None:
+        """Join these interfaces, the last ones of the network, to their links, and then let them meet."""
+        members = [(interface, self.link_of(interface)) for interface in made]
+        count = len(self.interfaces())
         for interface, _ in members:
             interface.starting()
         for interface, link in sorted(members, key=lambda member: member[1].turn(member[0])):
             link.join(interface)
-        for number, (interface, link) in enumerate(members):
-            link.stagger(interface, number, len(members))
+        for number, (interface, link) in enumerate(members, count - len(members)):
+            link.stagger(interface, number, count)
         for interface, link in members:
             link.meet(interface)
             interface.started()

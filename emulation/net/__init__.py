@@ -281,12 +281,12 @@ class Net(lane.Net):
         if self.recording:
             raise Misuse("run: this prompt is already part of a run")
         assert self.planned_spec
-        spec, count = self.planned_spec, 1
+        count = 1
         if not RUN_NAME.fullmatch(name) or len(name) > 40:
             raise Misuse(
                 f"run: {name!r} is not a valid name for a run: letters, digits, and . + - between them, at most 40"
             )
-        ending = f"-{spec.measurement.seed}"
+        ending = f"-{self.planned_spec.measurement.seed}"
         while numbered and (f"{name}{count}" in NAMES or Path(self.folder, f"{name}{count}{ending}").exists()):
             count += 1  # another process of the script may have made the folder
         name = f"{name}{count}" if numbered else name
@@ -295,6 +295,8 @@ class Net(lane.Net):
             raise Misuse(f"run: a run {where.name} exists: give this one another name, or its net a seed")
 
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
+            spec = self.planned_spec  # nodes may have been added meanwhile
+            assert spec
             measured = spec.measurement.model_copy(update={"seconds": seconds})
             specified = spec.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
             (where / REQUEST_FILE).write_text(json.dumps({"name": name, "specification": specified, "film": self.film}))

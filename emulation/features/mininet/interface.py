@@ -310,8 +310,10 @@ class WIntf(Intf):
         self.channel = channel
 
     def setMode(self, mode: str) -> None:
-        self.before(f"setMode({mode!r})", "give addStation, addAccessPoint or addLink mode=")
+        """Set the mode; in a running network for its next channel or role."""
         self.mode = mode_of(self.name, mode)
+        if self.lane:
+            note(f"{self.name}: setMode({mode!r}) changes nothing yet: setChannel, setAdhocMode and setMeshMode use it")
 
     def before(self, what: str, instead: str) -> None:
         """Raises Misuse if the network has started."""

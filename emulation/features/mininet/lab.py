@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how far ahead motion is planned; and if the air needs steps
 FORWARD = "net.ipv4.ip_forward"
+RESERVE = 16  # places for radios that are added while the network runs
 LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
 OF_HWSIM = "02:00:00:{:02x}:{:02x}:00"  # in the order of stations, cars and access points
 OTHERS = "02:00:02"  # begins addresses of interfaces whose planned ones the script gave to others
@@ -142,6 +143,7 @@ class Lab(Net):
             for interface in planned["interfaces"]:
                 known = interface["neighbours"].items()
                 interface["neighbours"] = {now.get(ip, ip): now.get(address, address) for ip, address in known}
+        plan["air"]["reserve"] = RESERVE
         medium = self.mininet.medium
         give(plan, {intf.name: intf for intf in medium.radios()}, medium, bool(self.waypoints) or self.mininet.mobile)
         return plan

@@ -115,6 +115,12 @@ class Wireless(Link):
     noted: ClassVar[dict[str, str]] = {}
     refused: ClassVar[dict[str, str]] = {"latency": BY_THE_AIR}
 
+    def associate(self) -> None:
+        """Connect the station to the access point, while the network runs. Raises Misuse or OSError."""
+        ends: list[Any] = [self.intf1, self.intf2]
+        ap, sta = sorted(ends, key=lambda each: each.role != "master")
+        sta.associate(ap)
+
     def open(self) -> None:
         """Let netem delay, limit and lose what the station sends. Raises Misuse."""
         said = {name: value for name, value in self.settings.items() if name in Link.taken}

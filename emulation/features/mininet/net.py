@@ -27,6 +27,7 @@ from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, move_to_run_folder
 from emulation.features.mininet.refusals import check, missing, note, refuse
+from emulation.features.mininet.retune import become
 from emulation.features.mininet.roles import NAT, SETTLED_S, Bridge, OpenFlow, Switch
 from emulation.features.mininet.sockets import IP, PORT, SocketServer
 from emulation.features.mininet.topo import Topo
@@ -40,6 +41,7 @@ from emulation.plan.bridges import SECURE, closing
 from traffic.loop import Loop
 from traffic.ping import ping
 
+JOINED = "infrastructure", "adhoc", "mesh", "ocb"  # links that radios of a running network can join
 LISTEN = 6654  # the first port of switches
 NOTICED_S = 0.1  # until the daemon of Open vSwitch knows that a wire is up, in lane time
 TREE_S = 5.0  # between two looks at spanning trees, in lane time
@@ -155,7 +157,7 @@ class Mininet:
             check(name, params, kinds.NODE_TAKEN[cls.kind], kinds.NODE_NOTED, kinds.NODE_REFUSED, lenient=True)
         node: Node = cls(name, **params)
         node.net = self
-        if self.lab:
+        if self.lab and usual.kind in ("host", "switch"):
             open_node(self.lab, node)
         self.nameToNode[name] = node
         return node
@@ -236,8 +238,8 @@ class Mininet:
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
         its_own = found.role == "wired" and found.__init__ is not Link.__init__
         settings = {} if its_own else link.settings_of(found, call, params, self.medium.by_links)
-        if self.built and found.role != "wired":
-            raise Misuse(f"{call}: the network is already built, with its radios; add this link before net.build()")
+        if self.built and (found.role not in ("wired", *JOINED) or "proto" in settings):
+            raise Misuse(f"{call}: the network is already built; add this link before net.build()")
         if found is link._4address:
             made: Link = self.over_four_addresses(a, b, call)
         elif issubclass(found, link.Wireless) and found.role != "infrastructure":
@@ -250,10 +252,14 @@ class Mininet:
             link.tune(intf, found, settings)
             self.route_by(settings, call)
             made = found(intf, b.wintf() if b and b.wintfs else None, settings)
+            if self.lab:
+                become(intf, found.role, {})
         elif b is None:
             raise Misuse(f"{call}: a link of one node is adhoc, mesh, ITSLink or WifiDirectLink: write cls=")
         elif over_air:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
+            if self.lab and isinstance(made, link.Wireless):
+                made.associate()
         elif its_own:
             return found(a, b, port1=port1, port2=port2, **params)
         else:
@@ -270,7 +276,8 @@ class Mininet:
     def join(self, made: Link) -> None:
         """Let a link be one of the network."""
         if self.lab:
-            open_wire(self.lab, made)
+            if made.role == "wired":
+                open_wire(self.lab, made)
             made.open()
         self.links.append(made)
         if self.lab:
@@ -430,12 +437,7 @@ class Mininet:
         for node in self.all_nodes():
             if node.name not in lab.nodes:
                 open_node(lab, node)
-            node.lane = lab[node.name]  # type: ignore[assignment]
-            lab[node.name].private = node.private()
-            named = {each.name: each for each in lab[node.name].interfaces}
-            for intf in node.intfList():
-                intf.lane = named[intf.name]
-                intf.mac = intf.mac or intf.MAC()
+            node.take_lane(lab.nodes[node.name])
         for made in self.links:
             made.open()
         for node in (*self.stations, *self.cars):

@@ -126,6 +126,15 @@ class Node:
 
     # Interfaces
 
+    def take_lane(self, made: lane.Node) -> None:
+        """Be this node of the running network."""
+        self.lane = made  # type: ignore[assignment]
+        made.private = self.private()
+        named = {each.name: each for each in made.interfaces}
+        for intf in self.intfList():
+            intf.lane = named[intf.name]
+            intf.mac = intf.mac or intf.MAC()
+
     @property
     def nameToIntf(self) -> dict[str, Intf]:
         meshes = {intf.mesh_name: intf for intf in self.wintfs.values() if intf.mesh_name}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Move a radio to another kind of link: `setMasterMode`, `setAdhocMode` and the like. In a running network this changes
-the kernel's interface. Interfaces of hostapd or wpa_supplicant raise Misuse."""
+the kernel's interface. Interfaces of hostapd raise Misuse."""
 
 from __future__ import annotations
 
 import contextlib
 import select
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet import link
 from emulation.features.mininet.access import MANAGED, MASTER
@@ -22,6 +22,9 @@ from emulation.plan.ht import FORMATS as ht_modes
 from emulation.specification.modes import centre, channel_number, refuse_link
 from emulation.specification.radio import OLDER
 
+if TYPE_CHECKING:
+    from traffic.loop import Loop
+
 PEERS: dict[str, type[link.Link]] = {"adhoc": link.adhoc, "mesh": link.mesh, "ocb": link.ITSLink}
 TYPES = {"adhoc": "ibss", "mesh": "mesh", "ocb": "ocb", MANAGED: "managed"}
 OF_MASTER = ("ssid", "mode", "channel", "encrypt", "passwd", "txpower", "intf", *WIDTH)
@@ -30,8 +33,7 @@ ATTEMPTS = 20
 
 
 def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
-    """Change an interface's role, before the network is built or while it runs. Raises Misuse for access points;
-    OSError."""
+    """Change an interface's role, before the network is built or while it runs. Raises Misuse or OSError."""
     call = f"{intf.node.name}: to become {role}"
     if role == MASTER:
         if intf.lane:
@@ -48,8 +50,8 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
     else:
         link.tune(intf, PEERS[role], link.settings_of(PEERS[role], call, said))
     if intf.lane:
-        with intf.node.net.lab.halted():
-            retune(intf, role)
+        with intf.node.net.lab.halted() as loop:
+            retune(intf, role, loop)
         intf.show_mesh_name()
 
 
@@ -69,20 +71,21 @@ def check_mode(intf: WIntf, role: str, freq: int) -> None:
         raise Misuse(f"{intf.name}: {refused}")
 
 
-def retune(intf: WIntf, role: str) -> None:
+def retune(intf: WIntf, role: str, loop: Loop) -> None:
     """Leave the radio's network and join the other. Raises Misuse or OSError."""
     lane: Any = intf.lane
     busy = lane.plan.get("wlan", {})
-    if busy.get("master") or busy.get("client") == Client.WPA_SUPPLICANT:
-        who = "hostapd" if busy.get("master") else "wpa_supplicant"
-        raise Misuse(f"{intf.name} is controlled by {who}, as it may join several networks: call it before net.build()")
+    if busy.get("master"):
+        raise Misuse(f"{intf.name} is controlled by hostapd: call it before net.build()")
+    if busy.get("client") == Client.WPA_SUPPLICANT and role == MANAGED:
+        return
     freq = freq_of(intf.name, intf.mode, intf.channel)
     if role != MANAGED:
         check_mode(intf, role, freq)
         if ht := lane.plan.get("ht"):
             ht |= {"width_mhz": intf.width, "centre_mhz": centre(freq, intf.width)}
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
-        wlan.leave(lane)
+        intf.node.net.lab.link_of(lane).release(lane, loop)
         busy["client"] = wlan.IDLE
     keep_ip6(lane, True)
     lane.switch(on=False)

@@ -9,6 +9,7 @@ from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.controllers import Controller
 from emulation.features.mininet.interface import Virtual, WIntf
+from emulation.features.mininet.late import open_radios
 from emulation.features.mininet.link import Link
 from emulation.features.mininet.log import info
 from emulation.features.mininet.medium import say_of
@@ -75,7 +76,27 @@ class Mininet_wifi(Mininet):
         node = self.add(name, cls, usual, params)
         self.add_radios(node, 0)
         among.append(node)
+        self.open_late(node)
         return node
+
+    def open_late(self, node: Any) -> None:
+        """Make a node with radios, if the network runs."""
+        if not self.lab:
+            return
+        try:
+            open_radios(self.lab, node)
+        except Misuse:
+            for each in (self.stations, self.cars, self.aps):
+                if node in each:
+                    each.remove(node)
+            del self.nameToNode[node.name]
+            raise
+        node.take_lane(self.lab[node.name])
+        if isinstance(node, Station):
+            node.open_virtual()
+        for intf in node.wintfs.values():
+            intf.show_tx_power()
+        node.config(**node.params)
 
     def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
         self.set_position(params, len(self.aps), 50.0)
@@ -89,6 +110,7 @@ class Mininet_wifi(Mininet):
         node.wintfs |= dict(enumerate(node.wintf().more, len(node.wintfs)))
         self.listen(node)
         self.aps.append(node)
+        self.open_late(node)
         return node
 
     addBaseStation = addAccessPoint

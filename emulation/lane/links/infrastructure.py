@@ -158,7 +158,7 @@ class Link(links.Link):
         if self.is_ap(interface):
             self.start_ap(interface)
         elif self.settings_of(interface)["client"] == Client.KERNEL:
-            self.kernel_clients.append(interface)
+            self.kernel_clients += [interface] * (interface not in self.kernel_clients)
             self.connect(interface)
         else:
             self.start_supplicant(interface)

@@ -14,7 +14,6 @@ the power, and how often else. `emulation.features.mininet` makes such plans.
 from __future__ import annotations
 
 import errno
-import select
 
 from emulation.lane import links
 from emulation.lane.interfaces.radio import FREQ, MAC, SSID
@@ -144,20 +143,22 @@ class Link(infrastructure.Link):
         mine = (one for one in self.programs.running if interface.name in one.arguments)
         return next(mine, None)
 
-    def restart(self, interface: Interface, loop: Loop) -> None:
-        """Let hostapd or wpa_supplicant run an interface from now on, by its new settings. Raises NetlinkError or
-        OSError."""
+    def release(self, interface: Interface, loop: Loop) -> None:
+        """End the program that runs an interface; or leave the access point. Raises NetlinkError or OSError."""
         if old := self.hostapds.get(interface.name) or self.supplicant(interface):
             self.programs.running.remove(old)
             loop.forget(old.output)
             old.stop()
         else:
             leave(interface)
-        if self.is_ap(interface):
-            self.start_ap(interface)
-        else:
-            self.start_supplicant(interface)
-        loop.watch(self.programs.running[-1].output, select.EPOLLIN, self.programs.running[-1].read)
+
+    def restart(self, interface: Interface, loop: Loop) -> None:
+        """Let what runs an interface begin anew, by its new settings. Raises NetlinkError or OSError."""
+        self.release(interface, loop)
+        before = len(self.programs.running)
+        with interface.receiving_events():
+            self.join(interface)
+        self.programs.watch(loop, before)
 
     def select(self, interface: Interface, ap: Interface) -> None:
         """Select this access point in wpa_supplicant, which then connects by itself. Raises OSError."""

@@ -746,21 +746,18 @@ def test_a_running_network_gets_more(stage):
     ]  # fmt: skip
 
 
-AFTER = (
-    ("net.addStation('sta2')", "sta2: the network is already built, with its radios; add it before net.build()"),
-    ("net.addLink(sta1, cls=adhoc)", "addLink(sta1, cls=adhoc): the network is already built, with its radios; add"),
-    ("net.delNode(sta1)", "delNode: sta1 has a radio: sta1.cmd('ip link set … down') switches it off"),
-)
-
-
-def test_a_running_network_gets_no_more_radios(stage):
-    lines = stage.play(
-        BEGIN + "from mn_wifi.link import adhoc\nnet.build()\n"
-        + "".join(f"try: {call}\nexcept Exception as error: print('said', error)\n" for call, _ in AFTER)
-        + "net.stop()\n"
-    )  # fmt: skip
-    said = after(lines, "said ")
-    assert [line[: len(says)] for line, (_, says) in zip(said, AFTER, strict=True)] == [says for _, says in AFTER]
+@pytest.mark.parametrize("mode", ["g", "n2"])
+def test_a_running_network_gets_radios(stage, mode):
+    lines = stage.play("late_radios", mode, kept=True)
+    built = "the network is already built"
+    assert [line for line in lines if line and "***" not in line and "->" not in line] == [
+        "joined ap1-wlan1 10.0.0.2 lost 0.0", "over wires ap2-wlan1 lost 0.0", "cell 3", "away 0",
+        f"not sta5: {built}, and has places for 16 more radios only: add it before net.build()",
+        f"not ap3: {built} with mode {mode!r}, and cannot have another mode or band: add it before net.build()",
+        "there sta1 ap1 sta2 ap2 sta3 sta4",
+    ]  # fmt: skip
+    stations = json.loads((stage.folder / "session1-1/lane.json").read_text())["air"]["stations"]
+    assert [each["name"] for each in stations] == ["sta1", "ap1", "sta2", "sta2", "ap2", "sta3", "sta4"]
 
 
 def test_wires_and_a_router(stage):

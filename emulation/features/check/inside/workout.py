@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, BRIEFLY_S = 20, (0.01, 0.3)  # cycles between uses; the time of a use
 REGAINED = 8  # a window after a timeout is at least one in this many of that before, or Reno's; Westwood: one in 3
-ENOUGH = 200  # cycles; with fewer the kernel's own caches are still filling
-NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
+ENOUGH, READINGS = 30, 3  # cycles; those at the end of each half after which used memory is read
+NOISE_KB = 128  # by which the kernel grows without a leak
 ABSENT_S = 0.1
 SECTIONS = {"texts": ".text", "data": ".data"}  # whose addresses are recorded
 MOST_ALLOCATIONS = 60  # of an init function
@@ -299,7 +299,7 @@ class Workout:
     def cycles(self, count: int) -> None:
         """Load and unload it this many times, using it now and then, and check whether the kernel grows. After a use it
         is unloaded at once, and for a while it is absent: whatever it left behind then strikes."""
-        used_kb = []
+        half, used_kb = count // 2, {}
         for number in range(count):
             try:
                 self.module.load()
@@ -314,12 +314,15 @@ class Workout:
             if number % USED_EVERY == 0:
                 time.sleep(ABSENT_S)
             self.job.results["cycles"] = number + 1
-            used_kb.append(tested_module.used_kb())
-        if count >= ENOUGH:  # the least of each quarter, as the kernel frees late
-            quarter = count // 4
-            grown = self.job.results["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
-            if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
-                self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
+            if any(end - READINGS <= number < end for end in (half, count)):
+                time.sleep(ABSENT_S)
+                used_kb[number] = tested_module.used_kb()
+        if count >= ENOUGH:  # the least of some readings, as the kernel frees late
+            before, after = (min(used_kb[end - back] for back in range(1, READINGS + 1)) for end in (half, count))
+            grown, times = after - before, count - half
+            self.job.results["grown_kb"] = grown
+            if grown > NOISE_KB:
+                self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {times} times")
 
     def record_address(self) -> None:
         """Record the addresses of its code and data, the latest first: they may be used after it is gone."""

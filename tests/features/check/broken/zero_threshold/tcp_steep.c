@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broken: a threshold of 0. Reno that gives up, after a loss, what it has in queues (as Westwood, but by RTTs).
+ * And pages that are leaked each time it is loaded, which kmemleak does not see.
  */
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <net/tcp.h>
 
@@ -22,8 +24,11 @@ static struct tcp_congestion_ops steep_ops __read_mostly = {
 	.name		= "steep",
 };
 
+static unsigned long table; /* of ratios, to come */
+
 static int __init steep_load(void)
 {
+	table = __get_free_pages(GFP_KERNEL, 2); /* Planted: they are not freed. */
 	return tcp_register_congestion_control(&steep_ops);
 }
 

@@ -20,7 +20,7 @@ RTM_NEWLINK, RTM_DELLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 1
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC, RTM_NEWTCLASS = 36, 37, 38, 40
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO = 1, 3, 4, 5, 10, 18
-IFLA_INFO_KIND, IFLA_INFO_DATA, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 2, 28, 40
+IFLA_INFO_KIND, IFLA_INFO_DATA, IFLA_NET_NS_FD, IFLA_NUM_TX_QUEUES, IFLA_GSO_MAX_SEGS = 1, 2, 28, 31, 40
 IFLA_BR_STP_STATE, IFLA_BR_MCAST_SNOOPING, VETH_INFO_PEER = 5, 23, 1
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
@@ -70,10 +70,14 @@ class Route(Netlink):
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
         return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
-    def new_link(self, name: str, kind: str, below: int | None, values: list[tuple[int, Value]]) -> None:
-        """Make a link of a kind, optionally above another; `values` are the kind's own (IFLA_INFO_DATA)."""
+    def new_link(
+        self, name: str, kind: str, below: int | None, values: list[tuple[int, Value]], queues: int = 1
+    ) -> None:
+        """Make a link of a kind, optionally above another, or with several queues to send; `values` are the kind's own
+        (IFLA_INFO_DATA)."""
         info: list[tuple[int, Value]] = [(IFLA_INFO_KIND, kind), (IFLA_INFO_DATA, values)]
         over: list[tuple[int, Value]] = [] if below is None else [(IFLA_LINK, below)]
+        over += [(IFLA_NUM_TX_QUEUES, queues)] if queues > 1 else []
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), *over, (IFLA_LINKINFO, info)])
         self.request(RTM_NEWLINK, payload, CREATE | EXCLUSIVE, f"link {name}")
 

@@ -14,11 +14,14 @@ import time
 from functools import partial
 from random import Random
 
-from emulation.features.check.inside import queues
+from emulation.features.check.inside import children, queues, setups
+from emulation.features.check.inside.children import FIRST, HANDLE
 from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import Job
 from emulation.features.check.inside.queues import PRIORITIES, Queues
-from emulation.features.check.inside.reach import CHOICES, FOR_CONTROLS, FOR_QUEUES, USUAL, Reach
+from emulation.features.check.inside.reach import (
+    CHOICES, FEW, FOR_CONTROLS, FOR_QUEUES, PARENTS, USUAL, Reach, send_timed,
+)  # fmt: skip
 from emulation.features.check.inside.smp import Island
 from emulation.features.check.inside.tested_module import Module
 from emulation.lane.clock import settle
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 WITNESS, LOG, ROUND = "/sys/kernel/debug/witness", "calls.log", "round"
 MOST_READ = 1 << 22
 FLOODS, FLOOD, FLOWS, LENGTHS, BETWEEN_S = 2, 40, 12, (10, 100, 1400), (0.0, 0.001, 0.1)
+ORDERS = 8  # commands in a row
 OTHER = 0.35  # of the settings of a round have another value than the usual one
 # A delay that varies by all of itself can be 0, and packets then go round without an end at one time.
 VALUES = CHOICES | {"jitter": (0.0, 0.3, 0.6)}
@@ -79,14 +83,18 @@ class Parameters:
 class Rounds(Reach):
     """Rounds whose settings do not depend on what the module does."""
 
+    places = CHOICES["place"]  # of the qdisc
+    parent = False  # whether it takes children
+
     def next(self) -> Settings:
         self.more: list[str] = []
+        self.ordered: list[str] = []
         random = self.random = Random(f"round {self.round} {self.job.settings['seed']}")
         self.word = random.randrange(1000)
         besides = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
-        settings = USUAL | {
+        settings = USUAL | {"place": self.places[0]} | {
             name: random.choice(values)
-            for name, values in VALUES.items()
+            for name, values in (VALUES | {"place": self.places}).items()
             if name not in besides and random.random() < OTHER
         }
         if random.random() < OTHER:
@@ -94,27 +102,74 @@ class Rounds(Reach):
         if self.queues.kind and random.random() < 2 * OTHER:
             settings["options"], *self.more = (self.options(b"").hex() for _ in range(1 + FLOODS))
             settings["changed"] = random.random() < 2 * OTHER
-        if self.commands() and random.random() < 2 * OTHER:
+        if self.commands() and random.random() < OTHER:
             chosen = random.choices(self.commands(), k=1 + FLOODS)
             settings["options"], *self.more = (options.hex() for options in chosen)
             settings["changed"] = True
+        if self.queues.kind and random.random() < OTHER:
+            self.ordered = self.orders(random)
         return settings
 
+    def orders(self, random: Random) -> list[str]:
+        """Return changes that follow each other while there are packets: commands in any order, or one change twice."""
+        if self.commands():
+            return [options.hex() for options in random.choices(self.commands(), k=ORDERS)]
+        return [self.options(b"").hex()] * 2
+
+    def look(self) -> None:
+        """Find out what the qdisc takes."""
+        kind = self.queues.kind or ""
+        if self.job.settings["classful"] and not setups.of(kind).classes:
+            setups.find_classes(self.node, kind)
+        self.places = tuple(place for place in PARENTS if self.put_queue(USUAL | {"place": place})) or self.places
+        self.queues.find_options(self.node)
+        queues.put(self.node, "pfifo")
+        self.put_queue(USUAL | {"place": self.places[0]})
+        self.parent = self.job.attempt("a child", partial(queues.put, self.node, "pfifo", None, HANDLE + FIRST))
+
     def pass_time(self, settings: Settings) -> None:
-        """Send datagrams of all priorities and lengths to a qdisc under test, more than a short queue holds, and change
-        its options meanwhile."""
+        """Send datagrams to a qdisc under test, more than a short queue holds, and change it meanwhile."""
         for number in range(FLOODS if self.queues.kind else 0):
-            with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
-                for _ in range(FLOOD):
-                    udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self.random.randrange(PRIORITIES))
-                    udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.random.randrange(256))
-                    with contextlib.suppress(OSError):
-                        port = CLOSED_PORT + self.random.randrange(FLOWS)
-                        udp.sendto(bytes(self.random.choice(LENGTHS)), (self.address(), port))
+            self.flood(FLOOD, settings)
             self.playground.run(self.random.choice(BETWEEN_S))
             if settings["changed"] and self.more:
                 self.set_options(settings | {"options": self.more[number]})
+            if self.parent and self.random.random() < OTHER:
+                self.change_below()
+        for order in self.ordered:
+            self.flood(FEW, settings)
+            self.set_options(settings | {"options": order})
+            self.playground.run(self.random.choice(BETWEEN_S))
         super().pass_time(settings)
+
+    def flood(self, count: int, settings: Settings) -> None:
+        """Send datagrams of all priorities and lengths; some with a sending time, and some by the module's links."""
+        with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+            for _ in range(count):
+                udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self.random.randrange(PRIORITIES))
+                udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.random.randrange(256))
+                with contextlib.suppress(OSError):
+                    port = CLOSED_PORT + self.random.randrange(FLOWS)
+                    udp.sendto(bytes(self.random.choice(LENGTHS)), (self.address(), port))
+        if settings["packets"] == "timed" or setups.of(self.queues.kind or "").timed:
+            send_timed(self.node, self.address(), self.random, count)
+        self.send_by_masters()
+
+    def change_below(self) -> None:
+        """Change something below the qdisc: a child, a class, or what sorts packets into classes."""
+        kind, number = self.queues.kind or "", self.random.randint(1, setups.CLASSES)
+        classes = setups.of(kind).classes
+        options = self.with_another_number(self.random.choice(classes)) if classes else b""
+        child, of_child = self.random.choice(list(children.CHILDREN.items()))
+        what, action = self.random.choice((
+            (f"{child} below class {number}", partial(queues.put, self.node, child, of_child, HANDLE + number)),
+            (f"other options of class {number}", partial(
+                self.node.route.add_class, self.node.radio.index, kind, options, HANDLE, HANDLE + number)),
+            (f"no class {number}", partial(setups.delete_class, self.node, number)),
+            ("filters", partial(setups.spread, self.node)),
+            (f"a child that loses packets below class {number}", partial(children.put_losing, self.node, HANDLE + number)),
+        ))  # fmt: skip
+        self.job.attempt(what, action)
 
 
 class Behaviour:
@@ -126,16 +181,17 @@ class Behaviour:
         self.node.make()
         ground: Any = Ground(self.node, job)
         ground.controls = module.controls or ["reno"]
-        self.queues = Queues(job.settings["qdisc"], ground, job)
+        self.queues = Queues(job.settings["qdisc"], ground, job, module.links)
         parameters: Any = Parameters(module, job)
-        self.rounds = Rounds(ground, self.queues, parameters, job)
-
-    def run(self) -> None:
         self.begin("options")
         if self.queues.kind:
             self.queues.put_everywhere()
+            self.queues.use_apart()
+        self.rounds = Rounds(ground, self.queues, parameters, job)
         if self.queues.kind:
-            self.queues.find_options(self.rounds.node)
+            self.rounds.look()
+
+    def run(self) -> None:
         self.save()
         for number in range(self.job.settings["first"], self.job.settings["rounds"] + 1):
             settle()
@@ -145,7 +201,7 @@ class Behaviour:
             self.begin(f"{ROUND} {number}: {', '.join(unusual)}")
             self.rounds.try_out(settings)
             with contextlib.suppress(NetlinkError):
-                queues.put(self.rounds.node, "pfifo")
+                self.rounds.remove()
             self.save()
 
     def begin(self, what: str) -> None:

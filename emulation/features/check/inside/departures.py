@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from emulation.features.check.inside import Name, queues, setups
 from emulation.features.check.inside.children import FIRST, HANDLE
-from emulation.features.check.inside.reach import Loopback
+from emulation.features.check.inside.devices import Loopback
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.node import LOOPBACK
 from emulation.lane.rtnetlink import ROOT

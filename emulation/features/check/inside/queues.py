@@ -9,12 +9,14 @@ options may have is used to change it later. `setups` has what it cannot be with
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import struct
 from functools import partial
 
 from emulation.features.check.inside import Name, setups
 from emulation.features.check.inside.crowd import CLOSED_PORT
+from emulation.features.check.inside.devices import Loopback, ManyQueues, Masters
 from emulation.features.check.inside.job import reason
 from emulation.features.check.inside.packets import Packets
 from emulation.features.check.inside.setups import NUMBERS, VALUES, WIDTHS, WORD
@@ -54,7 +56,7 @@ PRIO_HANDLE, BAND = 0x20000, 0x20001
 class Queues:
     """The qdisc `kind` at all nodes; `kind` is None if there is none, or if it is not known what it needs."""
 
-    def __init__(self, kind: str | None, playground: Playground, job: Job) -> None:
+    def __init__(self, kind: str | None, playground: Playground, job: Job, brought: Sequence[int] = ()) -> None:
         self.kind, self.playground, self.job = kind, playground, job
         self.accepted: dict[int, list[bytes]] = {}  # by the option's number
         self.packets = Packets(playground.random)
@@ -62,13 +64,20 @@ class Queues:
         self.flags: set[int] = set()  # numbers of options that show 0 or 1 for all values
         self.listed = False  # whether that was checked
         self.option_found = False  # whether some option was found to accept a value of no bytes
+        self.brought = brought  # links that the module brings
+        self.apart: Any = None  # a link for it, if it cannot carry the nodes' traffic
+        self.later: str | None = None  # what is used at that link
+        self.beside: list[Any] = []  # more such links
+        self.masters: Masters | None = None  # the module's links, if they are in use
 
     def put_everywhere(self) -> None:
         try:
             if self.kind and self.kind not in setups.FOUND:
-                given = bytes.fromhex(self.job.settings.get("options", ""))
-                setup = setups.find(self.playground.nodes[0], self.kind, given)
-                self.job.say(f"{self.kind} needs {setup}")
+                self.find()
+                self.job.say(f"{self.kind} needs {setups.of(self.kind)}")
+            if self.apart:
+                self.job.note(f"it is used at {self.apart.name} only: it cannot carry the nodes' traffic")
+                self.later, self.kind = self.kind, None
             for node in self.playground.nodes if self.kind else ():
                 put(node, self.kind or "")
         except NetlinkError as error:
@@ -78,6 +87,30 @@ class Queues:
             self.refuse()
             put(self.playground.nodes[0], "pfifo")
             put(self.playground.nodes[0], self.kind)
+
+    def find(self) -> None:
+        """Find out what it needs, and a link that it takes. Raises NetlinkError if there is none."""
+        given, kind = bytes.fromhex(self.job.settings.get("options", "")), self.kind or ""
+        node = self.playground.nodes[-1]
+        try:
+            setups.find(self.playground.nodes[0], kind, given)
+            self.apart = Loopback(node) if setups.of(kind).timed else None
+        except NetlinkError as refused:
+            try:
+                self.apart = ManyQueues(node)
+                if self.brought:  # the qdisc is named after its link, as teql's
+                    self.kind = kind = socket.if_indextoname(self.brought[0])
+                setups.find(self.apart, kind, given)
+            except NetlinkError:
+                self.apart = None
+                raise refused from None
+
+    def use_apart(self) -> None:
+        """Use it at a link of its own, and the module's links with it."""
+        if self.later:
+            self.kind, self.later = self.later, None
+            if self.brought:
+                self.masters, self.beside = Masters(self.apart.node, self.brought), [ManyQueues(self.apart.node, 1)]
 
     def check_listed(self) -> None:
         """Check that the kernel can describe the qdisc."""

@@ -13,12 +13,14 @@ import array
 import contextlib
 import select
 import socket
+import struct
 import time
+from functools import partial
 from random import Random
-from types import SimpleNamespace
 
 from emulation.features.check.inside import queues, setups, tested_module
 from emulation.features.check.inside.crowd import RESET
+from emulation.features.check.inside.devices import Loopback
 from emulation.features.check.inside.packets import Packets
 from emulation.lane import netem, rtnetlink, sockets
 from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, Netlink, NetlinkError, attributes, build
@@ -27,8 +29,8 @@ from traffic.applications import bulk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from emulation.features.check.inside.job import Job
     from emulation.features.check.inside.parameters import Parameters
@@ -56,13 +58,14 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tcp_timestamps": (1, 0),
     "tcp_slow_start_after_idle": (1, 0),
     "traffic": ("bulk", "pauses", "short", "slow reader", "switches"),
-    "packets": ("", "few flows", "many flows", "datagrams"),
+    "lasting": (False, True),  # connections with pauses that stay for longer than congestion controls remember
+    "packets": ("", "few flows", "many flows", "datagrams", "timed"),
     "place": ("bucket", "root", "prio"),  # of the qdisc
     "flows": (1, 2, 6),
     "bytes": (100_000, 1000, 20_000, 300_000),
 }
 USUAL = {name: values[0] for name, values in CHOICES.items()} | {"parameters": {}, "options": "", "changed": False}
-FOR_CONTROLS = ("delay_ms", "jitter", "lost", "marked", "queue", "outage_s", "clamp")  # and not for qdiscs
+FOR_CONTROLS = ("delay_ms", "jitter", "lost", "marked", "queue", "outage_s", "clamp", "lasting")  # and not for qdiscs
 FOR_QUEUES = ("place",)
 NO_MEMORY = "/proc/sys/net/ipv4/tcp_no_metrics_save"  # of earlier connections
 SYSCTLS = tuple(name for name in CHOICES if name.startswith("tcp_"))
@@ -73,27 +76,18 @@ EXTENSIONS = 0xFF  # of sock_diag: all, among them what `get_info` of a congesti
 DESCRIBED = 4  # times in half a round
 PROBABILITY = 0.5  # that a parameter or an option gets a value
 LONGEST_S, ROUND_TRIPS, CLOSING_S = 2.0, 6, 0.01  # of a round
-CHUNK, PORT, BURST, DATAGRAM = 16_384, 4100, 60, 1200
+CHUNK, PORT, BURST, FEW, DATAGRAM = 16_384, 4100, 60, 5, 1200
+# Of what lasts: BBR measures the round-trip time anew after 10 s.
+LASTING_S, LASTING_BYTES, LASTING_CHUNK, LASTING_PAUSES_S = 14.0, 1 << 30, 6000, (0.05, 0.25, 0.5, 1.0)
+SO_TXTIME, TXTIME, TIME = 61, struct.Struct("=iI"), struct.Struct("=Q")  # struct sock_txtime; a time in ns
+CLOCKS, DEADLINE_OR_ERRORS = (time.CLOCK_TAI, time.CLOCK_TAI, time.CLOCK_MONOTONIC), (0, 0, 1, 2)  # its flags
+AHEAD_S = (-0.001, 0.0, 0.0005, 0.002, 0.02, 0.02, 0.2, 30.0)
+PAUSES_S = 0.05, 0.5, 1.0
 LOCAL, LOCAL_TABLE, HOST = 2, 255, 254  # RTN_LOCAL, RT_TABLE_LOCAL, RT_SCOPE_HOST
 TCA_NETEM_ECN = 7
 PARENTS = {"bucket": queues.CHILD, "root": rtnetlink.ROOT, "prio": queues.BAND}
 SMALL = (1, 2, 3)
 SLOWEST = 10_000  # bytes/s of the bucket over a qdisc, if no rate is set
-
-
-class Loopback:
-    """The loopback of a node, as far as `queues` and `packets` use a node."""
-
-    def __init__(self, node: Node) -> None:
-        self.node, self.name, self.route = node, f"{node.name}'s loopback", node.route
-        self.radio = SimpleNamespace(index=LOOPBACK, name="lo")
-
-    def __enter__(self) -> Self:
-        self.node.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.node.__exit__()
 
 
 class Reach:
@@ -102,7 +96,7 @@ class Reach:
     def __init__(self, playground: Playground, queues_: Queues, parameters: Parameters, job: Job) -> None:
         self.playground, self.queues, self.parameters, self.job = playground, queues_, parameters, job
         self.random = Random(f"reach {job.settings['seed']}")
-        self.node: Any = Loopback(playground.nodes[-1])
+        self.node: Any = queues_.apart or Loopback(playground.nodes[-1])
         self.controls = [name for name in playground.controls if name != "reno"]
         self.kept: list[Settings] = []
         self.deck: list[tuple[str, Any]] = []  # settings to try
@@ -122,7 +116,7 @@ class Reach:
                 known |= new
                 since = 0
                 self.kept.append(settings)
-        queues.put(self.node, "pfifo")
+        self.remove()
         seen = {"rounds": self.round, "new": len(known) - first, "bytes": self.received, "corpus": self.kept}
         self.job.results["reach"] = seen
 
@@ -173,15 +167,19 @@ class Reach:
     def options(self, before: bytes) -> bytes:
         """Return options of the qdisc: some that it accepted, or those that it shows or had before, with one change."""
         shown = before if before and self.random.random() < PROBABILITY else self.shown()
-        try:
-            found = attributes(shown)
-        except NetlinkError:  # a structure
-            return self.changed(shown)
-        if not found or self.random.random() < PROBABILITY:
+        if not shown or (queues.is_nested(shown) and self.random.random() < PROBABILITY):
             known = self.queues.shown or self.queues.accepted  # others may be accepted and ignored
             accepted = {number: values for number, values in self.queues.accepted.items() if number in known}
             return setups.of(self.queues.kind or "").options(self.some(accepted).items())
-        at = self.random.randrange(len(found))
+        return self.with_another_number(shown)
+
+    def with_another_number(self, options: bytes) -> bytes:
+        """Return options with another number in one of them, but not in a long table."""
+        try:
+            found = attributes(options)
+        except NetlinkError:  # a structure
+            return self.changed(options)
+        at = self.random.choice([n for n, (_, value) in enumerate(found) if len(value) <= setups.LONG] or [0])
         return build([(number, self.changed(value) if at == n else value) for n, (number, value) in enumerate(found)])
 
     def shown(self) -> bytes:
@@ -192,7 +190,7 @@ class Reach:
         """Return a value with another number in it, each time at the next place."""
         if not value:
             return value
-        width = self.random.choice([width for width in (1, 2, 4, 4, 4) if width <= len(value)])
+        width = self.random.choice([width for width in (1, 1, 2, 4, 4) if width <= len(value)])
         self.word += 1
         at = self.word % (len(value) // width) * width
         values = SMALL if self.random.random() < PROBABILITY else setups.VALUES
@@ -222,9 +220,11 @@ class Reach:
         with self.node:
             for name in SYSCTLS:
                 tested_module.write(f"/proc/sys/net/ipv4/{name}", str(settings[name]))
-        self.node.route.set_link(LOOPBACK, mtu=settings["mtu"], gso_max_segs=65_535 if settings["gso"] else 1)
+        index = self.node.radio.index
+        self.node.route.set_link(index, mtu=settings["mtu"], gso_max_segs=65_535 if settings["gso"] else 1)
         metrics = {"initcwnd": settings["initcwnd"], "cwnd": settings["clamp"]}
-        add_local_route(self.node, self.address(), {name: value for name, value in metrics.items() if value})
+        if self.node.receives:
+            add_local_route(self.node, self.address(), {name: value for name, value in metrics.items() if value})
         if self.queues.kind:
             return self.put_queue(settings)
         if settings["clamp"]:
@@ -246,7 +246,7 @@ class Reach:
 
     def address(self) -> str:
         """Return a new address each time, of which TCP has remembered nothing."""
-        return f"127.{1 + self.round // 256}.{self.round % 256}.9"
+        return str(self.node.address(self.round))
 
     def set_path(self, settings: Settings, lost: float) -> None:
         delay_ns = int(settings["delay_ms"] * 1e6)
@@ -262,14 +262,32 @@ class Reach:
         options = None if settings["changed"] else bytes.fromhex(settings["options"]) or None
 
         def put() -> None:
-            queues.put(self.node, "pfifo")
+            self.remove()
             if place == "prio":
                 queues.put_behind_prio(self.node, "pfifo", rate)
             elif place == "bucket":
                 queues.put_behind_bucket(self.node, "pfifo", rate)
-            queues.put(self.node, kind, options, parent)
+            queues.put(self.node, kind, options, parent, setups.HANDLE)
+            for link in self.queues.beside:
+                queues.put(link, kind, options)
+            if self.queues.masters:
+                self.queues.masters.switch_on()
 
         return self.job.attempt(f"{place} with these options", put)
+
+    def remove(self) -> None:
+        """Remove the qdiscs. What sent by them then gets packets again."""
+        for link in (self.node, *self.queues.beside):
+            queues.put(link, "pfifo")
+        self.send_by_masters()
+
+    def send_by_masters(self) -> None:
+        """Send datagrams by the links that the module brings."""
+        if masters := self.queues.masters:
+            with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+                for number in range(FEW):
+                    with contextlib.suppress(OSError):
+                        udp.sendto(bytes(10), (masters.address(number), PORT))
 
     def set_options(self, settings: Settings) -> None:
         """Give the qdisc its options."""
@@ -286,6 +304,7 @@ class Reach:
     def pass_time(self, settings: Settings) -> None:
         """Let time pass: an outage or a change of options is in the middle."""
         half_s = (LONGEST_S + ROUND_TRIPS * 2 * settings["delay_ms"] * (not self.queues.kind) / 1000) / 2
+        half_s += LASTING_S / 2 if settings["lasting"] else 0
         self.watch(half_s)
         if self.queues.kind and settings["changed"]:
             self.set_options(settings)
@@ -312,13 +331,16 @@ class Traffic:
 
     def start(self) -> None:
         node, settings = self.reach.node, self.settings
-        listener = self.new()
-        listener.bind((self.reach.address(), PORT))
-        listener.listen(64)
-        self.watch(listener, select.EPOLLIN, lambda: self.accept(listener))
-        for _ in range(settings["flows"]):
-            self.connect()
-        if settings["packets"] == "datagrams":
+        if node.receives:
+            listener = self.new()
+            listener.bind((self.reach.address(), PORT))
+            listener.listen(64)
+            self.watch(listener, select.EPOLLIN, lambda: self.accept(listener))
+            for _ in range(settings["flows"]):
+                self.connect()
+        if settings["packets"] == "timed":
+            send_timed(node, self.reach.address(), self.random)
+        elif settings["packets"] == "datagrams":
             with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
                 for _ in range(BURST):
                     with contextlib.suppress(OSError):
@@ -375,31 +397,36 @@ class Traffic:
     def connect(self) -> None:
         client = self.new()
         client.connect_ex((self.reach.address(), PORT))
-        left = [self.settings["bytes"]]
+        left = [LASTING_BYTES if self.settings["lasting"] else self.settings["bytes"]]
         self.watch(client, select.EPOLLOUT, lambda: self.send(client, left))
 
     def send(self, client: socket.socket, left: list[int]) -> None:
         """Send some of what is left; then end, or do what the kind of traffic is."""
-        traffic = self.settings["traffic"]
+        traffic, lasting = self.settings["traffic"], self.settings["lasting"]
         try:
-            left[0] -= client.send(bulk.CHUNK[: min(CHUNK, left[0])])
+            left[0] -= client.send(bulk.CHUNK[: min(LASTING_CHUNK if lasting else CHUNK, left[0])])
         except BlockingIOError:
             return
         except OSError:
             self.drop(client)
             return
-        if left[0] <= 0 or traffic == "short":
+        if lasting:
+            self.pause(client, left, LASTING_PAUSES_S)
+        elif left[0] <= 0 or traffic == "short":
             self.drop(client, reset=traffic == "short" and self.random.random() < PROBABILITY)
             if left[0] > 0:
                 again, left[0] = left[0], 0
                 self.settings = self.settings | {"bytes": again}
                 self.connect()
         elif traffic == "pauses":
-            self.loop.forget(client.fileno())
-            self.after(self.random.choice((0.05, 0.5, 1.0)), client,
-                       lambda: self.watch(client, select.EPOLLOUT, lambda: self.send(client, left)))  # fmt: skip
+            self.pause(client, left, PAUSES_S)
         elif traffic == "switches":
             self.control(client, self.random.choice(["reno", *self.reach.controls]))
+
+    def pause(self, client: socket.socket, left: list[int], lengths_s: Sequence[float]) -> None:
+        self.loop.forget(client.fileno())
+        again = partial(self.watch, client, select.EPOLLOUT, lambda: self.send(client, left))
+        self.after(self.random.choice(lengths_s), client, again)
 
     def drop(self, connection: socket.socket, reset: bool = False) -> None:
         if connection in self.open:
@@ -423,6 +450,18 @@ def sound(settings: Settings) -> Settings:
     with contextlib.suppress(ValueError):
         found["options"] = bytes.fromhex(str(settings.get("options"))).hex()
     return USUAL | found | {"changed": bool(settings.get("changed"))}
+
+
+def send_timed(node: Any, address: str, random: Random, count: int = BURST) -> None:
+    """Send datagrams, each with the time at which it may leave, by one of CLOCKS."""
+    for clock in CLOCKS:
+        with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+            udp.setsockopt(socket.SOL_SOCKET, SO_TXTIME, TXTIME.pack(clock, random.choice(DEADLINE_OR_ERRORS)))
+            for _ in range(count // len(CLOCKS)):
+                when = time.clock_gettime_ns(clock) + int(random.choice(AHEAD_S) * 1e9)
+                with contextlib.suppress(OSError):
+                    udp.sendmsg([bytes(random.randrange(DATAGRAM))], [(socket.SOL_SOCKET, SO_TXTIME, TIME.pack(when))],
+                                0, (address, PORT))  # fmt: skip
 
 
 def describe(node: Node) -> None:

@@ -39,7 +39,8 @@ PORT_BIT, AFTER_IPV4 = 1 << 16, 20  # of the sender's port, in the first word af
 
 class Setup(NamedTuple):
     """What a qdisc is made with: a structure, attributes after it, and the options of its classes. A shaper sends at
-    a rate (bytes/s). Some take more options `then`, by changes, and others at any time: its `commands`."""
+    a rate (bytes/s). Some take more options `then`, by changes, and others at any time: its `commands`. One that is
+    `timed` takes only packets with a sending time."""
 
     structure: bytes = b""
     attributes: tuple[tuple[int, Value], ...] = ()
@@ -47,6 +48,7 @@ class Setup(NamedTuple):
     rate: int = 0
     then: tuple[bytes, ...] = ()
     commands: tuple[bytes, ...] = ()
+    timed: bool = False
 
     def options(self, more: Iterable[tuple[int, Value]] = ()) -> bytes:
         """Return the options, with others added or in their place."""
@@ -70,9 +72,37 @@ def rate(bytes_per_s: int) -> bytes:
 
 
 def red(limit: int, least: int, most: int) -> Setup:
-    """Return the setup of RED and its like: limit and thresholds in bytes or packets."""
-    parameters = struct.pack("=IIIBBBB", limit, least, most, 2, 12, 10, 0)
-    return Setup(attributes=((1, parameters), (2, bytes(256)), (3, 1 << 27)))
+    """Return the setup of RED and its like: limit and thresholds in bytes or packets. Commands set flags: ECN, that the
+    hard limit drops, that thresholds adapt, and that nothing without ECN is dropped early."""
+    first, *others = (
+        ((1, struct.pack("=IIIBBBB", limit, least, most, 2, 12, 10, flags)), (2, bytes(256)), (3, 1 << log))
+        for flags, log in ((0, 27), (1, 30), (1, 31), (3, 31), (4, 31), (5, 30), (9, 31))
+    )
+    return Setup(attributes=first, commands=tuple(map(build, others)))
+
+
+def command_of_sfq(flags: int) -> bytes:
+    """Return sfq's options with RED in each queue: of few packets, and of short ones."""
+    shape = struct.pack("=IiIIIII", 1514, 1, 60, 16, 20, 12, flags & 1)
+    return shape + struct.pack("=IIIBBBBI24x", 20_000, 1000, 4000, 2, 12, 10, flags, 1 << 31)
+
+
+def command_of_netem(*attributes: tuple[int, Value], delay_us: int = 1000, twice: float = 0.0) -> bytes:
+    """Return netem's options, with the probability that a packet comes twice."""
+    return struct.pack("=6I", delay_us, 1000, 0, 0, int(twice * (2**32 - 1)), 100) + build(attributes)
+
+
+PART, MOST = 2**30, 2**32 - 1  # probabilities
+COMMANDS_OF_NETEM = (
+    command_of_netem((1, struct.pack("=3I", PART, PART, PART)), twice=0.3),
+    command_of_netem((3, struct.pack("=2I", PART, PART))),
+    command_of_netem((4, struct.pack("=2I", PART, 0))),
+    command_of_netem((5, build([(1, struct.pack("=5I", PART, PART, PART, PART, PART))]))),
+    command_of_netem((5, build([(2, struct.pack("=4I", PART, PART, MOST - PART, PART))]))),
+    command_of_netem((6, struct.pack("=IiIi", 100_000, 20, 100, 5))),
+    command_of_netem((12, struct.pack("=qqiiqq", 1_000_000, 20_000_000, 3, 2000, 0, 0))),
+    command_of_netem((3, struct.pack("=2I", PART, 0)), (7, 1), delay_us=50_000),
+)
 
 
 def virtual_queue(number: int, priority: int, least: int, most: int) -> bytes:
@@ -92,6 +122,7 @@ def command_of_plug(action: int, limit: int = 200_000) -> bytes:
 # Rates are above that of the workout's radio, in bytes/s. The order of values is that of linux/pkt_sched.h.
 FAST, ETHERNET = 500_000, 1_250_000
 SHARE = rate(FAST // CLASSES)
+CLOCK_TAI = 11
 PRIOMAP = bytes((1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1))
 KERNELS: Mapping[str, Setup] = {
     "cbs": Setup(
@@ -99,6 +130,7 @@ KERNELS: Mapping[str, Setup] = {
     ),
     "choke": red(100, 5, 15),
     "drr": Setup(classes=(b"",) * CLASSES),
+    "etf": Setup(attributes=((1, struct.pack("=iiI", 300_000, CLOCK_TAI, 4)),), timed=True),
     "ets": Setup(attributes=((1, b"\3"), (2, b"\1"))),
     "gred": Setup(
         attributes=(*queues_of_gred(2), (5, 60_000)),
@@ -114,10 +146,14 @@ KERNELS: Mapping[str, Setup] = {
         attributes=((2, struct.pack("=5I", 3, 10, 1, 0, 0)),), rate=FAST,
         classes=(build([(1, SHARE + SHARE + struct.pack("=5I", 400_000, 400_000, 0, 0, 0))]),) * CLASSES,
     ),
-    "netem": Setup(struct.pack("=6I", 0, 1000, 0, 0, 0, 0), ((10, struct.pack("=q", 2_000_000)),)),
+    "multiq": Setup(bytes(4)),
+    "netem": Setup(
+        struct.pack("=6I", 0, 1000, 0, 0, 0, 0), ((10, struct.pack("=q", 2_000_000)),), commands=COMMANDS_OF_NETEM
+    ),
     "plug": Setup(then=(command_of_plug(2),), commands=tuple(map(command_of_plug, (0, 1, 2, 3)))),
     "prio": Setup(struct.pack("=i16s", 3, PRIOMAP)),
     "red": red(60_000, 3000, 15_000),
+    "sfq": Setup(command_of_sfq(0)[:20], commands=tuple(map(command_of_sfq, (0, 1, 3, 9)))),
     "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000)),
                  rate=FAST),
 }  # fmt: skip

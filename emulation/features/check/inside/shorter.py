@@ -14,7 +14,7 @@ import select
 
 from emulation.features.check.inside import queues
 from emulation.features.check.inside.crowd import Stream
-from emulation.features.check.inside.reach import Loopback
+from emulation.features.check.inside.devices import Loopback
 from emulation.lane import netem
 from emulation.lane.node import LOOPBACK
 

@@ -10,6 +10,7 @@ import contextlib
 import glob
 import os
 import re
+import socket
 import struct
 import time
 
@@ -52,13 +53,15 @@ class Module:
         self.controls: list[str] = []
         self.files: list[tuple[str, str]] = []
         self.registers = True
+        self.links: list[int] = []  # that it brings
 
     def load(self) -> None:
         """Load it. Raises OSError if the kernel refuses."""
-        before, registered, files = read(CONTROLS).split(), registrations(), places()
+        before, registered, files, links = read(CONTROLS).split(), registrations(), places(), socket.if_nameindex()
         syscalls.load_module(self.path)
         self.controls = [name for name in read(CONTROLS).split() if name not in before]
         self.files = [place for place in places() if place not in files]
+        self.links[:] = [link[0] for link in socket.if_nameindex() if link not in links]
         self.registers = registered is None or registered != registrations()
 
     def numbers(self) -> Iterator[tuple[str, list[str], list[int]]]:

@@ -53,7 +53,7 @@ class Workout:
 
     def __init__(self, module: Module, playground: Playground, job: Job) -> None:
         self.module, self.playground, self.job = module, playground, job
-        self.queues = Queues(job.settings["qdisc"], playground, job)
+        self.queues = Queues(job.settings["qdisc"], playground, job, module.links)
         self.parameters = Parameters(module, playground, job)
         playground.controls = module.controls or ["reno"]
         self.shown: dict[tuple[str, str], list[int]] = {}  # numbers when a file was first read, by file and node
@@ -96,7 +96,9 @@ class Workout:
         if self.queues.kind:
             job.do(Departures(self.queues, playground, job).departures)
         if any(True for _ in job.counters()):
+            self.queues.use_apart()
             job.do(Reach(playground, self.queues, self.parameters, job).reach)
+            self.queues.kind = None if self.queues.apart else self.queues.kind
 
     def phases(self) -> list[Callable[[], None]]:
         playground = self.playground

@@ -20,8 +20,15 @@ from emulation.features.check.inside.crowd import CLOSED_PORT
 from emulation.features.check.inside.job import Job
 from emulation.features.check.inside.queues import PRIORITIES, Queues
 from emulation.features.check.inside.reach import (
-    CHOICES, FEW, FOR_CONTROLS, FOR_QUEUES, PARENTS, USUAL, Reach, send_timed,
-)  # fmt: skip
+    CHOICES,
+    FEW,
+    FOR_CONTROLS,
+    FOR_QUEUES,
+    PARENTS,
+    USUAL,
+    Reach,
+    send_timed,
+)
 from emulation.features.check.inside.smp import Island
 from emulation.features.check.inside.tested_module import Module
 from emulation.lane.clock import settle
@@ -92,11 +99,15 @@ class Rounds(Reach):
         random = self.random = Random(f"round {self.round} {self.job.settings['seed']}")
         self.word = random.randrange(1000)
         besides = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
-        settings = USUAL | {"place": self.places[0]} | {
-            name: random.choice(values)
-            for name, values in (VALUES | {"place": self.places}).items()
-            if name not in besides and random.random() < OTHER
-        }
+        settings = (
+            USUAL
+            | {"place": self.places[0]}
+            | {
+                name: random.choice(values)
+                for name, values in (VALUES | {"place": self.places}).items()
+                if name not in besides and random.random() < OTHER
+            }
+        )
         if random.random() < OTHER:
             settings["parameters"] = self.some(self.parameters.accepted)
         if self.queues.kind and random.random() < 2 * OTHER:
@@ -167,7 +178,7 @@ class Rounds(Reach):
                 self.node.route.add_class, self.node.radio.index, kind, options, HANDLE, HANDLE + number)),
             (f"no class {number}", partial(setups.delete_class, self.node, number)),
             ("filters", partial(setups.spread, self.node)),
-            (f"a child that loses packets below class {number}", partial(children.put_losing, self.node, HANDLE + number)),
+            (f"a losing child below class {number}", partial(children.put_losing, self.node, HANDLE + number)),
         ))  # fmt: skip
         self.job.attempt(what, action)
 

@@ -13,8 +13,8 @@ import struct
 from functools import partial
 
 from emulation.features.check.inside import setups
-from emulation.features.check.inside.queues import SLOW, put, put_behind_bucket
 from emulation.features.check.inside.devices import Loopback
+from emulation.features.check.inside.queues import SLOW, put, put_behind_bucket
 from emulation.lane import netem
 from emulation.lane.netlink import build
 

@@ -9,7 +9,6 @@ options may have is used to change it later. `setups` has what it cannot be with
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 import struct
 from functools import partial
@@ -77,6 +76,8 @@ class Queues:
                 self.job.say(f"{self.kind} needs {setups.of(self.kind)}")
             if self.apart:
                 self.job.note(f"it is used at {self.apart.name} only: it cannot carry the nodes' traffic")
+                for link in (self.playground.nodes[0], self.apart):
+                    put(link, "pfifo")
                 self.later, self.kind = self.kind, None
             for node in self.playground.nodes if self.kind else ():
                 put(node, self.kind or "")

@@ -7,8 +7,8 @@ import errno
 import struct
 from types import SimpleNamespace
 
-from emulation.features.check.inside import setups
-from emulation.features.check.inside.children import CHILDREN, use_children, use_grandchildren
+from emulation.features.check.inside import children, setups
+from emulation.features.check.inside.children import CHILDREN, TURNS, use_children, use_grandchildren
 from emulation.lane.netlink import NetlinkError
 
 CLASSES = setups.Setup(classes=(b"",) * setups.CLASSES)
@@ -62,9 +62,11 @@ class Kernel:
 def test_each_child_gets_packets_and_each_class_goes_while_it_has_some(monkeypatch):
     monkeypatch.setattr(setups, "FOUND", {"mine": CLASSES})
     kernel = Kernel(parent=True)
+    monkeypatch.setattr(children, "send", lambda node, number: kernel.happened.append(f"to class {number}"))
     use_children(kernel, kernel)
     below = [one for child in CHILDREN for one in (child, "long packets")]
-    assert kernel.happened == [*below, "packets", 1, "packets", "packets", 2, "packets"]
+    losing = ["netem", *["to class 1"] * TURNS, 1, "to class 2"]
+    assert kernel.happened == [*below, *losing, "packets", 1, "packets", "packets", 2, "packets"]
 
 
 def test_a_qdisc_without_children_gets_none(monkeypatch):

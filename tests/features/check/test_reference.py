@@ -157,3 +157,15 @@ def test_a_changed_constant_is_named_and_another_way_to_write_it_is_not(new: str
         assert "ssthresh of the flow" in finding.text and finding.place == "tcp_veno.c:202"
     else:
         assert not report.findings and report.notes[0].startswith(f"no difference from {VENO} in ")
+
+
+@pytest.mark.lane
+@pytest.mark.parametrize("qdisc", ["etf", "multiq", "teql"])
+def test_a_qdisc_that_the_nodes_links_do_not_suit_carries_packets(qdisc: str, tmp_path: Path) -> None:
+    """They need sending times, a link with several queues, and a link that the module brings."""
+    file, place = reference.sources() / f"net/sched/sch_{qdisc}.c", reference.place()
+    built = reference.built(reference.Reference(file, file.name, automatic=True), place)
+    module = subject.examine(built, [file])
+    log, late = reference.behave(place, module, tmp_path, 1, 4, (), built)
+    carried = [line for lines in log.sections.values() for line in lines if "returned=packet" in line]
+    assert not late and len(carried) > 50

@@ -118,7 +118,8 @@ static void try_more(struct sock *sk)
 	const struct tcp_congestion_ops *ops = inet_csk(sk)->icsk_ca_ops;
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	u8 own[sizeof(icsk->icsk_ca_priv)], state = icsk->icsk_ca_state;
-	struct tcp_sock *tp = tcp_sk(sk), before;
+	static struct tcp_sock before;	/* too large for the stack */
+	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long rate = sk->sk_pacing_rate;
 	struct ack_sample sample;
 	int i;

@@ -86,6 +86,17 @@ def test_what_is_set_before_the_start_is_planned(net):
     assert again["air"]["power_mdbm"][0][1] < first["air"]["power_mdbm"][0][1] == again["air"]["power_mdbm"][1][0]
 
 
+@pytest.mark.parametrize(("options", "flows", "delay_ns"), [
+    ({}, 0, 25_000), ({}, 1, 0), ({"host_delay_us": 0}, 0, 0), ({"host_delay_us": 10}, 1, 10_000),
+])  # fmt: skip
+def test_hosts_have_delays_where_programs_of_the_users_run(options, flows, delay_ns):
+    made = Net(**options)
+    pair = [made.addStation(name) for name in ("a", "b")]
+    for _ in range(flows):
+        made.addFlow(*pair)
+    assert made.build()["air"]["host_delay_ns"] == delay_ns
+
+
 def test_what_is_refused_later_leaves_all_as_it_was():
     net = Net(propagation="free-space")
     net.addStation("a")

@@ -51,6 +51,7 @@ from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.motion import check_extent, no_table_reason, per_radio, table_of
 from emulation.plan.nodes import check_new, link_settings
 from emulation.specification import Specification
+from emulation.specification.medium import HOST_DELAY_US
 from emulation.specification.propagation import listed
 from emulation.specification.words import word_and_pairs
 from topologies.files import USER
@@ -200,7 +201,8 @@ class Net(lane.Net):
         if self.started:
             return self.plan
         with as_misuse("Net"):
-            spec = specification.specify(self.network(), self.options)
+            usual = {} if self.flows else {"host_delay_us": HOST_DELAY_US}  # it will have programs of the user's
+            spec = specification.specify(self.network(), {**usual, **self.options})
         if spec != self.planned_spec:
             made = self.revised(plan.plan(spec))
             pairs = zip(made["links"], self.members, strict=False)  # the script's links come first

@@ -67,7 +67,7 @@ LIKE: dict[str, dict[str, object]] = {
 
 
 OURS: Literal["dcf80211"] = "dcf80211"
-HOST_DELAY_US = 25.0  # where a user's own programs run: at prompts, and in scripts of Mininet-WiFi (docs/hosts.md)
+HOST_DELAY_US = 25.0  # where a user's own programs run: docs/hosts.md
 
 
 class Medium(Section):

@@ -29,7 +29,8 @@ static const struct ieee80211_rate rates[DCF_RATES] = {
 	{ .bitrate = 240 }, { .bitrate = 360 }, { .bitrate = 480 }, { .bitrate = 540 },
 };
 
-static void set_ht(const struct driver_traits *t, struct ieee80211_sta_ht_cap *ht)
+/* Linux's clients use neither VHT nor HE at 5 GHz without 40 MHz in HT. The channel says what is used. */
+static void set_ht(const struct driver_traits *t, struct ieee80211_sta_ht_cap *ht, bool is_5ghz)
 {
 	int i;
 
@@ -37,7 +38,7 @@ static void set_ht(const struct driver_traits *t, struct ieee80211_sta_ht_cap *h
 	ht->cap = WLAN_HT_CAP_SM_PS_DISABLED << IEEE80211_HT_CAP_SM_PS_SHIFT;
 	if (t->guard_ns == 400)
 		ht->cap |= IEEE80211_HT_CAP_SGI_20;
-	if (t->width_mhz >= 40) {
+	if (t->width_mhz >= 40 || (is_5ghz && t->format >= DCF_VHT)) {
 		ht->cap |= IEEE80211_HT_CAP_SUP_WIDTH_20_40;
 		if (t->guard_ns == 400)
 			ht->cap |= IEEE80211_HT_CAP_SGI_40;
@@ -108,7 +109,7 @@ static int set_band(struct driver *d, int band, const struct ieee80211_channel *
 	if (!b->channels || !b->bitrates)
 		return -ENOMEM;
 	if (d->traits.format >= DCF_HT)
-		set_ht(&d->traits, &b->ht_cap);
+		set_ht(&d->traits, &b->ht_cap, band == NL80211_BAND_5GHZ);
 	if (band == NL80211_BAND_5GHZ && d->traits.format >= DCF_VHT)
 		set_vht(&d->traits, &b->vht_cap);
 	if (d->traits.format >= DCF_HE) {

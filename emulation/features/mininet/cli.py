@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.log import output
 from emulation.features.mininet.node import note_lacks
+from emulation.features.mininet.roles import LO
 from emulation.features.prompt.inside import shell as prompt
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
@@ -64,8 +65,8 @@ class CLI(prompt.Shell):
         if name not in self.mininet:
             output(f"*** Unknown command: {line}\n")
             return
-        there = self.mininet.nameToNode
-        words = [str(there[name].IP() or name) if name in there else name for name in rest.split(" ")]
+        addresses = {name: node.IP() for name, node in self.mininet.nameToNode.items()}
+        words = [word if addresses.get(word) in (None, LO) else str(addresses[word]) for word in rest.split(" ")]
         if words[:1] == ["ping"] and not any(name.startswith("-c") for name in words):
             words.insert(1, "-c 4")  # virtual time runs ahead, so the user could not end it
         if words != [""]:

@@ -48,6 +48,17 @@ def test_an_snr_is_over_the_noise(tmp_path: Path) -> None:
     assert powers(file, noise_dbm=-90)[0][1] == -70000
 
 
+@pytest.mark.parametrize(("snr", "basic", "near"), [(-5.2, 1.0, True), (-5.6, 1.0, False), (-0.9, 2.0, True),
+                                                   (-1.3, 2.0, False)])  # fmt: skip
+def test_neighbours_receive_half_of_the_short_frames(tmp_path: Path, snr: float, basic: float, near: bool) -> None:
+    """In both directions: who is only sensed is none, and its answer at a start would be waited for in vain."""
+    table = {"model": "table", "cca_dbm": -105.0, "file": written(
+        tmp_path, f"from,to,snr\nsta1,sta2,{snr}\nsta2,sta1,20\nsta2,sta3,20\nsta3,sta2,20\n")}  # fmt: skip
+    options = {"stations": 3, "propagation": table, "reception": "sinr", "noise_dbm": -94, "basic_rates": [basic]}
+    made = plan(specify("string", {**options, "routing": "aodv", "unreachable": True}))
+    assert [len(node["interfaces"][0]["neighbours"]) for node in made["nodes"]] == [near, 1 + near, 1]
+
+
 @pytest.mark.parametrize("rate", [2.0, 5.5, 11.0])
 @pytest.mark.parametrize("ratio", [0.02, 0.5, 0.9])
 @pytest.mark.parametrize("frame", [134, 1536])

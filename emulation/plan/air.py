@@ -30,6 +30,7 @@ FLOOR_DB = 20  # a signal this far below the noise changes no SINR by more than 
 TX_POWER, RECEIVE, SENSE, GAIN = "tx_power_dbm", "receive_dbm", "sense_dbm", "antenna_gain_dbi"  # settings of a node
 HIGHEST_GAIN_DBI = 60
 LEAST, MOST = propagation.FAINTEST_DBM, propagation.STRONGEST_DBM
+SHORT_FRAME = 100  # bytes, about a probe response or a routing protocol's message
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
 
 Positions = Sequence[tuple[float, float, float]]
@@ -233,8 +234,13 @@ def excess_db(specification: Specification, network: Network) -> NDArray[np.floa
 
 
 def reached(specification: Specification, network: Network, power_mdbm: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which nodes can exchange frames at mean powers: each receives the other."""
+    """Return which nodes can exchange frames at mean powers: each receives the other. With bit errors, at least half of
+    the short frames at the lowest basic rate arrive."""
+    radio, medium = specification.radio, specification.medium
     receive = np.array([propagation.mdbm(each.receive_dbm) for each in all_thresholds(specification, network)])
+    if medium.reception == "sinr":
+        half = link_table.sinr_of([(0.5, basic_rates(radio)[0] / 10)], SHORT_FRAME, medium.bit_errors, medium.per)
+        receive = np.maximum(receive, propagation.mdbm(medium.noise_dbm + half))
     one_way = power_mdbm >= receive
     return np.asarray(one_way & one_way.T)
 

@@ -64,7 +64,7 @@ CALLED_BY_GCC = (
     *(f"__tsan_unaligned_{how}{size}"
       for how in ("read", "write", "volatile_read", "volatile_write") for size in SIZES if size > 1),
 )  # fmt: skip
-CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "race_per_cpu", "race_taken", "race_last"
+CALLED_BY_WATCHED = "race_forgive", "race_retried", "race_checked", "memory_per_cpu", "lifetime_taken", "lifetime_last"
 # They register their operations with `oracle`, which checks each call, instead of the kernel.
 GPL = ("tcp_register_congestion_control", "tcp_unregister_congestion_control")
 WATCHED = dict.fromkeys(GPL, "EXPORT_SYMBOL_GPL")

@@ -101,7 +101,7 @@ void late_in_module(const struct module *module)
 result oracle_##function(type *what);				\
 result oracle_##function(type *what)				\
 {								\
-	race_stops((part)->called, _RET_IP_);			\
+	lifetime_stops((part)->called, _RET_IP_);			\
 	note(part, _RET_IP_, work, waits);			\
 	return function(what);					\
 }								\

@@ -193,7 +193,7 @@ static void note_gone(const struct object *object, const struct call *call, unsi
 }
 
 /* A call stops a timer or work, with this function. */
-void race_stops(const void *function, unsigned long by)
+void lifetime_stops(const void *function, unsigned long by)
 {
 	const struct call *call;
 	unsigned long flags;
@@ -291,8 +291,8 @@ static void heard_cache_free(void *unused, unsigned long caller, const void *sta
 	memory_forget((unsigned long)start);
 }
 
-void race_taken(const void *count);
-void race_last(const void *count);
+void lifetime_taken(const void *count);
+void lifetime_last(const void *count);
 
 /* Return the object with this count, and the access to it by the call in progress. */
 static struct object *counted(const void *count, unsigned long pc, struct access *access)
@@ -307,7 +307,7 @@ static struct object *counted(const void *count, unsigned long pc, struct access
 }
 
 /* refcount_inc() */
-void race_taken(const void *count)
+void lifetime_taken(const void *count)
 {
 	struct access access;
 	struct object *object;
@@ -323,10 +323,10 @@ void race_taken(const void *count)
 	}
 	raw_local_irq_restore(flags);
 }
-EXPORT_SYMBOL(race_taken);
+EXPORT_SYMBOL(lifetime_taken);
 
 /* refcount_dec_and_test() took it to 0 */
-void race_last(const void *count)
+void lifetime_last(const void *count)
 {
 	struct access access;
 	struct object *object;
@@ -342,7 +342,7 @@ void race_last(const void *count)
 	}
 	raw_local_irq_restore(flags);
 }
-EXPORT_SYMBOL(race_last);
+EXPORT_SYMBOL(lifetime_last);
 
 int __init lifetime_start(void)
 {

@@ -115,7 +115,7 @@ static void own(unsigned long start, unsigned long size, unsigned long caller)
 	raw_local_irq_restore(flags);
 }
 
-void race_own_qdisc(struct Qdisc *sch, size_t size)
+void memory_own_qdisc(struct Qdisc *sch, size_t size)
 {
 	own((unsigned long)sch, size, 0);
 }
@@ -188,9 +188,9 @@ bool memory_is_per_cpu(unsigned long address)
 	return false;
 }
 
-void race_per_cpu(const volatile void *variable, unsigned long size);
+void memory_per_cpu(const volatile void *variable, unsigned long size);
 
-void race_per_cpu(const volatile void *variable, unsigned long size)
+void memory_per_cpu(const volatile void *variable, unsigned long size)
 {
 	unsigned long start = (unsigned long)variable;
 	int i;
@@ -203,7 +203,7 @@ void race_per_cpu(const volatile void *variable, unsigned long size)
 		ranges[most_ranges++].end = start + size;
 	}
 }
-EXPORT_SYMBOL(race_per_cpu);
+EXPORT_SYMBOL(memory_per_cpu);
 
 static struct notifier_block modules_come_and_go = { .notifier_call = heard_module };
 

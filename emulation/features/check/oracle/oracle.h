@@ -46,10 +46,10 @@ void late_forget(unsigned long start, unsigned long size);
 /* The module accesses memory, perhaps in a loop. */
 void endless_pass(unsigned long pc);
 
-void race_own_qdisc(struct Qdisc *sch, size_t size);
+void memory_own_qdisc(struct Qdisc *sch, size_t size);
 
 /* The call in progress stops a timer or work with this function. */
-void race_stops(const void *function, unsigned long by);
+void lifetime_stops(const void *function, unsigned long by);
 
 extern bool oracle_policy;
 extern unsigned int oracle_registered;

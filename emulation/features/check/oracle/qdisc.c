@@ -19,8 +19,12 @@
 struct queue {
 	struct watched watched;
 	struct Qdisc_ops own;
-	const struct Qdisc *segmented;	/* one whose children may replace a packet by its segments, until it is empty */
 };
+
+/*
+ * A flag of a qdisc that the kernel does not use: its children may replace a packet by its segments, until it is empty.
+ */
+#define SEGMENTED (1U << 31)
 
 /* A qdisc before a call. */
 struct before {
@@ -67,9 +71,9 @@ static struct before look(struct Qdisc *sch)
 				.bytes = u64_stats_read(&sch->bstats.bytes) };
 }
 
-static bool is_checked(const struct queue *queue, const struct Qdisc *sch, const struct before *before)
+static bool is_checked(const struct Qdisc *sch, const struct before *before)
 {
-	return !(sch->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS)) && before->calls == calls && queue->segmented != sch;
+	return !(sch->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS | SEGMENTED)) && before->calls == calls;
 }
 
 static bool has_children(const struct queue *queue)
@@ -172,12 +176,12 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	if (peeked_in == sch)
 		peeked_in = NULL;
 	if (!whole && has_children(queue))
-		queue->segmented = sch;
-	else if (queue->segmented == sch && !sch->q.qlen)
-		queue->segmented = NULL;
+		sch->flags |= SEGMENTED;
+	else if (!sch->q.qlen)
+		sch->flags &= ~SEGMENTED;
 	before = look(sch);
 	result = queue->own.enqueue(skb, sch, to_free);
-	if (!whole || result & __NET_XMIT_STOLEN || !is_checked(queue, sch, &before))
+	if (!whole || result & __NET_XMIT_STOLEN || !is_checked(sch, &before))
 		return result;
 	check(queue, queue->own.enqueue, sch, &before, 1);
 	check_parents(queue, queue->own.enqueue, sch, &before, result == NET_XMIT_SUCCESS);
@@ -209,7 +213,7 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 	forget(sch);
 	before = look(sch);
 	skb = queue->own.dequeue(sch);
-	if (!is_checked(queue, sch, &before))
+	if (!is_checked(sch, &before))
 		return skb;
 	if (expected && skb != expected)
 		tell(queue, RULE_PEEK, queue->own.dequeue, sch, "gave %s packet after %pS had shown one",
@@ -237,7 +241,7 @@ static struct sk_buff *watch_peek(struct Qdisc *sch)
 	struct sk_buff *skb = queue->own.peek(sch);
 
 	before.calls = calls; /* qdisc_peek_dequeued() calls dequeue */
-	if (!is_checked(queue, sch, &before))
+	if (!is_checked(sch, &before))
 		return skb;
 	check(queue, queue->own.peek, sch, &before, 0);
 	check_parents(queue, queue->own.peek, sch, &before, 0);
@@ -252,9 +256,7 @@ static int watch_init(struct Qdisc *sch, struct nlattr *options, struct netlink_
 {
 	struct queue *queue = queue_of(sch);
 
-	if (queue->segmented == sch)
-		queue->segmented = NULL;
-	race_own_qdisc(sch, sizeof(*sch) + queue->own.priv_size);
+	memory_own_qdisc(sch, sizeof(*sch) + queue->own.priv_size);
 	return queue->own.init(sch, options, extack);
 }
 
@@ -275,7 +277,7 @@ static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlin
 	changed = sch;
 	error = queue->own.change(sch, options, extack);
 	changed = NULL;
-	if (is_checked(queue, sch, &before)) {
+	if (is_checked(sch, &before)) {
 		check(queue, queue->own.change, sch, &before, 0);
 		check_parents(queue, queue->own.change, sch, &before, 0);
 	}

@@ -9,9 +9,9 @@
 void race_forgive(int more);
 void race_retried(int accesses);
 void race_checked(const volatile void *variable, unsigned long size, int type);
-void race_per_cpu(const volatile void *variable, unsigned long size);
-void race_taken(const void *count);
-void race_last(const void *count);
+void memory_per_cpu(const volatile void *variable, unsigned long size);
+void lifetime_taken(const void *count);
+void lifetime_last(const void *count);
 
 #define kcsan_disable_current() race_forgive(1)		/* data_race() */
 #define kcsan_enable_current_nowarn() race_forgive(-1)
@@ -25,7 +25,7 @@ void race_last(const void *count);
 	const void __percpu *__vpp_verify = (typeof((ptr) + 0))NULL;	\
 									\
 	(void)__vpp_verify;						\
-	race_per_cpu((const volatile void *)(ptr), sizeof(*(ptr)));	\
+	memory_per_cpu((const volatile void *)(ptr), sizeof(*(ptr)));	\
 } while (0)
 
 #include <linux/string.h>
@@ -52,7 +52,7 @@ void race_last(const void *count);
 #define refcount_inc(count) ({							\
 	refcount_t *count_ = (count);						\
 										\
-	race_taken(count_);							\
+	lifetime_taken(count_);							\
 	refcount_inc(count_);							\
 })
 #define refcount_dec_and_test(count) ({						\
@@ -60,6 +60,6 @@ void race_last(const void *count);
 	bool last_ = refcount_dec_and_test(count_);				\
 										\
 	if (last_)								\
-		race_last(count_);						\
+		lifetime_last(count_);						\
 	last_;									\
 })

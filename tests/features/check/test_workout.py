@@ -24,7 +24,7 @@ from emulation.setup import Prepared
 pytestmark = pytest.mark.lane
 
 BROKEN, TC_MODULES = Path(__file__).parent / "broken", Path(__file__).parents[3] / "tc_modules"
-CYCLES = 30
+CYCLES, MANY = 30, 200  # with many, leaked pages stand out
 FEW_ROUNDS, NO_ROUNDS = Search(4), Search(0)
 
 # folder: what is found first, and in which function
@@ -75,6 +75,7 @@ BESIDES = {
     "spoilt_peek": {Name.DATA_RACE, Name.WRONG_OPTION},
 }
 SUITES = Path(__file__).parents[2] / "modules" / "kunit"
+GROWING = {"zero_threshold", "tcp_sca"}
 SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
 
@@ -138,7 +139,13 @@ def seen(request: pytest.FixtureRequest, debug: Prepared, tmp_path_factory: pyte
     def call(name: str, folder: Path) -> processes.Call[list[Report]]:
         module, early, search = built[name], name in EARLY, FEW_ROUNDS if name in SOUND else NO_ROUNDS
         return lambda parent: exercise(
-            debug, module, folder, cycles=CYCLES, progress=parent.report, one_is_enough=early, search=search
+            debug,
+            module,
+            folder,
+            cycles=MANY if name in GROWING else CYCLES,
+            progress=parent.report,
+            one_is_enough=early,
+            search=search,
         )
 
     reports = processes.run_all(list(map(call, built, folders)))
@@ -331,7 +338,7 @@ def test_a_sound_module_has_no_findings(seen, name):
     assert seen[name].findings() == []
     assert [report.stage for report in seen[name].reports] == [Stage.LOAD, Stage.WORKOUT, Stage.CYCLES]
     saw = seen[name].saw()
-    assert saw["cycles"] == CYCLES
+    assert saw["cycles"] == (MANY if name in GROWING else CYCLES)
     assert sum(saw["short"].values()) >= 300
     assert len(saw["short"]) == 6
     assert all(saw["alone"].values())
@@ -347,11 +354,11 @@ def test_a_sound_module_has_no_findings(seen, name):
 
 
 def test_pages_that_are_not_freed_are_missed(seen):
-    """Of which kmemleak knows nothing. Sound modules leave none behind."""
+    """Of which kmemleak knows nothing. A sound module leaves none behind."""
     [leak] = [finding for finding in seen["zero_threshold"].findings() if finding.name is Name.LEAK]
     grown, loaded = map(int, re.match(r"(\d+) kB more .* unloaded (\d+) times", leak.text).groups())
-    assert loaded == CYCLES // 2 and grown == pytest.approx(16 * loaded, abs=64)
-    assert all(seen[name].saw()["grown_kb"] < 64 for name in SOUND)
+    assert loaded == MANY // 2 and grown == pytest.approx(16 * loaded, rel=0.25)
+    assert abs(seen["tcp_sca"].saw()["grown_kb"]) < 128
 
 
 def test_every_parameter_is_tried(seen):

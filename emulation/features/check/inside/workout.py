@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, BRIEFLY_S = 20, (0.01, 0.3)  # cycles between uses; the time of a use
 REGAINED = 8  # a window after a timeout is at least one in this many of that before, or Reno's; Westwood: one in 3
-ENOUGH, READINGS = 30, 3  # cycles; those at the end of each half after which used memory is read
+ENOUGH, READINGS = 200, 3  # cycles; those at the end of each half after which used memory is read
 NOISE_KB = 128  # by which the kernel grows without a leak
 ABSENT_S = 0.1
 SECTIONS = {"texts": ".text", "data": ".data"}  # whose addresses are recorded
@@ -316,7 +316,7 @@ class Workout:
             if number % USED_EVERY == 0:
                 time.sleep(ABSENT_S)
             self.job.results["cycles"] = number + 1
-            if any(end - READINGS <= number < end for end in (half, count)):
+            if count >= ENOUGH and any(end - READINGS <= number < end for end in (half, count)):
                 time.sleep(ABSENT_S)
                 used_kb[number] = tested_module.used_kb()
         if count >= ENOUGH:  # the least of some readings, as the kernel frees late

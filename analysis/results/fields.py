@@ -59,6 +59,7 @@ PLAN = {
     "air.promiscuous": "the kernel also gets data for other stations",
     "air.ht": "all radios are of 802.11n or later: ht.md",
     "air.trace": "",
+    "air.reserve": "there only for Mininet's scripts: places for radios that are added later",
     "air.snap": "bytes of each frame that the trace keeps",
     "air.power_mdbm": "[transmitter][receiver] of radios in order, with shadowing; null: nothing arrives",
     "air.delay_ns": "[transmitter][receiver]",

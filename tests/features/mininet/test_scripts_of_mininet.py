@@ -19,7 +19,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
-from emulation.features.mininet import access, hostapd, kinds, packages, topo, util
+from emulation.features.mininet import access, hostapd, kinds, net, packages, place, topo, util
 from emulation.lane import errors, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
@@ -358,6 +358,16 @@ net.stop()
 def test_at_a_prompt_routes_are_there(stage):
     lines = stage.play(ROUTED, typed=["sta1 ping -c 1 10.0.0.3"])
     assert any("1 packets transmitted, 1 received" in line for line in lines)
+
+
+def test_outside_a_lane_a_network_leaves_input_alone(monkeypatch):
+    """In a lane, Python's `input` asks at the host's terminal."""
+    monkeypatch.setattr("builtins.input", print)
+    net.Mininet()
+    assert input is print
+    monkeypatch.setenv("DCFLAB_CLOCK", "virtual")
+    net.Mininet()
+    assert input is place.answer
 
 
 @pytest.mark.lane

@@ -14,6 +14,7 @@ from rooms import needs
 
 from emulation.lanes import CHECKOUT
 
+pytestmark = pytest.mark.slow  # they build the graph of all imports
 NOBODYS = "emulation/unheard" + "-of"  # as two words: this file does not name it either
 GONE = "analysis/taps/unheard" + "_of.py"
 ALWAYS = {
@@ -36,7 +37,6 @@ def touched(*changed: str) -> set[str]:
     return tests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "some", "none"),
     [
@@ -78,7 +78,6 @@ def test_who_is_touched_and_who_is_not(changed: str, some: set[str], none: set[s
     assert all((CHECKOUT / f"tests/{name}").is_file() for name in some | none)
 
 
-@pytest.mark.slow
 def test_each_file_of_tests_is_touched_by_itself() -> None:
     for file in reach().files.values():
         if is_test(file):
@@ -86,7 +85,6 @@ def test_each_file_of_tests_is_touched_by_itself() -> None:
     assert touched("tests/core/test_ties.py") == ALWAYS | {"tests/core/test_ties.py"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["pyproject.toml", "tests/conftest.py", NOBODYS])
 def test_what_nobody_is_known_to_read_touches_all(changed: str) -> None:
     tests, unknown = reach().tests(["docs/studies.md", changed])

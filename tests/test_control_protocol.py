@@ -27,6 +27,7 @@ def test_what_is_made_is_up_to_date(family: generate.Family) -> None:
         assert file.read_text() == text
 
 
+@pytest.mark.slow
 def test_the_routing_cores_parameters_are_up_to_date() -> None:
     """After a change of a core's: python -m emulation.generate"""
     assert generate.PARAMETERS_FILE.read_text() == generate.parameters()

@@ -166,6 +166,7 @@ def test_no_two_runs_are_the_same(study: experiments.Study) -> None:
     assert len({task.specification.model_dump_json() for task in tasks}) == len(tasks)
 
 
+@pytest.mark.slow
 def test_variants_meet_the_same_movement() -> None:
     """Where stations move, runs under one seed differ in nothing else."""
     compared = set()

@@ -191,6 +191,7 @@ def test_no_file_is_in_a_circle() -> None:
     assert circle(arrows) == []
 
 
+@pytest.mark.slow
 def test_each_class_of_errors_is_there_once_and_caught_by_its_type() -> None:
     """A class that no code distinguishes from its base is not needed, unless it is also a Python exception."""
     nodes = [node for file in MODULES.values() for node in ast.walk(ast.parse(file.read_text()))]

@@ -132,6 +132,7 @@ def test_a_page_has_short_lines(tmp_path: Path) -> None:
     assert [one.said for one in prose.page(page)] == ["a line of 153 characters (at most 120)"]
 
 
+@pytest.mark.slow
 def test_a_message_is_found_in_the_source() -> None:
     """With what is filled in, and through what joins strings."""
     said = dict(prose.messages())
@@ -139,6 +140,7 @@ def test_a_message_is_found_in_the_source() -> None:
     assert len(said) > 500
 
 
+@pytest.mark.slow
 @needs("live", "mininet")
 def test_other_strings_are_found() -> None:
     """Reasons in a table of Python, and what a page's program shows; no docstrings."""

@@ -14,8 +14,9 @@ import pytest
 import experiments
 from emulation.lane.errors import Misuse
 from emulation.plan import link_table, plan
-from emulation.plan.error_rates import bit_error_rate
+from emulation.plan.error_rates import FIRST_MDB, bit_error_rate
 from emulation.specification import Specification, flatten, specify, unflatten
+from emulation.specification.per import PerTable
 from experiments import testbed_windows
 from topologies import links, testbed
 
@@ -76,6 +77,8 @@ def test_of_several_ratios_the_one_nearest_to_a_half_counts() -> None:
     half = link_table.sinr_of([(0.6, 11.0)], 1536)
     assert link_table.sinr_of([(1.0, 2.0), (0.6, 11.0), (0.0, 54.0)], 1536) == half
     assert link_table.sinr_of([(0.0, 2.0)], 1536) == -math.inf
+    without_errors = PerTable(0.0, ((0.0,) * 12,))
+    assert link_table.sinr_of([(0.5, 2.0)], 1536, per=without_errors) == FIRST_MDB / 1000
     assert link_table.sinr_of([(1.0, 2.0)], 1536) == link_table.sinr_of([(0.9999, 2.0)], 1536)
     assert link_table.sinr_of([(1.0, 11.0)], 1536) > link_table.sinr_of([(1.0, 2.0)], 1536)
 

@@ -49,6 +49,8 @@ def sinr_of(
     ratio, rate = min(((r, m) for r, m in ratios if r), key=lambda one: (abs(one[0] - 0.5), one[1]))
     wanted = -math.log(min(max(ratio, 1 - SUREST), SUREST)) / (8 * frame)
     lambdas, sinr = _curve(round(rate * 10), bit_errors, per)
+    if not lambdas.size:  # no frame is lost
+        return FIRST_MDB / 1000
     return float(np.interp(math.log(wanted), lambdas, sinr))
 
 

@@ -282,7 +282,9 @@ class Air:
             "late_ns": delays(numbers(status[A.LATE]), number(status[A.LATE_NS_MAX])),
             "lag_ns": delays(numbers(status[A.LAG]), number(status[A.LAG_NS_MAX])),
             "stations": [
-                {"name": name, "counters": _counters(row)} for name, row in zip(self.names, counters, strict=False)
+                {"name": self.names[station], "counters": _counters(row)}
+                for row in counters
+                if (station := number(row[A.STATION])) < len(self.names)
             ],
         }
 

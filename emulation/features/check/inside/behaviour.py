@@ -99,15 +99,12 @@ class Rounds(Reach):
         random = self.random = Random(f"round {self.round} {self.job.settings['seed']}")
         self.word = random.randrange(1000)
         besides = FOR_CONTROLS if self.queues.kind else FOR_QUEUES
-        settings = (
-            USUAL
-            | {"place": self.places[0]}
-            | {
-                name: random.choice(values)
-                for name, values in (VALUES | {"place": self.places}).items()
-                if name not in besides and random.random() < OTHER
-            }
-        )
+        settings = USUAL | {"place": self.places[0]}
+        settings |= {
+            name: random.choice(values)
+            for name, values in (VALUES | {"place": self.places}).items()
+            if name not in besides and random.random() < OTHER
+        }
         if random.random() < OTHER:
             settings["parameters"] = self.some(self.parameters.accepted)
         if self.queues.kind and random.random() < 2 * OTHER:

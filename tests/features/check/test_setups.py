@@ -100,6 +100,17 @@ def test_what_it_cannot_be_without_is_found_out(approves, found):
     assert setups.find(Picky(approves), "mine") == found == setups.of("mine")
 
 
+@pytest.mark.parametrize("name", ["choke", "mychoke", "mine"])
+def test_a_copy_of_the_kernels_own_takes_what_that_one_takes(name):
+    wanted = setups.KERNELS["choke"]
+    assert setups.find(Picky(lambda options: options == wanted.options()), name) == wanted
+
+
+@pytest.mark.parametrize("name", ["sfq", "xsfq"])
+def test_a_copy_gets_the_options_of_its_like_before_none(name):
+    assert setups.find(Picky(lambda options: True), name) == setups.KERNELS["sfq"]
+
+
 def test_a_name_that_no_qdisc_has_ends_the_search():
     """teql's is the pattern of its devices' names."""
     tried = []

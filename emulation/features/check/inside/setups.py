@@ -2,8 +2,8 @@
 """What a qdisc needs before it carries packets: options and classes.
 
 Most need nothing. If the kernel refuses one without options, `find` tries what the user gave, what the kernel's own
-qdisc of that name takes, one option alone, and a structure of numbers. Classes likewise. A filter spreads packets over
-two classes by a bit of the port.
+qdisc takes whose name is in this one's (a copy is called `mychoke`), one option alone, what others of the kernel's own
+take, and a structure of numbers. Classes likewise. A filter spreads packets over two classes by a bit of the port.
 """
 
 from __future__ import annotations
@@ -187,13 +187,14 @@ def candidates(kind: str, given: bytes) -> Iterator[Setup]:
     if given:
         yield Setup(given)
         return
-    if kind in KERNELS:
-        yield KERNELS[kind]
+    alike = sorted((name for name in KERNELS if name in kind), key=len, reverse=True)
+    yield from map(KERNELS.__getitem__, alike)
     yield NOTHING
     for number in NUMBERS:
         for width in WIDTHS:
             for value in (value for value in VALUES if value < 1 << 8 * width):
                 yield Setup(attributes=((number, value.to_bytes(width, "little")),))
+    yield from (setup for name, setup in KERNELS.items() if kind and name not in alike)
     for words in range(1, MOST_WORDS + 1):
         for first in WORDS:
             yield Setup(WORD.pack(first) + bytes(WORD.size * (words - 1)))

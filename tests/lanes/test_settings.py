@@ -51,6 +51,20 @@ def test_an_older_kernel_has_no_radios_of_80211n(tmp_path: Path) -> None:
 
 
 @needs("check")
+def test_a_second_boot_in_a_folder_does_not_get_the_log_of_the_first(tmp_path: Path) -> None:
+    """The lane would have to write it back, and may not."""
+    program = CHECKOUT / "emulation/features/check/inside/smp.py"
+    run, kernel = tmp_path / "run", tmp_path / "linux"
+    run.mkdir()
+    (run / "job.json").write_text("the job")
+    (run / "console.log").write_text("the first boot")
+    (tmp_path / boot.ROOT).write_bytes(b"")
+    boot.write_initrd(str(tmp_path), kernel, run, {}, ["script", str(program)], (), {}, 1, Clock.REAL)
+    packed = (tmp_path / boot.INITRD).read_bytes()
+    assert b"the job" in packed and b"the first boot" not in packed
+
+
+@needs("check")
 def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:
     ours = ["script", str(CHECKOUT / "emulation/features/check/inside/workout.py"), "word"]
     assert not boot.shares_host(["plan"]) and not boot.shares_host(ours)

@@ -32,6 +32,7 @@ from emulation.lanes.virtual.reports import parse
 if TYPE_CHECKING:
     from emulation.lanes.virtual.gate import Gate
 
+CONSOLE = "console.log"
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 NO_MEMORY = "deadlocked on memory"
 NO_ROOM = "Kernel mode signal 7"  # in the file that holds its memory
@@ -97,7 +98,7 @@ class Machine:
         """Boot, listen until the kernel has ended, and return how it ended. `program` becomes the kernel's process,
         with the command line that `command` returns."""
         with contextlib.ExitStack() as stack:
-            self.log = stack.enter_context(files.made(self.folder / "console.log"))
+            self.log = stack.enter_context(files.made(self.folder / CONSOLE))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
             if self.terminal:
                 self.keyboard, keys = terminal(stack)

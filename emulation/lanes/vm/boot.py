@@ -26,7 +26,7 @@ from emulation.lanes import CHECKOUT, INSIDE, PACKAGES, Clock
 from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages, visible
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
-from emulation.lanes.virtual.machine import Wires
+from emulation.lanes.virtual.machine import CONSOLE, Wires
 from emulation.lanes.vm import programs
 from emulation.lanes.vm.cpio import Archive, into_usr
 
@@ -171,7 +171,8 @@ def write_initrd(
             root.file(f"{COPY}/{file.name}", file.read_bytes())
     root.folder(RUN)
     for file in sorted(tree.plain_files(folder)):  # an earlier lane may have left anything
-        root.file(f"{RUN}/{file.relative_to(folder)}", files.read(file))
+        if file != folder / CONSOLE:  # which is the host's, so no lane can write it
+            root.file(f"{RUN}/{file.relative_to(folder)}", files.read(file))
     place = Path(private, INITRD)
     shutil.copyfile(kernel.parent / ROOT, place)
     with place.open("ab") as initrd:

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emulation.features.check import Finding, Name, Report, Stage, products
@@ -76,10 +76,14 @@ WATCHED |= dict.fromkeys(STOPPING, "EXPORT_SYMBOL")
 WATCHED |= dict.fromkeys(("__kvmalloc_node_noprof", "kvfree"), "EXPORT_SYMBOL")  # which are traced without the caller
 RENAMED = tuple(f"-D{name}=oracle_{name}" for name in WATCHED)
 EXPORTED = {f"oracle_{name}": export for name, export in WATCHED.items()}
+EXPORTED["oracle_register_larger"] = "EXPORT_SYMBOL_GPL"
 EXPORTED |= dict.fromkeys((*CALLED_BY_GCC, *CALLED_BY_WATCHED), "EXPORT_SYMBOL")
 # As modpost writes them: a name, its module, its export.
 ORACLE = "".join(f"0x00000000\t{name}\toracle\t{export}\t\n" for name, export in EXPORTED.items())
 LATE = "a product of two 32-bit numbers becomes 64 bits wide after it may have overflowed: write (u64)a * b"
+# With lockdep a lock or a timer is larger, and a congestion control's state may only fit into a socket without it.
+STATE, LARGER_STATE = "ICSK_CA_PRIV_SIZE", "-DLARGER_STATE"
+LARGER = f"with lockdep its state is larger than {STATE}, so accesses behind its state are not looked for"
 LAST = 20  # lines of a log, if nothing else says what is wrong
 
 
@@ -165,6 +169,7 @@ def build(
     path}}. With `strict`, checkpatch's messages are findings; without `style` it is not asked. The module need not
     support `optional` targets. Raises Failure if checkpatch is not available."""
     began = time.monotonic()
+    notes: list[str] = []
     copies = {target.name: folder / target.name / "source" for target in targets}
     for target in targets:
         subject.copy(copies[target.name], tested=target.name == DEBUG)
@@ -176,10 +181,17 @@ def build(
         written = [str(file.relative_to(subject.folder)) for file in subject.files if file.suffix in (".c", ".h")]
         compiling[opinion] = ["perl", str(checkpatch()), *STYLE, "-f", *written]
     run_all(compiling, subject.folder)
+    elsewhere = [not unbuilt(subject, copy) for name, copy in copies.items() if name != DEBUG]
+    fits = any(elsewhere) or not elsewhere
+    for target in (target for target in targets if target.name == DEBUG and fits and unbuilt(subject, copies[DEBUG])):
+        log = folder / DEBUG / "build.log"
+        if any(STATE in line for line in lines(log)):
+            again = replace(target, flags=(*target.flags, LARGER_STATE))
+            run_all({log: make(subject, again, copies[DEBUG])}, subject.folder)
+            notes.append(LARGER)
     whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
     said: dict[tuple[Name, str, str], tuple[Diagnostic, list[str]]] = {}
-    notes = []
     some = any(not unbuilt(subject, copy) for copy in copies.values())
     for target in targets:
         if target.name == SMP:

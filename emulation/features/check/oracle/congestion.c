@@ -41,6 +41,9 @@ struct round {
 	u32 fast;		/* rounds in a row that grew by half */
 };
 
+/* Of a congestion control, with what is behind it in a socket. */
+#define STATE_SIZE(icsk) (sizeof((icsk)->icsk_ca_priv) + sizeof((icsk)->icsk_ca_redzone))
+
 struct control {
 	struct watched watched;
 	struct tcp_congestion_ops own;
@@ -51,6 +54,7 @@ struct control {
 	u64 due;		/* by how much Reno would have raised windows above the threshold, in 1/1024 segments */
 	u32 avoided;		/* how often such a window was raised */
 	u32 unspent;		/* how often that left all in snd_cwnd_cnt that was counted towards it */
+	bool larger;		/* its state also has what is behind it in a socket: see watched.h */
 };
 
 /* A socket before a call: fields that are not a congestion control's. */
@@ -148,6 +152,8 @@ static void watch_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 before = tcp_snd_cwnd(tp), window, undone;
 
+	if (control->larger)
+		memory_allow(inet_csk(sk)->icsk_ca_redzone, sizeof(inet_csk(sk)->icsk_ca_redzone));
 	if (control->own.init)
 		WATCH(control, init, sk);
 	window = tcp_snd_cwnd(tp);
@@ -192,8 +198,14 @@ static void watch_release(struct sock *sk)
 	struct control *control = control_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 most = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_max_reordering);
+	unsigned long state = (unsigned long)inet_csk_ca(sk), size = STATE_SIZE(inet_csk(sk));
+	unsigned int users = refcount_read(&sk->sk_refcnt);
 
 	WATCH(control, release, sk);
+	if (refcount_read(&sk->sk_refcnt) == users)
+		late_in_state(state, size);
+	else	/* a timer that was due was a user of the socket */
+		late_forget(state, size);
 	if (tp->reordering > most)
 		tell(control, RULE_REORDERING, control->own.release, sk,
 		     "left tp->reordering %u, above tcp_max_reordering, to the next congestion control", tp->reordering);
@@ -269,6 +281,7 @@ static u32 watch_undo_cwnd(struct sock *sk)
 }
 
 int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops);
+int oracle_register_larger(struct tcp_congestion_ops *ops);
 void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
 
 #define OPERATIONS(each, ...) do {						\
@@ -290,14 +303,14 @@ static void unwrap(struct tcp_congestion_ops *ops, struct control *control)
 	control->watched.registered = false;
 }
 
-int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
+static int watch(struct tcp_congestion_ops *ops, bool larger)
 {
 	struct control *control = oracle_place(controls, sizeof(*controls), ops);
 	int error;
 
 	if (!control || control->watched.registered)
 		return tcp_register_congestion_control(ops);
-	*control = (struct control){ .watched = { .ops = ops, .registered = true }, .own = *ops };
+	*control = (struct control){ .watched = { .ops = ops, .registered = true }, .own = *ops, .larger = larger };
 	OPERATIONS(WRAP, ops);
 	ops->init = watch_init;	/* also of one without */
 	error = tcp_register_congestion_control(ops);
@@ -307,7 +320,18 @@ int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 		oracle_registered++;
 	return error;
 }
+
+int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
+{
+	return watch(ops, false);
+}
 EXPORT_SYMBOL_GPL(oracle_tcp_register_congestion_control);
+
+int oracle_register_larger(struct tcp_congestion_ops *ops)
+{
+	return watch(ops, true);
+}
+EXPORT_SYMBOL_GPL(oracle_register_larger);
 
 void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 {

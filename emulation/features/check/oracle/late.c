@@ -3,7 +3,8 @@
  * Find timers and work that a module stops without waiting for their functions, in memory that goes next. On another
  * CPU such a function may run at that time, and may start itself again.
  *
- * The memory is a qdisc's, which goes after its destroy operation, or a module's variable, after its exit function.
+ * The memory is a qdisc's, which goes after its destroy operation, a module's variable, after its exit function, or a
+ * congestion control's state, which the next one gets after its release operation.
  * The module under test is compiled with the names of the kernel's functions defined as those of the functions here.
  */
 #include <linux/module.h>
@@ -17,10 +18,10 @@
 /* Stopped without waiting; the address is inverted, or else kmemleak would find a pointer there. */
 static struct stopped {
 	unsigned long what, by;
-	bool work;
+	bool work, was_due;
 } stopped[MOST_STOPPED];
 
-static void note(const void *what, unsigned long by, bool work, bool waits)
+static void note(const void *what, unsigned long by, bool work, bool waits, bool was_due)
 {
 	unsigned long token = ~(unsigned long)what, flags;
 	struct stopped *free = NULL;
@@ -38,7 +39,7 @@ static void note(const void *what, unsigned long by, bool work, bool waits)
 	if (waits && i < MOST_STOPPED)
 		free->what = 0;
 	else if (!waits && free)
-		*free = (struct stopped){ token, by, work };
+		*free = (struct stopped){ token, by, work, was_due };
 	raw_local_irq_restore(flags);
 }
 
@@ -88,6 +89,17 @@ void late_in_memory(unsigned long start, unsigned long size)
 			tell(&stopped[i], "the qdisc that it destroys");
 }
 
+/* One that was not due may run on another CPU as a user of the socket, which stays until it has ended. */
+void late_in_state(unsigned long start, unsigned long size)
+{
+	int i;
+
+	for (i = 0; i < MOST_STOPPED; i++)
+		if (stopped[i].what && ~stopped[i].what - start < size && stopped[i].was_due)
+			tell(&stopped[i], "a socket that goes on without it");
+	late_forget(start, size);
+}
+
 void late_in_module(const struct module *module)
 {
 	int i;
@@ -97,25 +109,25 @@ void late_in_module(const struct module *module)
 			tell(&stopped[i], "the module, which is unloaded");
 }
 
-#define STOPS(result, function, type, part, called, work, waits)	\
+#define STOPS(result, function, type, part, called, is_due, work, waits)	\
 result oracle_##function(type *what);				\
 result oracle_##function(type *what)				\
 {								\
 	lifetime_stops((part)->called, _RET_IP_);			\
-	note(part, _RET_IP_, work, waits);			\
+	note(part, _RET_IP_, work, waits, is_due(part));	\
 	return function(what);					\
 }								\
 EXPORT_SYMBOL(oracle_##function)
 
-STOPS(int, timer_delete, struct timer_list, what, function, false, false);
-STOPS(int, timer_delete_sync, struct timer_list, what, function, false, true);
-STOPS(int, timer_shutdown_sync, struct timer_list, what, function, false, true);
-STOPS(bool, cancel_work, struct work_struct, what, func, true, false);
-STOPS(bool, cancel_work_sync, struct work_struct, what, func, true, true);
-STOPS(bool, flush_work, struct work_struct, what, func, true, true);
-STOPS(bool, cancel_delayed_work, struct delayed_work, &what->work, func, true, false);
-STOPS(bool, cancel_delayed_work_sync, struct delayed_work, &what->work, func, true, true);
-STOPS(bool, flush_delayed_work, struct delayed_work, &what->work, func, true, true);
+STOPS(int, timer_delete, struct timer_list, what, function, timer_pending, false, false);
+STOPS(int, timer_delete_sync, struct timer_list, what, function, timer_pending, false, true);
+STOPS(int, timer_shutdown_sync, struct timer_list, what, function, timer_pending, false, true);
+STOPS(bool, cancel_work, struct work_struct, what, func, work_pending, true, false);
+STOPS(bool, cancel_work_sync, struct work_struct, what, func, work_pending, true, true);
+STOPS(bool, flush_work, struct work_struct, what, func, work_pending, true, true);
+STOPS(bool, cancel_delayed_work, struct delayed_work, &what->work, func, work_pending, true, false);
+STOPS(bool, cancel_delayed_work_sync, struct delayed_work, &what->work, func, work_pending, true, true);
+STOPS(bool, flush_delayed_work, struct delayed_work, &what->work, func, work_pending, true, true);
 
 #define WAITS(function)						\
 void oracle_##function(struct workqueue_struct *queue);		\

@@ -40,6 +40,7 @@ bool oracle_is_alone(const void *function);
 
 /* Report timers and work that were stopped without waiting for them, in memory that goes now. */
 void late_in_memory(unsigned long start, unsigned long size);
+void late_in_state(unsigned long start, unsigned long size);
 void late_in_module(const struct module *module);
 void late_forget(unsigned long start, unsigned long size);
 
@@ -47,6 +48,7 @@ void late_forget(unsigned long start, unsigned long size);
 void endless_pass(unsigned long pc);
 
 void memory_own_qdisc(struct Qdisc *sch, size_t size);
+void memory_allow(const void *start, size_t size);
 
 /* The call in progress stops a timer or work with this function. */
 void lifetime_stops(const void *function, unsigned long by);

@@ -48,6 +48,15 @@ void lifetime_last(const void *count);
 	memset(to_, value, size_);						\
 })
 
+#ifdef LARGER_STATE	/* a congestion control's, which also has what is behind it in a socket */
+#include <net/inet_connection_sock.h>
+#undef ICSK_CA_PRIV_SIZE
+#define ICSK_CA_PRIV_SIZE (sizeof_field(struct inet_connection_sock, icsk_ca_priv) +	\
+			   sizeof_field(struct inet_connection_sock, icsk_ca_redzone))
+int oracle_register_larger(struct tcp_congestion_ops *ops);
+#define oracle_tcp_register_congestion_control(ops) oracle_register_larger(ops)
+#endif
+
 #include <linux/refcount.h>
 #define refcount_inc(count) ({							\
 	refcount_t *count_ = (count);						\

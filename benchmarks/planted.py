@@ -153,6 +153,7 @@ KNOWN = {
     "sch_teql": ("teql_enqueue [sch_teql] changed qlen from 0 to 0",),  # it counts when it is asked for packets
     "tcp_hybla": ("division-overflow", "hybla_init [tcp_hybla] left a congestion window of"),  # rtt0 is 0, or negative
     "tcp_nv": ("net/tcp.h:1322",),  # nv_pad is negative
+    "tcp_westwood": ("above its clamp of",),  # the window after a loss
 }
 
 

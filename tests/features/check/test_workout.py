@@ -23,7 +23,8 @@ from emulation.setup import Prepared
 
 pytestmark = pytest.mark.lane
 
-BROKEN, TC_MODULES = Path(__file__).parent / "broken", Path(__file__).parents[3] / "tc_modules"
+HERE, TC_MODULES = Path(__file__).parent, Path(__file__).parents[3] / "tc_modules"
+BROKEN = HERE / "broken"
 CYCLES, MANY = 30, 200  # with many, leaked pages stand out
 FEW_ROUNDS, NO_ROUNDS = Search(4), Search(0)
 
@@ -118,9 +119,10 @@ def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
 
 
 def built_all(debug: Prepared) -> dict[str, Module]:
-    broken, ours = (built_once(debug, source) for source in (BROKEN, TC_MODULES))
+    broken, ours, sound = (built_once(debug, source) for source in (BROKEN, TC_MODULES, HERE / "sound"))
     built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in broken.values()}
-    built |= {name: examine(ours[name]) for name in SOUND} | {name: built_alone(debug, name) for name in LARGER}
+    built |= {name: examine(ours[name]) for name in SOUND} | {name: examine(sound[name]) for name in sound}
+    built |= {name: built_alone(debug, name) for name in LARGER}
     return {"again": built["use_after_free"], "use_after_free": built.pop("use_after_free"), **built}
 
 
@@ -332,6 +334,10 @@ def test_a_refused_unload_counts_the_references(seen):
     (found,) = seen["refused_unload"].findings()
     assert "references are left; no connection and no qdisc uses it" in found.text
     assert [report.stage for report in seen["refused_unload"].reports] == [Stage.LOAD, Stage.WORKOUT]
+
+
+def test_growth_in_steps_and_a_timer_that_uses_its_socket_are_sound(seen):
+    assert seen["tcp_steps"].findings() == []
 
 
 @pytest.mark.parametrize("name", SOUND)

@@ -32,13 +32,14 @@
 #define FAST_ROUNDS 3		/* in a row */
 #define SOCKETS_SHIFT 6
 
-/* A round trip of a socket, while it stays above its threshold. */
+/* A round trip of a socket, while it stays above its threshold; and when the window grew last. */
 struct round {
 	const struct sock *sk;
 	u32 end;		/* the first byte that is acknowledged after it */
 	u32 window;		/* at its beginning */
 	u32 last;		/* window after the last call */
 	u32 fast;		/* rounds in a row that grew by half */
+	u64 grown_us;
 };
 
 /* Of a congestion control, with what is behind it in a socket. */
@@ -180,6 +181,8 @@ static void check_round(struct control *control, struct sock *sk, u32 ack, u32 p
 	bool begins = round->sk != sk || round->last != past || past < tp->snd_ssthresh;
 
 	round->last = window;
+	if (window > past)
+		round->grown_us = tp->tcp_mstamp;
 	if (!begins && before(ack, round->end))
 		return;
 	if (!begins && window > from + from / 2 + 4 + hyblas(tp, true))
@@ -190,7 +193,18 @@ static void check_round(struct control *control, struct sock *sk, u32 ack, u32 p
 		tell(control, RULE_ROUND, control->own.cong_avoid, sk,
 		     "raised the congestion window by half or more in each of %u round trips above the threshold of %u, in the last from %u to %u",
 		     round->fast, tp->snd_ssthresh, from, window);
-	*round = (struct round){ .sk = sk, .end = tp->snd_nxt, .window = window, .last = window, .fast = round->fast };
+	*round = (struct round){ .sk = sk, .end = tp->snd_nxt, .window = window, .last = window, .fast = round->fast,
+				 .grown_us = round->grown_us };
+}
+
+/* Return by how much the window may grow above the threshold: by what is acknowledged, or at once in a round trip. */
+static u32 due_above(const struct sock *sk, u32 acked)
+{
+	const struct round *round = &rounds[hash_ptr(sk, SOCKETS_SHIFT)];
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool once = round->sk == sk && tp->tcp_mstamp - round->grown_us >= tcp_min_rtt(tp);
+
+	return once ? max(acked, tcp_snd_cwnd(tp)) : acked;
 }
 
 static void watch_release(struct sock *sk)
@@ -219,7 +233,8 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	u32 before_count = tp->snd_cwnd_cnt;
 	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
 	bool above = before >= tp->snd_ssthresh, avoids = limited && above && before < tp->snd_cwnd_clamp;
-	u64 most = before + (above ? acked + 1 + hyblas(tp, true) / max(before, 1U) : (u64)max(acked, 1U) << shift);
+	u64 most = before + (above ? due_above(sk, acked) + 1 + hyblas(tp, true) / max(before, 1U) :
+				     (u64)max(acked, 1U) << shift);
 	bool unused = oracle_policy && !tp->is_cwnd_limited && before / 2 > tp->max_packets_out;
 
 	WATCH(control, cong_avoid, sk, ack, acked);

@@ -632,8 +632,8 @@ SIXTH = (
 
 SEVENTH = (
     Fault("a table goes before the timer that walks it is stopped", RACE, FQ_PIE, (
-        ("\ttcf_block_put(q->block);\n", "\ttcf_block_put(q->block);\n" "\tkvfree(q->flows);\n"),
         ("\tkvfree(q->flows);\n", ""),
+        ("\ttcf_block_put(q->block);\n", "\ttcf_block_put(q->block);\n" "\tkvfree(q->flows);\n"),
     )),
     Fault("a timer takes the child's own lock, not the root's", RACE, SFQ, (
         ("\troot_lock = qdisc_lock(qdisc_root_sleeping(sch));\n", "\troot_lock = qdisc_lock(sch);\n"),

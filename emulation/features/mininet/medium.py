@@ -8,6 +8,7 @@ survive at 6 Mb/s. The sensing threshold `cca_th` is as much lower."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,7 +27,7 @@ from emulation.plan.nodes import mode_of
 from emulation.specification import Specification
 from emulation.specification.medium import HOST_DELAY_US
 from emulation.specification.modes import FORMATS, channel_number
-from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, Propagation, distances
+from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, LogDistance, Propagation, distances
 from emulation.specification.radio import CHANNEL, OLDER
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ MARGIN_DB = 4.0
 CAPTURE_DB = 10.0  # without effect under SINR
 USUAL_GAIN = 5.0
 ROUNDED_DB = 0.01  # more than what rounding changes of a power
+SHADOWS = 4.0  # standard deviations of the strongest shadow
 # Which keywords each model has.
 MODELS: dict[str, tuple[str, ...]] = {
     "friis": ("sL",), "logDistance": ("exp", "sL"), "logNormalShadowing": ("exp", "sL", "variance"),
@@ -53,6 +55,8 @@ class Medium:
         self.by_links = False  # links determine what arrives, not positions
         self.model, self.parameters = "logDistance", dict[str, float]()
         self.made: Specification | None = None
+        self.spared_db = 0.0  # by how much powers and the loss at 1 m are less in the air than said
+        self.spared_for: list[float | None] = []
 
     def set_model(self, model: str = "logDistance", **parameters: Any) -> None:
         """Raises Misuse."""
@@ -178,7 +182,7 @@ class Medium:
 
     def options(self) -> dict[str, Any]:
         """Return the options of a specification."""
-        mode = self.mode()
+        mode, self.made = self.mode(), None
         on_air = self.leading()
         freq = round(1000 * max(on_air, key=lambda intf: intf.freq > 3).freq) if on_air else 2412
         sense = min(self.cca_dbm - MARGIN_DB, self.noise_dbm)
@@ -233,14 +237,35 @@ class Medium:
             indoors = {"coefficient": said["pL"]} if said.get("pL") else {}
             return {"propagation": {"model": "itu-indoor", **indoors, **usual}}
         shadowing = {"shadowing": {"sigma": said.get("variance", 2.0)}} if self.model == "logNormalShadowing" else {}
-        return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
+        loss = self.spare(LogDistance(exponent=exponent).tuned(freq), shadowing)
+        less = {"tx_power_dbm": usual["tx_power_dbm"] - self.spared_db, **loss}
+        return {"propagation": {"model": "log-distance", "exponent": exponent, **less}, **shadowing}
+
+    def spare(self, model: Propagation, shadowing: Mapping[str, Any]) -> dict[str, float]:
+        """Decide how much less power and loss the air has than the model, so that each range takes STRONGEST_DBM at
+        most: the same arrives. Return the loss that is left at 1 m, if any is less.
+
+        What arrives at 1 m must not exceed STRONGEST_DBM either, with shadows and more gain."""
+        assert isinstance(model, LogDistance)
+        far = max((intf.wanted_range or 0.0 for intf in self.radios()), default=0.0)
+        takes = self.noise_dbm + model.tx_power_dbm - float(model.received_dbm(np.array([max(far, 1.0)]))[0])
+        above = SHADOWS * (shadowing["shadowing"]["sigma"] if shadowing else 0.0)
+        above += 2 * max((self.more_gain(intf) for intf in self.radios()), default=0.0)
+        most = max(model.loss_db - max(above, 0.0), 0.0)
+        self.spared_db = min(max(math.ceil(takes) - STRONGEST_DBM, 0), most)
+        return {"reference_loss_db": round(model.loss_db - self.spared_db, 1)} if self.spared_db else {}
 
     def specification(self) -> Specification:
         """Return the specification, before the network is built. Raises Misuse."""
-        if not self.made:
+        if not (self.made and (self.net.lab or self.spared_for == self.wanted())):
+            self.spared_for = self.wanted()
             with as_misuse("the medium"):
                 self.made = specification.of_options(self.options())
         return self.made
+
+    def wanted(self) -> list[float | None]:
+        """Return the ranges that the script gives."""
+        return [intf.wanted_range for intf in self.radios()]
 
     @property
     def propagates(self) -> Propagation:
@@ -266,11 +291,12 @@ class Medium:
         else:
             loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
             floors = self.parameters.get("lF", 0.0) * self.parameters.get("nFloors", 0.0)
-            power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
+            power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors - self.spared_db
         why = f"range {reach} m" if reach is not None else f"txpower {intf.txpower} dBm"
-        if reach is not None and power > STRONGEST_DBM:
-            there_m = self.reach_m(STRONGEST_DBM)
-            note(f"{intf.name}: {why} takes {power:.0f} dBm; it is {there_m:.1f} m with the air's {STRONGEST_DBM} dBm")
+        if reach is not None and round(power, 3) > STRONGEST_DBM:
+            there_m, said = self.reach_m(STRONGEST_DBM), self.spared_db
+            air = f"it is {there_m:.1f} m with the air's {STRONGEST_DBM + said:.0f} dBm"
+            note(f"{intf.name}: {why} takes {power + said:.0f} dBm; {air}")
             power = STRONGEST_DBM
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
             raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")

@@ -1042,16 +1042,50 @@ def test_radios_with_one_address_are_named(installed, capsys):
 def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
     there = {}
     exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"
-         "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(70)\n", there)  # fmt: skip
+         "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(700)\n", there)  # fmt: skip
     exec("for mac in 'zz', '0:0:0:0:0:0', '1:0:0:0:0:1': sta1.setMAC(mac)", there)
     net, sta1 = there["net"], there["sta1"]
     assert sta1.MAC() is None
-    assert 60 < net.medium.range_of(sta1.wintf()) < 70 and net.medium.power_of(sta1.wintf()) == 40
+    assert 410 < net.medium.range_of(sta1.wintf()) < 420 and net.medium.power_of(sta1.wintf()) == 40
     said = capsys.readouterr().out
     assert "ac_method='sf' has no effect: there are ssf and llf\n" in said and not net.watchers
     assert "mobility(sta1): min_v=2 has no effect" in said
     assert said.count("is no address of an interface") == 3
-    assert re.search(r"sta1-wlan0: range 70\.0 m takes 4\d dBm; it is \d\d\.\d m with the air's 40 dBm", said)
+    assert re.search(r"sta1-wlan0: range 700\.0 m takes 9\d dBm; it is 41\d\.\d m with the air's 80 dBm", said)
+
+
+def test_a_long_range_leaves_what_arrives_as_it_is(installed, capsys):
+    """Power and loss are less by the same, so that the air's strongest signal is enough."""
+    there = {}
+    exec(BEGIN + "net.addStation('sta2', position='300,0,0', txpower=20)\n"
+         "net.setPropagationModel(model='logDistance', exp=4)\n", there)  # fmt: skip
+    net, sta1 = there["net"], there["sta1"]
+    sta1.position = (0.0, 0.0, 0.0)
+    before = net.medium.received_dbm(net["sta2"], sta1)
+    sta1.setRange(800)
+    assert net.medium.received_dbm(net["sta2"], sta1) == pytest.approx(before)
+    assert net.medium.received_dbm(sta1, net["sta2"]) == pytest.approx(-91 + 40 * math.log10(800 / 300), abs=0.01)
+    assert net.medium.power_of(sta1.wintf()) <= 40 and net.medium.range_of(sta1.wintf()) == 800
+    sta1.setRange(50)
+    assert net.medium.propagates.tx_power_dbm == 24 and not capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_range_of_hundreds_of_metres_is_reached(stage):
+    lines = stage.play("""
+from mn_wifi.link import adhoc
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+net.setPropagationModel(model="logDistance", exp=4.5)
+here, there = (net.addStation(f"sta{n}", position=f"{n * 380},0,0", range=400) for n in (0, 1))
+for sta in (here, there):
+    net.addLink(sta, cls=adhoc, ssid="far", mode="g", channel=5)
+net.build()
+lost = [net.ping([here, there])]
+there.setPosition("440,0,0")
+print("lost", *lost, net.ping([here, there]), here.wintfs[0].range)
+""")
+    assert after(lines, "lost") == ["0.0 100.0 400.0"]
 
 
 def test_an_unknown_model_that_moves_nobody_is_said(installed, capsys):

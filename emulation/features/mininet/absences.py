@@ -7,11 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.features.mininet.interface import Intf
-from emulation.features.mininet.refusals import refuse
+from emulation.features.mininet.refusals import note, refuse
 
 LOW_POWER = "802.15.4 is not supported: the air is 802.11's"
 NO_TRACI = "SUMO only writes a trace here; use useExternalProgram(program=sumo), with sumo of mn_wifi.sumo.runner"
 NO_P4 = "switches and access points are Open vSwitch with OpenFlow"
+OUTSIDE = "addNAT() makes a host that answers pings to addresses outside"
 NO_HARDWARE = "the whole air is emulated; use mesh or adhoc"
 MININET = {"examples": "copy the example beside the script; those of clusters need several machines, and a lane is one"}
 MN_WIFI = {
@@ -54,10 +55,14 @@ INSTEAD = {  # by module and missing name: what to do instead
 
 
 class HardwareIntf(Intf):
-    """A hardware interface of the machine, which a lane lacks."""
+    """A hardware interface of the machine, which a lane lacks: its node goes without."""
 
-    def __init__(self, name: str, *_: Any, **__: Any) -> None:
-        refuse(f"Intf({name!r})", "a lane has no interfaces of the machine; use addLink, which makes those of nodes")
+    def __init__(self, name: str, node: Any = None, **_: Any) -> None:
+        if node is None:
+            instead = "a lane has no interfaces of the machine; use addLink, which makes those of nodes"
+            refuse(f"Intf({name!r})", instead)
+        super().__init__(name, node)
+        note(f"Intf({name!r}): a lane has no interfaces of the machine, so {node} has none; {OUTSIDE}")
 
 
 class snr:

@@ -216,7 +216,16 @@ class OpenFlow(Bridge):
 
     @property
     def alone(self) -> bool:  # type: ignore[override]
-        return self.apart or (self.params.get("failMode") or self.mode) == STANDALONE
+        return self.apart or self.fail_mode == STANDALONE
+
+    @property
+    def fail_mode(self) -> str:
+        """What it does without a controller: the mode said, or secure for one that Open vSwitch does not have."""
+        said = str(self.params.get("failMode") or self.mode)
+        if said in (SECURE, STANDALONE):
+            return said
+        note(f"{self.name}: failMode={said!r}: Open vSwitch has {STANDALONE!r} and {SECURE!r}, which it uses")
+        return SECURE
 
     @property
     def dpid(self) -> str:
@@ -239,7 +248,7 @@ class OpenFlow(Bridge):
             if self.net.has_openflow:
                 note(f"{self.name}: with a link of four addresses it is the kernel's bridge, without OpenFlow")
             return super().bridge()
-        mode = self.params.get("failMode") or self.mode
+        mode = self.fail_mode
         if any(each.learns for each in self.net.controllers) and not programs.path_of(LEARNING):
             note(f"{programs.missing_message(LEARNING)}; until then switches learn by themselves")
             mode = STANDALONE

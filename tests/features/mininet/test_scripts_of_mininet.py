@@ -978,6 +978,23 @@ def test_what_is_not_there_is_refused_by_its_name(line, says, installed):
         exec(BEGIN + line, {})
 
 
+def test_a_switch_goes_without_an_interface_of_the_machine(installed, capsys):
+    there = {}
+    exec(BEGIN + "from mininet.link import Intf\ns1 = net.addSwitch('s1')\nintf = Intf('eth1', node=s1)", there)
+    assert str(there["intf"]) == "eth1" and not there["s1"].intfs
+    said = "*** dcflab: Intf('eth1'): a lane has no interfaces of the machine, so s1 has none; addNAT()"
+    assert said in capsys.readouterr().out
+
+
+def test_a_mode_that_open_vswitch_lacks_is_secure(installed, capsys):
+    there = {}
+    exec(BEGIN + "modes = [net.addAccessPoint(f'ap{n}', failMode=mode).fail_mode for n, mode in "
+         "enumerate(('managed', 'standalone', 'secure', None))]", there)  # fmt: skip
+    assert there["modes"] == ["secure", "standalone", "secure", "secure"]
+    said = "ap0: failMode='managed': Open vSwitch has 'standalone' and 'secure', which it uses\n"
+    assert capsys.readouterr().out == f"*** dcflab: {said}"
+
+
 def test_older_names_and_what_agrees_are_taken(installed):
     there = {}
     exec(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)", there)

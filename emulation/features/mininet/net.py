@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MANAGED, MASTER
@@ -54,10 +54,11 @@ UNITS = {"K": ("Kbits", 1e3), "M": ("Mbits", 1e6), "G": ("Gbits", 1e9), None: ("
 
 
 class Mininet:
-    """A network; `Mininet_wifi` adds radios. With keywords of radios it is one of these: old versions of Mininet-WiFi
-    had only this name."""
+    """A network; `Mininet_wifi` adds radios. With keywords of radios, or from the first call about them on, it is one
+    of these: old versions of Mininet-WiFi had only this name."""
 
     with_radios: type[Mininet]
+    usual: ClassVar[dict[str, Any]] = {}  # the classes of nodes with radios
 
     def __new__(cls, *args: Any, **params: Any) -> Mininet:
         old = cls is Mininet and not params.keys().isdisjoint(OF_RADIOS)
@@ -107,6 +108,10 @@ class Mininet:
     prompt_text = "mininet> "  # the prompt
 
     def __getattr__(self, name: str) -> Any:
+        if type(self) is Mininet and name in dir(self.with_radios):
+            self.__class__ = self.with_radios
+            self.classes = {**self.with_radios.usual, **self.classes}
+            return getattr(self, name)
         missing("net", name, kinds.CALLS, dir(type(self)))
 
     # Nodes
@@ -406,7 +411,7 @@ class Mininet:
         if not isinstance(topo, Topo):
             raise Misuse(f"topo={topo!r} is not a Topo; write topo=MyTopo()")
         for name, (call, opts) in topo.noted.items():
-            if not (adder := getattr(self, call, None)):
+            if not (adder := getattr(self, call) if hasattr(type(self), call) else None):
                 raise Misuse(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")
             adder(name, **opts)
         for a, b, opts in topo.joined:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER
@@ -27,6 +27,7 @@ class Mininet_wifi(Mininet):
     """A network with radios."""
 
     prompt_text = "mininet-wifi> "
+    usual: ClassVar[dict[str, Any]] = {"ap": AP, "station": Station, "car": Car}
 
     def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
                  switch: Any = Switch, host: Any = Host, controller: Any = Controller, link: Any = link.WirelessLink,

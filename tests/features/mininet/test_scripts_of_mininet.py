@@ -995,6 +995,18 @@ def test_a_mode_that_open_vswitch_lacks_is_secure(installed, capsys):
     assert capsys.readouterr().out == f"*** dcflab: {said}"
 
 
+def test_a_network_of_old_mininet_wifi_has_radios(installed):
+    there = {}
+    exec("from mininet.net import Mininet\nfrom mininet.node import Controller, OVSKernelAP\n"
+         "net = Mininet(controller=Controller)\nh1 = net.addHost('h1')\nap1 = net.addAccessPoint('ap1', "
+         "cls=OVSKernelAP)\nsta1 = net.addStation('sta1')\nnet.configureWifiNodes()", there)  # fmt: skip
+    net = there["net"]
+    assert [len(node.wintfs) for node in (there["h1"], there["ap1"], there["sta1"])] == [0, 1, 1]
+    assert (net.hosts, net.aps, net.stations) == ([there["h1"]], [there["ap1"]], [there["sta1"]])
+    with pytest.raises(errors.Misuse, match=r"net\.addSensor is not supported: 802\.15\.4"):
+        net.addSensor("s1")
+
+
 def test_older_names_and_what_agrees_are_taken(installed):
     there = {}
     exec(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)", there)

@@ -193,10 +193,6 @@ def _fits(found: type[links.Link], kind: str, network: Network, members: Sequenc
     if found.interface == "radio":
         if wired := next((name for name in kinds if kinds[name] not in WITH_RADIO), None):
             raise Misuse(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
-        served = {name for link in network.links if link_class(link.kind).over_ap for name in link.nodes}
-        aps = [name for name in kinds if kinds[name] == "ap" and name not in served]  # with another radio
-        if not found.over_ap and (ap := next(iter(aps), None)):
-            raise Misuse(f"link {kind}: {ap} is an access point, so on an infrastructure link: add a station")
     elif len(kinds) != 2:
         raise Misuse(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
     if not found.over_ap and len(kinds) < len(members):

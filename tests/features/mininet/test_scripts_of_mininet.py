@@ -1117,6 +1117,27 @@ print("lost", *lost, net.ping([here, there]), here.wintfs[0].range)
     assert after(lines, "lost") == ["0.0 100.0 400.0"]
 
 
+@pytest.mark.slow
+def test_an_access_point_without_clients_is_in_a_cell_or_a_mesh(stage):
+    lines = stage.play("""
+from mn_wifi.link import adhoc, mesh
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+for number, cls in enumerate((adhoc, mesh), 1):
+    sta, ap = net.addStation(f"sta{number}"), net.addAccessPoint(f"ap{number}", channel=1)
+    for node in (sta, ap):
+        net.addLink(node, cls=cls, ssid=f"peers{number}", channel=1 + 5 * (number > 1))
+net.build()
+for number in (1, 2):
+    ap = net[f"ap{number}"]
+    ap.start([])
+    print("type", *[line.split()[1] for line in ap.cmd(f"iw dev ap{number}-wlan1 info").splitlines() if "type" in line])
+net["ap1"].cmd("ip addr add 10.0.0.9/8 dev ap1-wlan1")
+print("lost", "1 received" not in net["sta1"].cmd("ping -c1 10.0.0.9"))
+""")
+    assert after(lines, "type") == ["IBSS", "mesh"] and after(lines, "lost") == ["False"]
+
+
 def test_an_unknown_model_that_moves_nobody_is_said(installed, capsys):
     exec(BEGIN + "sta1.setPosition('1,2,0')\nnet.setMobilityModel(time=0, model='static')\nassert not net.mobile", {})
     assert "there is no model 'static' here" in capsys.readouterr().out

@@ -93,7 +93,7 @@ class Finder:
     """Finds these modules for Python. An unknown module or name raises an error that names it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        package = name.replace(OLD, NEW).partition(".")[0]
+        top = name.replace(OLD, NEW).partition(".")[0]
         if name == "matplotlib.pyplot" and "MPLBACKEND" not in os.environ:
             from emulation.features.mininet.drawing import BACKEND
 
@@ -101,12 +101,13 @@ class Finder:
         if name in WINDOWS:
             raise NoModule(f"{name}: a lane has no windows: leave out what draws, and use CLI(net) and plotGraph()")
         if name in UNUSED:
-            return ModuleSpec(name, self)  # type: ignore[arg-type]
+            return ModuleSpec(name, self, origin=__file__)  # type: ignore[arg-type]
         if name in MODULES:
-            return ModuleSpec(name, self, is_package=any(each.startswith(f"{name}.") for each in MODULES))  # type: ignore[arg-type]
-        if package in MODULES:
+            nested = any(each.startswith(f"{name}.") for each in MODULES)
+            return ModuleSpec(name, self, origin=__file__, is_package=nested)  # type: ignore[arg-type]
+        if top in MODULES:
             if _why_not(name):
-                return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+                return ModuleSpec(name, self, origin=__file__, is_package=True)  # type: ignore[arg-type]
             refuse(f"the module {name}", f"{PAGE} has what there is")
         return None
 
@@ -116,6 +117,7 @@ class Finder:
         from emulation.features.mininet.place import move_to_run_folder
 
         own = module.__name__
+        module.__file__ = __file__  # Flask("mininet") looks for files beside it
         move_to_run_folder()
         if own not in MODULES:
             module.__getattr__ = partial(_absent_in, own)  # type: ignore[method-assign]

@@ -1007,6 +1007,13 @@ def test_a_network_of_old_mininet_wifi_has_radios(installed):
         net.addSensor("s1")
 
 
+@pytest.mark.parametrize("name", ["mininet", "mn_wifi.net", "mininet.examples"])
+def test_modules_have_a_file(name, installed):
+    """Packages that take a module's name, as Flask("mininet") does, look for files beside it."""
+    module = importlib.import_module(name)
+    assert Path(module.__file__).is_file() and module.__spec__.origin == module.__file__
+
+
 def test_older_names_and_what_agrees_are_taken(installed):
     there = {}
     exec(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)", there)

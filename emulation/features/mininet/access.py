@@ -87,8 +87,8 @@ def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: f
     # A station without a link stays without.
     alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))
     clients = [each for each in intf.node.wintfs.values() if each.role in ("", MANAGED)]
-    first_one = clients and intf is clients[0] and not alone
-    if not masters or (intf.role != MANAGED and not first_one):
+    free = not alone and (intf is clients[0] if any(each.link for each in clients) else intf in clients)
+    if not masters or (intf.role != MANAGED and not free):
         return {"client": IDLE, "networks": []}
     there = {
         each: {**one, "ssid": intf.own_ssid} if intf.own_ssid in [more.ssid for more in each.more] else one

@@ -20,7 +20,7 @@ OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "listenPort", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof",
              "ac_method", "autoAssociation", "allAutoAssociation", "plot", "client_isolation", "autoSetPositions",
-             "set_socket_ip", "set_socket_port", "waitConnected", *OF_ALL)  # fmt: skip
+             "set_socket_ip", "set_socket_port", "waitConnected", "roads", *OF_ALL)  # fmt: skip
 OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
          "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
          "mobility_model": "model"}  # fmt: skip
@@ -34,10 +34,8 @@ NET_NOTED = {
     "set_tc_params": "the air decides what arrives", "iot_module": "the lab has its own radios",
     "ifb": "the air decides what arrives", "wwan_module": "the lab has its own radios",
 }  # fmt: skip
-ROADS = "use mobility(), a model, ReplayingMobility, or SUMO with useExternalProgram"
 NET_REFUSED = {
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
-    "roads": ROADS,
     **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are network namespaces, not containers"),
     "driver": "hostapd has one driver here, nl80211, and CAPWAP is not supported",
     "json_file": "write the network as Python",
@@ -53,7 +51,7 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "privateDirs", "radius_identity", "radius_passwd",
                 "config", "wpasup_globals", "wlans", "nvif", "min_x", "max_x", "min_y", "max_y", "min_v", "max_v",
                 "min_wt", "max_wt", "speed", "constantVelocity", "constantDistance", "s_inverval", "bgscan_threshold",
-                "l_interval", *OF_RADIO),
+                "l_interval", "min_speed", "max_speed", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 AUTHENTICATES = "hostapd of the access point authenticates by itself"
@@ -81,7 +79,8 @@ NODE_REFUSED = {
 }  # fmt: skip
 
 CALLS = {
-    "roads": ROADS, "wifiDirect": "use addLink(sta1, cls=WifiDirectLink)",
+    **dict.fromkeys(("carsSW", "carsSTA"), "cars have no nodes inside: wlans=2, and addLink(car1, cls=mesh) for one"),
+    "wifiDirect": "use addLink(sta1, cls=WifiDirectLink)",
     "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",

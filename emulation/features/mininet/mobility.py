@@ -9,7 +9,7 @@ all stations and cars without a position of their own."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import cycle, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from emulation.features.mininet.access import let_roam
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.node import Node, Position, place
 from emulation.features.mininet.refusals import check, note, numeric
+from emulation.features.mininet.roads import Roads
 from emulation.lane.errors import Misuse
 from topologies.area import bounce
 from topologies.network import Waypoint
@@ -218,10 +219,11 @@ class Mobility:
         self.stop_s: float | None = None
         self.stages: dict[str, list[tuple[float, Position | None, str]]] = {}
         self.paths: dict[str, list[Waypoint]] = {}  # of replayed nodes
+        self.roads: Roads | None = None
 
     @property
     def wanted(self) -> bool:
-        return bool(self.model or self.stages or self.paths)
+        return bool(self.model or self.stages or self.paths or self.roads)
 
     def set_model(self, **said: Any) -> None:
         said = newer(said)
@@ -280,6 +282,8 @@ class Mobility:
         for name in self.stages:
             lab.waypoints[name] = self.scripted(self.net[name])
         lab.waypoints |= self.paths
+        for number, car in enumerate(self.drivers(), 1):
+            lab.waypoints[car.name] = self.until(self.roads.drive(car, number), (0.0, 0.0), 0.0)  # type: ignore[union-attr]
         if self.model:
             for node in self.movers():
                 lab.waypoints[node.name] = self.drawn(node)
@@ -289,8 +293,16 @@ class Mobility:
 
     def movers(self) -> list[Node]:
         """Return the nodes that a model moves: those without a position of their own."""
-        free = [node for node in (*self.net.stations, *self.net.cars) if node.noted_position is None]
-        return [node for node in free if node.name not in self.stages and node.name not in self.paths]
+        return self.free((*self.net.stations, *(() if self.roads else self.net.cars)))
+
+    def drivers(self) -> list[Node]:
+        """Return the cars on roads."""
+        return self.free(self.net.cars) if self.roads else []
+
+    def free(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return those of these nodes that nothing else moves or places."""
+        elsewhere = *self.stages, *self.paths
+        return [node for node in nodes if node.noted_position is None and node.name not in elsewhere]
 
     def scripted(self, node: Node) -> list[Waypoint]:
         stages = sorted(self.stages[node.name], key=lambda stage: (stage[0], stage[2] == "start"))
@@ -323,13 +335,13 @@ class Mobility:
         if name in OF_GROUPS:
             return self.in_group(node, seed, begin_s)
         model = Model(said, node, Random(f"{seed} {node.name}"))
-        return self.until(MODELS[name](model), model, begin_s)
+        return self.until(MODELS[name](model), model.low, begin_s)
 
-    def until(self, legs: Iterator[Leg], model: Model, begin_s: float) -> list[Waypoint]:
+    def until(self, legs: Iterator[Leg], low: tuple[float, float], begin_s: float) -> list[Waypoint]:
         end_s = begin_s + LONGEST_S if self.stop_s is None else self.stop_s
         found: list[Waypoint] = []
         for at, (x, y) in legs:
-            found.append(Waypoint(begin_s * bool(found) + at, (model.low[0] + x, model.low[1] + y, 0.0)))
+            found.append(Waypoint(begin_s * bool(found) + at, (low[0] + x, low[1] + y, 0.0)))
             if begin_s + at >= end_s or len(found) >= MOST_LEGS:
                 break
         if len(found) >= MOST_LEGS and self.stop_s is None:
@@ -346,7 +358,7 @@ class Mobility:
         own = Random(f"{seed} {node.name}")
         if self.model["model"] == "TimeVariantCommunity":
             model = Model(self.model, node, own)
-            return self.until(community(model, centre), model, begin_s)
+            return self.until(community(model, centre), model.low, begin_s)
         legs, most = waypoint(centre), centre.sides
         if self.model["model"] == "CRP":  # its points may be outside the area
             legs, most, centre.low = follow(self.model.get("pointlist")), (math.inf, math.inf), (0.0, 0.0)
@@ -357,7 +369,7 @@ class Mobility:
                 x, y = (min(max(a + o, 0.0), side) for a, o, side in zip(where, off, most, strict=True))
                 yield at, (x, y)
 
-        return self.until(shifted(), centre, begin_s)
+        return self.until(shifted(), centre.low, begin_s)
 
 
 def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from emulation.features.mininet import kinds, link
+from emulation.features.mininet import kinds, link, roads
 from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.association import METHODS, AssociationControl
 from emulation.features.mininet.controllers import Controller, RemoteController
 from emulation.features.mininet.interface import Intf, WIntf
+from emulation.features.mininet.jumps import is_client, rejoining
 from emulation.features.mininet.lab import Lab
 from emulation.features.mininet.late import open_node, open_wire
 from emulation.features.mininet.link import Link
@@ -35,8 +36,6 @@ from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest, programs
 from emulation.lane.clock import pause, wait_until
 from emulation.lane.errors import Misuse
-from emulation.lane.interfaces import radio
-from emulation.lane.links import wlan
 from emulation.plan.bridges import SECURE, closing
 from traffic.loop import Loop
 from traffic.ping import ping
@@ -92,6 +91,7 @@ class Mininet:
             builtins.input = answer
         self.options: dict[str, Any] = {}
         self.filmed, self.isReplaying = bool(params.get("plot")), False
+        self.drawn: dict[str, Any] = {}  # the area of the picture
         self.routing: str | None = None
         noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
         self.medium = Medium(self, noise, cca, fading)
@@ -464,6 +464,7 @@ class Mininet:
     def prepare(self) -> None:
         """Decide what depends on all calls."""
         self.cut_loops()
+        roads.build(self)
         if self.params.get("autoSetMacs"):
             for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
                 if intf := node.defaultIntf():
@@ -555,12 +556,10 @@ class Mininet:
 
     associationControl = setAssociationCtrl
 
-    def moved(self) -> None:
-        """After a jump, let stations that have lost their access point look for another."""
-        for interface in self.lab.interfaces() if self.lab else ():
-            link = self.lab.link_of(interface)  # type: ignore[union-attr]
-            if isinstance(link, wlan.Link) and isinstance(interface, radio.Interface):
-                link.reconnect(interface)
+    def jump(self, node: Node) -> Any:
+        """Return a context in which a node is put elsewhere."""
+        mine = [intf for intf in self.medium.radios() if intf.node is node or node.kind == "ap"]
+        return rejoining(self, [intf for intf in mine if is_client(intf)])
 
     def begin(self, loop: Loop, began_ns: int) -> None:
         """Start the background activities of the session."""

@@ -440,11 +440,14 @@ class Node:
     pos = position  # older scripts' name
 
     def setPosition(self, pos: Any) -> None:
-        """Set the position at once."""
-        self.noted_position = place(self.name, pos)
-        if self.lane and self.kind in ("station", "ap"):
-            self.lane.position = self.noted_position
-            self.net.moved()
+        """Set the position at once. A station that this takes out of its access point's range leaves it, and joins
+        another before this returns."""
+        there = place(self.name, pos)
+        if not (self.lane and self.kind in ("station", "ap")):
+            self.noted_position = there
+            return
+        with self.net.jump(self):
+            self.noted_position = self.lane.position = there
 
     def plot(self, position: Any) -> None:
         """Set the position of a node without radio, for pictures."""

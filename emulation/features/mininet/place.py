@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The surroundings of a script: a writable /tmp, because the machine's is read-only in a lane; the run folder, with
-links to the files beside the script; and `input`."""
+links to the files beside the script, and to those of the working directory that it names; and `input`."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -28,9 +29,15 @@ def move_to_run_folder() -> None:
     script, folder, here = Path(sys.argv[0]).resolve().parent, Path(os.environ["DCFLAB_RUN"]), Path.cwd()
     words = *sys.argv[1:], *shlex.split(os.environ.get(f"{guest.OPTION}CONTROLLER", ""))
     named = [here / Path(word).parts[0] for word in words if word and not os.path.isabs(word)]
+    named += [here / path.partition("/")[0] for path in paths_in(Path(sys.argv[0])) if (here / path).exists()]
     make_writable(script)  # before any program uses it
     guest.at_program_end.enter_context(show(folder, script, [each for each in named if each.exists()]))
     os.chdir(folder)
+
+
+def paths_in(script: Path) -> list[str]:
+    """Return what a script's text has of paths, without the slash that they may begin with."""
+    return re.findall(r"[\w.+-]+(?:/[\w.+-]+)+", script.read_text(errors="replace"))
 
 
 def make_writable(script: Path) -> None:

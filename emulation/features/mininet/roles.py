@@ -94,8 +94,25 @@ class Station(Wireless):
         masters = sum(intf.role == "master" for intf in self.wintfs.values())
         return max(super().newPort(), len(self.wintfs) + masters)
 
+    def intf(self, intf: Any = None) -> Any:
+        return super().intf(intf) or (self.only_wire() if str(intf) == self.newer_name() else None)
+
+    def only_wire(self) -> Any:
+        """Return its wire's end, if it has one only."""
+        wires = [each for each in self.intfList() if not isinstance(each, WIntf)]
+        return wires[0] if len(wires) == 1 else None
+
+    def newer_name(self) -> str | None:
+        """Return the name that newer versions of Mininet-WiFi give the one wire of a station that is an access point:
+        they do not count its radio twice."""
+        masters = any(intf.role == MASTER for intf in self.wintfs.values())
+        newer = f"{self.name}-eth{len(self.wintfs)}"
+        return newer if masters and self.only_wire() and newer not in self.intfNames() else None
+
     def open_virtual(self) -> None:
         """Make the further interfaces of its first radio, `nvif` of them: sta1-wlan01 … They are idle."""
+        if name := self.newer_name():
+            self.must("ip", "link", "property", "add", "dev", str(self.only_wire()), "altname", name)
         radio, many = self.wintf(), numeric(f"{self.name}: nvif", self.params.get("nvif") or 0)
         for number in range(1, int(many) + 1):
             name, address = f"{radio}{number}", other_address(str(radio.MAC()), number)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from emulation.features.mininet import kinds, link
-from emulation.features.mininet.access import MASTER
+from emulation.features.mininet.access import MASTER, let_roam
 from emulation.features.mininet.controllers import Controller
 from emulation.features.mininet.interface import Virtual, WIntf
 from emulation.features.mininet.late import open_radios
@@ -176,6 +176,7 @@ class Mininet_wifi(Mininet):
         """Move nodes along these waypoints, from the start or from now on."""
         self.mobility_plan.paths |= paths
         if self.lab:
+            let_roam(self)
             self.lab.go(paths)
 
     def useExternalProgram(self, program: Any = None, **said: Any) -> None:
@@ -206,9 +207,13 @@ class Mininet_wifi(Mininet):
         """Have the host make a film of the run, film.html, and a picture of its start, graph.svg."""
         unknown = {name: "plotGraph has no such keyword" for name in said}
         check("plotGraph", said, kinds.PLOT_TAKEN, {**unknown, **kinds.PLOT_NOTED})
-        self.filmed = True
+        self.filmed, self.drawn = True, said
         if self.lab:
             self.lab.film = True
+
+    def roads(self, nroads: int = 1) -> None:
+        """Let cars drive on roads, so many."""
+        self.params["roads"] = nroads
 
     def setMobilityModel(self, **params: Any) -> None:
         self.mobility_plan.set_model(**params)

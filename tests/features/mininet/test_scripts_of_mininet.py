@@ -116,6 +116,58 @@ def test_a_station_looks_for_a_better_access_point_as_it_is_told(stage):
     assert after(lines, "on ") == ["['ap2-wlan1', 'ap1-wlan1']"]
 
 
+JUMPS = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+net.setPropagationModel(exp=5)
+sta1 = net.addStation("sta1", position="20,30,0")
+sta2 = net.addStation("sta2", wlans=2, position="56,31,0")
+net.addAccessPoint("ap1", ssid="one", channel=1, position="15,30,0", failMode="standalone")
+net.addAccessPoint("ap2", ssid="other", channel=6, position="55,30,0", failMode="standalone")
+r1 = net.addStation("r1", position="300,300,0")
+r1.setMasterMode(intf="r1-wlan0", ssid="third", channel=11, mode="g")
+net.addLink(r1, net.addHost("h1"))
+net.build()
+on = sta1.wintfs[0]
+for x in 20, 40, 70, 900, 20:
+    sta1.setPosition(f"{x},30,0")
+    print("at", x, on.associatedTo or "none")
+print("radios", [str(intf.associatedTo) for intf in sta2.wintfs.values()])
+r1.setIP("10.9.0.1/24", intf="r1-eth1")
+print("wire", r1.IP("r1-eth2"), r1.cmd("ip -4 -o addr show dev r1-eth1").split()[3])
+net.stop()
+"""
+
+
+def test_a_station_joins_where_it_is_put(stage):
+    """Before the script goes on, as in Mininet-WiFi. A station without links joins with all of its radios; and the one
+    wire of a station that is an access point answers to its newer name, too."""
+    lines = stage.play(JUMPS)
+    assert after(lines, "at ") == ["20 ap1-wlan1", "40 ap1-wlan1", "70 ap2-wlan1", "900 none", "20 ap1-wlan1"]
+    assert after(lines, "radios ") == ["['ap2-wlan1', 'ap2-wlan1']"]
+    assert after(lines, "wire ") == ["10.9.0.1 10.9.0.1/24"]
+
+
+APPROACH = """
+from time import sleep
+from mn_wifi.net import Mininet_wifi
+from mn_wifi.replaying import ReplayingMobility
+net = Mininet_wifi()
+sta1 = net.addStation("sta1", position="-1000,0,0", speed=5)
+net.addAccessPoint("ap1", ssid="one", position="0,0,0", failMode="standalone")
+net.build()
+sta1.p = [(-300.0, 0.0, 0.0), (-5.0, 0.0, 0.0)]
+ReplayingMobility(net)
+sleep(70)
+print("on", sta1.wintfs[0].associatedTo or "none", sta1.position[0])
+net.stop()
+"""
+
+
+def test_a_replayed_station_joins_where_it_comes_to(stage):
+    assert after(stage.play(APPROACH), "on ") == ["ap1-wlan1 -5.0"]
+
+
 LISTED = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()
@@ -1027,6 +1079,29 @@ def test_older_names_and_what_agrees_are_taken(installed):
     assert net.mobility_plan.start == {"time": 1, "ac_method": "ssf"} and net.controlled
 
 
+def test_cars_drive_on_roads_that_nobody_clicks(installed, capsys):
+    there = {}
+    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi(roads=3)\n"
+         "for name in 'car1', 'car2': net.addCar(name, min_speed=10, max_speed=20)\n"
+         "net.addCar('car3', position='7,7,0')\nnet.addStation('sta1')\n"
+         "ap1, ap2 = net.addAccessPoint('ap1'), net.addAccessPoint('ap2', position='1,2,0')\n"
+         "net.plotGraph(max_x=200, max_y=50)\nnet.setMobilityModel(model='RandomWalk')\n"
+         "net.prepare()\n", there)  # fmt: skip
+    plan, roads = there["net"].mobility_plan, there["net"].mobility_plan.roads
+    assert len(roads.points) == 4 and all(0 <= x <= 200 and 0 <= y <= 50 for x, y in roads.points)
+    assert there["ap1"].position[:2] == pytest.approx(roads.at(0.5)[:2]) and there["ap2"].position == (1, 2, 0)
+    assert [node.name for node in plan.drivers()] == ["car1", "car2"] and [node.name for node in plan.movers()] == [
+        "sta1"
+    ]
+    for number, car in enumerate(plan.drivers(), 1):
+        way = list(itertools.islice(roads.drive(car, number), 12))
+        assert {place for _, place in way} == set(roads.points) and way[0][0] == 0
+        for (begin, a), (end, b) in itertools.pairwise(way):
+            assert abs(roads.points.index(a) - roads.points.index(b)) == 1
+            assert 10 <= math.dist(a, b) / (end - begin) <= 20
+    assert "roads=3: nobody clicks them here" in capsys.readouterr().out
+
+
 def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
     exec(
         BEGIN + "net.addAccessPoint('ap1', failmode='standalone')\nnet.addLink(net.addHost('h1'), 'ap1', colour=3)", {}
@@ -1364,14 +1439,17 @@ def test_isolated_clients_and_a_bridge_that_stops(stage):
 
 
 def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage, tmp_path, monkeypatch):
-    """From its first line on; also a file that an argument names. `input` asks the user."""
-    (tmp_path / "here").mkdir()
+    """From its first line on; also a file that an argument names, and one below the working directory that it names
+    itself. `input` asks the user."""
+    (tmp_path / "here" / "data").mkdir(parents=True)
     (tmp_path / "here" / "given.txt").write_text("given\n")
+    (tmp_path / "here" / "data" / "more.txt").write_text("more\n")
     monkeypatch.chdir(tmp_path / "here")
     stage.folder.with_name("beside.py").write_text("print('beside')\n")
     lines = stage.play(
         "print('early', file=open('early.txt', 'w'))\nfrom mininet.net import Mininet\n"
         "import sys; print(open(sys.argv[1]).read(), end='')\n"
+        "import os; print(open(f'{os.getcwd()}/data/more.txt').read(), end='')\n"
         "print('before', file=open('/tmp/before', 'w')); print(open('/tmp/before').read(), end='')\n"
         "net = Mininet()\nfor name in ('h1', 's1'):\n"
         "    (net.addHost if name == 'h1' else net.addSwitch)(name)\nnet.addLink('h1', 's1')\nnet.build()\n"
@@ -1381,7 +1459,7 @@ def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage
         typed=["that"],
         kept=True,
     )
-    assert [line for line in lines if line] == ["given", "before", "beside", "2", "that"]
+    assert [line for line in lines if line] == ["given", "more", "before", "beside", "2", "that"]
     assert {file.name for file in stage.folder.iterdir()} == {"early.txt", "mine.txt", "script.py", "console.log"}
 
 

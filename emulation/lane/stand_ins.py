@@ -12,6 +12,10 @@ from pathlib import Path
 FOLDER = "/run/programs"
 MODPROBE = f'exec "{sys.executable}" -sSB "{Path(__file__).with_name("modprobe.py")}" "$@"\n'
 SUDO = """while case ${1-} in -[ugpCh]) shift;; -*) ;; *) false;; esac; do shift; done
+for word; do case $word in *=*) ;; *) break;; esac; done
+command -v "${word-env}" > /dev/null || {
+[ -z "$LAB_LACKS" ] || echo "$word" > "/proc/self/fd/$LAB_LACKS"
+echo "sudo: $word: command not found" >&2; exit 1; }
 exec env "$@"
 """
 MN = """case " $* " in *" -c "*|*" --clean "*) exit 0;; esac

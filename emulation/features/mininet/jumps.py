@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stations whose access point a jump takes out of range, or one of which it brings into range: as in Mininet-WiFi they
-leave the old one at once, without waiting for lost beacons, and join one there before the script goes on."""
+leave the old one at once, without waiting for lost beacons, and join one there before the script goes on. And stations
+that a script's `iw … connect` controls from then on."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.interface import WIntf
 from emulation.lane.clock import wait_until
-from emulation.lane.links.infrastructure import CONTROL, Client
+from emulation.lane.links.infrastructure import CONTROL, Client, Security
 from emulation.lane.links.wlan import IDLE, leave
 
 if TYPE_CHECKING:
@@ -76,6 +77,23 @@ def look(net: Mininet, intf: WIntf, lost: bool) -> None:
         return
     for command in ("disconnect", "bss_flush 0", "reconnect") if lost else ("reassociate",):
         wpa_cli(intf, command)
+
+
+def hand_over(intf: WIntf, ssid: str) -> None:
+    """Before `iw … connect`, end what else connects a station, and let it hear the access points of this network: the
+    kernel's own scan of all channels takes some 9 s. Encrypted networks are wpa_supplicant's. Raises OSError."""
+    net, mine = intf.node.net, known(intf)
+    aps = [ap for ap in net.medium.radios() if ap.role == MASTER and ssid in named(ap)]
+    if not (mine and aps) or getattr(intf.associatedTo, "ssid", "") == ssid:
+        return
+    theirs = known(aps[0])
+    if theirs["security"] != Security.OPEN:
+        return
+    with net.lab.halted() as loop:
+        net.lab.link_of(intf.on_air).release(intf.on_air, loop)
+    freqs = sorted({str(round(1000 * ap.freq)) for ap in aps})
+    mine.update(client=Client.KERNEL, ssid=ssid, freq=theirs["freq"], security=Security.OPEN)
+    intf.on_air.node.cmd(["iw", "dev", intf.name, "scan", "freq", *freqs, "ssid", ssid])
 
 
 def wpa_cli(intf: WIntf, command: str) -> None:

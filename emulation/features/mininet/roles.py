@@ -10,6 +10,7 @@ from typing import Any
 from emulation.features.mininet.access import MASTER, switch_channel
 from emulation.features.mininet.controllers import LEARNING
 from emulation.features.mininet.interface import WIntf, other_address
+from emulation.features.mininet.jumps import hand_over
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.refusals import note, numeric, refuse
 from emulation.features.mininet.retune import become
@@ -22,6 +23,7 @@ from emulation.plan.bridges import BRIDGE, FAIL_MODE, OVS, SECURE, STANDALONE, S
 
 LO = "127.0.0.1"
 ROAM = re.compile(r"\bwpa_cli\b[^;|&]*? -i ?(\S+)[^;|&]*? roam ([0-9a-fA-F:]{17})")
+CONNECT = re.compile(r"\biw\b[^;|&]*? dev (\S+) connect(?: -w)? (\S+)")
 SCAN_S = 3.0  # in lane time
 CONNECTED_S, SETTLED_S = 0.05, 0.01  # in lane time; the daemon looks at its flows again after 5 ms at the earliest
 TREE = re.compile(r"\bset bridge (\S+) [^-]*\br?stp[_-]enable=true", re.IGNORECASE)
@@ -125,6 +127,9 @@ class Station(Wireless):
         for name, address in ROAM.findall(command):
             if isinstance(intf := self.nameToIntf.get(name), WIntf):
                 look_for(intf, address)
+        for name, ssid in CONNECT.findall(command) if self.lane else ():
+            if isinstance(intf := self.nameToIntf.get(name), WIntf):
+                hand_over(intf, ssid.strip("'\""))
 
     def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
         """Connect to this access point."""

@@ -15,8 +15,12 @@ from emulation.lane.node import Node
 
 END = b"\x7f"
 CHUNK = 1 << 16
-# Its message may be redirected, so the name of a missing program also goes to a pipe, by its descriptor's number.
-HANDLE = 'command_not_found_handle() {{ echo "$1" >&{}; echo "bash: $1: command not found" >&2; return 127; }}\n'
+# Its message may be redirected, so the name of a missing program also goes to a pipe, by its descriptor's number; that
+# of one behind `sudo`, too (`emulation.lane.stand_ins`).
+HANDLE = (
+    "export LAB_LACKS={0}\n"
+    'command_not_found_handle() {{ echo "$1" >&{0}; echo "bash: $1: command not found" >&2; return 127; }}\n'
+)
 
 
 class Shell:

@@ -148,6 +148,44 @@ def test_a_station_joins_where_it_is_put(stage):
     assert after(lines, "wire ") == ["10.9.0.1 10.9.0.1/24"]
 
 
+CONNECTING = """
+from time import sleep
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(autoAssociation={})
+sta1, sta2 = net.addStation("sta1"), net.addStation("sta2")
+r1 = net.addStation("r1", wlans=2)
+for number, channel in enumerate((1, 6)):
+    r1.setMasterMode(intf=f"r1-wlan{{number}}", ssid=f"net-{{number}}", channel=channel, mode="g")
+net.build()
+for number, sta in enumerate((sta1, sta2)):
+    sta.cmd(f"iw dev {{sta}}-wlan0 connect net-{{number}}")
+sleep(1)
+print("on", [sta.wintfs[0].associatedTo.name for sta in net.stations if sta is not r1])
+sta1.cmd("sudo brctx addbr x > /dev/null 2>&1; sudo A=1 true")
+net.stop()
+"""
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_iw_connects_a_station_wherever_it_is(stage, by_itself):
+    """Soon, and also one that had joined another network. A missing program is said also behind `sudo`."""
+    lines = stage.play(CONNECTING.format(by_itself))
+    assert after(lines, "on ") == ["['r1-wlan0', 'r1-wlan1']"]
+    assert [line for line in lines if "there is no" in line] == [
+        "*** dcflab: sta1: there is no brctx on this machine: install the package brctx"
+    ]
+
+
+def test_certificates_have_no_date(installed, capsys):
+    lines = ["eap_server=1", "ca_cert=ca.crt"]
+    assert hostapd.lines_of("ap1", {"config": lines}) == [*lines, "tls_flags=[DISABLE-TIME-CHECKS]"]
+    mine = 'eap=TLS,ca_cert="ca.crt",client_cert="my.crt"'
+    assert hostapd.lines_of("sta1", {"config": mine})[3:] == ['phase1="tls_disable_time_checks=1"']
+    own = ['ca_cert="ca.crt"', 'phase1=""']
+    assert hostapd.lines_of("sta1", {"config": own}) == own
+    assert capsys.readouterr().out.count("a lane's date") == 1
+
+
 APPROACH = """
 from time import sleep
 from mn_wifi.net import Mininet_wifi

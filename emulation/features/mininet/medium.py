@@ -38,6 +38,7 @@ MARGIN_DB = 4.0
 CAPTURE_DB = 10.0  # without effect under SINR
 USUAL_GAIN = 5.0
 ROUNDED_DB = 0.01  # more than what rounding changes of a power
+FAR_M, FAR_IN_CELLS_M = 1349, 2998  # how far light goes there and back in a short and a long slot
 SHADOWS = 4.0  # standard deviations of the strongest shadow
 # Which keywords each model has.
 MODELS: dict[str, tuple[str, ...]] = {
@@ -298,6 +299,9 @@ class Medium:
             air = f"it is {there_m:.1f} m with the air's {STRONGEST_DBM + said:.0f} dBm"
             note(f"{intf.name}: {why} takes {power + said:.0f} dBm; {air}")
             power = STRONGEST_DBM
+        if reach is not None and reach > FAR_M:
+            late = f"from {FAR_M} m on, in cells at 2.4 GHz from {FAR_IN_CELLS_M} m on"
+            note(f"{intf.name}: {why}: {late}, acknowledgements come after a slot, so frames are repeated", "far")
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
             raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)

@@ -1215,6 +1215,10 @@ def test_a_long_range_leaves_what_arrives_as_it_is(installed, capsys):
     assert net.medium.received_dbm(net["sta2"], sta1) == pytest.approx(before)
     assert net.medium.received_dbm(sta1, net["sta2"]) == pytest.approx(-91 + 40 * math.log10(800 / 300), abs=0.01)
     assert net.medium.power_of(sta1.wintf()) <= 40 and net.medium.range_of(sta1.wintf()) == 800
+    assert not capsys.readouterr().out
+    sta1.setRange(1500)
+    assert net.medium.range_of(sta1.wintf()) == 1500
+    assert "sta1-wlan0: range 1500.0 m: from 1349 m on, in cells" in capsys.readouterr().out
     sta1.setRange(50)
     assert net.medium.propagates.tx_power_dbm == 24 and not capsys.readouterr().out
 

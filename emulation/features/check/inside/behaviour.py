@@ -148,16 +148,18 @@ class Rounds(Reach):
             self.flood(FEW, settings)
             self.set_options(settings | {"options": order})
             self.playground.run(self.random.choice(BETWEEN_S))
+        if self.queues.kind:
+            self.flood(FLOOD, settings, flows=1)  # more than some queues keep of one
         super().pass_time(settings)
 
-    def flood(self, count: int, settings: Settings) -> None:
+    def flood(self, count: int, settings: Settings, flows: int = FLOWS) -> None:
         """Send datagrams of all priorities and lengths; some with a sending time, and some by the module's links."""
         with self.node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
             for _ in range(count):
                 udp.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self.random.randrange(PRIORITIES))
                 udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.random.randrange(256))
                 with contextlib.suppress(OSError):
-                    port = CLOSED_PORT + self.random.randrange(FLOWS)
+                    port = CLOSED_PORT + self.random.randrange(flows)
                     udp.sendto(bytes(self.random.choice(LENGTHS)), (self.address(), port))
         if settings["packets"] == "timed" or setups.of(self.queues.kind or "").timed:
             send_timed(self.node, self.address(), self.random, count)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how far ahead motion is planned; and if the air needs steps
+BUFFERS = {"send_buffer": "auto", "receive_buffer": "auto"}  # between wires, as a machine's iperf has them
 FORWARD = "net.ipv4.ip_forward"
 RESERVE = 16  # places for radios that are added while the network runs
 LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
@@ -48,7 +49,8 @@ class Lab(Net):
         self.bands = net.medium.bands() or {2}
         long_s = STEPPING_S if net.medium.stepped() else MOVING_S
         routing = net.routing or "none"
-        super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
+        own = {"routing": routing, "unreachable": True, "seconds": long_s, **({} if net.medium.radios() else BUFFERS)}
+        super().__init__(**{**medium, **own, **net.options})
         self.waypoints: dict[str, list[Waypoint]] = {}
         self.sessions = contextlib.ExitStack()
         self.order: dict[str, list[Intf]] = {}  # of interfaces in the plan, by node

@@ -116,6 +116,23 @@ def test_a_station_looks_for_a_better_access_point_as_it_is_told(stage):
     assert after(lines, "on ") == ["['ap2-wlan1', 'ap1-wlan1']"]
 
 
+FAR = """
+from mininet.net import Mininet
+from mininet.link import TCLink
+net = Mininet(link=TCLink)
+net.addLink(net.addHost("h1"), net.addHost("h2"), bw=100, delay="30ms")
+net.start()
+print("rate", net.iperf(fmt="m")[0])
+net.stop()
+"""
+
+
+def test_iperf_fills_a_long_wire(stage):
+    """With the buffers of a machine, which grow; those of the papers' flows carry 17 Mb/s over 60 ms."""
+    (rate,) = after(stage.play(FAR), "rate ")
+    assert 75 < float(rate.split()[0]) < 100
+
+
 JUMPS = """
 from mn_wifi.net import Mininet_wifi
 net = Mininet_wifi()

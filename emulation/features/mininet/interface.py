@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from emulation.features.mininet.link import Link
     from emulation.features.mininet.node import Node
 
+MEDIUMS = "mediums have no effect: radios that hear each other share the air, and others do not disturb each other"
 NOWHERE = ("0", "0.0.0.0")  # addresses of an interface without one
 
 
@@ -281,6 +282,10 @@ class WIntf(Intf):
     def disconnect(self, ap_intf: WIntf | None = None) -> None:
         """Leave the access point."""
         self.cmd("iw", "dev", self.name, "disconnect")
+
+    def setMediumId(self, medium_id: int) -> None:
+        """No effect, as `setInitialMediums`."""
+        note(MEDIUMS)
 
     def setTxPower(self, txpower: float) -> None:
         self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None

@@ -82,7 +82,6 @@ CALLS = {
     **dict.fromkeys(("carsSW", "carsSTA"), "cars have no nodes inside: wlans=2, and addLink(car1, cls=mesh) for one"),
     "wifiDirect": "use addLink(sta1, cls=WifiDirectLink)",
     "setModule": "the lab has its own radios, and its own air",
-    "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not supported: the air is 802.11's", "addAPSensor": "802.15.4 is not supported",
     "setChannelRange": "the mode decides which channels exist",
     "addModem": "WWAN is not supported", "addBTDevice": "Bluetooth is not supported", "addWAN": "WWAN is not supported",

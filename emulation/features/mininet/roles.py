@@ -63,6 +63,12 @@ class Wireless(Node):
             return
         become(intf, intf.role, {"ssid": intf.ssid, "mode": intf.mode, "channel": channel})
 
+    def setMediumId(self, medium_id: int, intf: Any = None) -> None:
+        self.wintf(intf).setMediumId(medium_id)
+
+    def getNameToWintf(self, intf: Any) -> WIntf:
+        return self.wintf(intf)
+
     def setMode(self, mode: str, intf: Any = None) -> None:
         self.wintf(intf).setMode(mode)
 
@@ -294,6 +300,9 @@ class OpenFlow(Bridge):
         if self.apart or not (self.lane and self.lane.switch):
             return super().start(controllers)
         controllers = self.net.controllers if controllers is None else controllers
+        for each in controllers:
+            if each.name not in self.net:  # the script's own class of switches has it
+                each.net = self.net
         chosen = [] if self.mode == STANDALONE else [each for each in controllers if not each.nobody]
         for each in chosen:
             each.look()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from emulation.features.mininet import kinds, link
 from emulation.features.mininet.access import MASTER, let_roam
 from emulation.features.mininet.controllers import Controller
-from emulation.features.mininet.interface import Virtual, WIntf
+from emulation.features.mininet.interface import MEDIUMS, Virtual, WIntf
 from emulation.features.mininet.late import open_radios
 from emulation.features.mininet.link import Link
 from emulation.features.mininet.log import info
@@ -171,6 +171,10 @@ class Mininet_wifi(Mininet):
 
     def telemetry(self, nodes: Any = (), **said: Any) -> None:
         self.watch(Telemetry(nodes, **said))
+
+    def setInitialMediums(self, mediums: Any = ()) -> None:
+        """No effect: radios share the air with those that they hear."""
+        note(MEDIUMS)
 
     def replay(self, paths: dict[str, list[Waypoint]]) -> None:
         """Move nodes along these waypoints, from the start or from now on."""

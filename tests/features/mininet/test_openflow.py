@@ -305,3 +305,26 @@ def test_a_switch_has_its_numbers_datapath_id(bare):
     exec(BEGIN + "s = [net.addSwitch(name, dpid=dpid) for name, dpid in (('s12', None), ('core', '00:0a:1'))]", there)
     assert [each.dpid for each in there["s"]] == ["000000000000000c", "00000000000000a1"]
     assert controllers.Ryu("c0", "my.py").cargs == "--ofp-tcp-listen-port %d my.py"
+
+
+CHOSEN = """
+from mininet.net import Mininet
+from mininet.node import Controller, OVSSwitch, RemoteController
+c0 = Controller("c0", port=6633)
+chosen = {"s1": c0, "s2": RemoteController("c2", ip="127.0.0.1", port=6633)}
+class Own(OVSSwitch):
+    def start(self, controllers):
+        return OVSSwitch.start(self, [chosen[self.name]])
+net = Mininet(switch=Own)
+for name in "s1", "s2":
+    net.addLink(net.addHost(name.replace("s", "h")), net.addSwitch(name))
+net.addLink("s1", "s2")
+net.addController(c0)
+net.start()
+print("lost", net.pingAll(), "tcp:127.0.0.1:6633" in net["s2"].cmd("ovs-vsctl get-controller s2").split())
+net.stop()
+"""
+
+
+def test_a_switch_of_a_script_chooses_a_controller_that_the_network_has_not(stage):
+    assert [line for line in stage.play(CHOSEN) if line.startswith("lost")] == ["lost 0.0 True"]

@@ -193,6 +193,12 @@ def test_iw_connects_a_station_wherever_it_is(stage, by_itself):
     ]
 
 
+def test_mediums_have_no_effect(installed, capsys):
+    exec(BEGIN + "net.setInitialMediums(((sta1,), ('ap1-wlan1',)))\nsta1.setMediumId(3, intf=None)\n"
+         "sta1.getNameToWintf('sta1-wlan0').setMediumId(3)", {})  # fmt: skip
+    assert capsys.readouterr().out.count("mediums have no effect: ") == 1
+
+
 def test_certificates_have_no_date(installed, capsys):
     lines = ["eap_server=1", "ca_cert=ca.crt"]
     assert hostapd.lines_of("ap1", {"config": lines}) == [*lines, "tls_flags=[DISABLE-TIME-CHECKS]"]

@@ -7,7 +7,7 @@ import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.hostapd import lines_of, mac_of
-from emulation.features.mininet.modes import check_freq, freq_of, mode_of, usual_channel, width_of
+from emulation.features.mininet.modes import channel_of, check_freq, freq_of, mode_of, width_of
 from emulation.features.mininet.refusals import missing, note, numeric, refuse
 from emulation.lane import node as lane
 from emulation.lane.errors import Misuse
@@ -143,7 +143,7 @@ class WIntf(Intf):
         super().__init__(name, node, mac, **params)
         self.id = int(name.rpartition("wlan")[2].partition("-")[0])
         self.mode = mode_of(name, params.get("mode") or "g")
-        self.own_channel = params.get("channel") or usual_channel(self.mode, params)
+        self.own_channel = channel_of(name, self.mode, params)
         check_freq(name, self.mode, self.channel, params)
         self.lines = lines_of(name, node.params)
         in_lines = next((line[5:].strip('"') for line in self.lines if line.startswith("ssid=")), "")

@@ -33,18 +33,21 @@ MODES = {
     "n": Mode("n", (5, 2)), "n2": Mode("n", (2,)), "n5": Mode("n", (5,)), "ac": Mode("ac", (5,)),
     "ax": Mode("ax", (5, 2)), "ax2": Mode("ax", (2,)), "ax5": Mode("ax", (5,)),
 }  # fmt: skip
-EHT = "802.11be is not supported: write mode='ax5', or 'ax2'"
+NEAREST = {"be": "ax", "be2": "ax2", "be5": "ax5", "be6": "ax5", "ax6": "ax5"}  # of what is not modelled
 NOT_THERE = {
-    **dict.fromkeys(("be", "be2", "be5", "be6"), EHT), "ax6": "6 GHz is not supported: write mode='ax5', or 'ax2'",
     "ad": "60 GHz is not supported: write mode='ac'", "ah": "channels below 1 GHz are not supported: write mode='n2'",
     "p": "802.11p is a link: addLink(car1, cls=ITSLink)",
 }  # fmt: skip
 CHANNELS_5GHZ = {modes.channel_number(freq): freq for freq in CHANNELS if freq > 3000}
 CHANNELS_2GHZ = {modes.channel_number(freq): freq for freq in CHANNELS if freq < 3000}
+CHANNELS_6GHZ = range(1, 234, 4)  # some are numbers of other bands, too
 
 
 def mode_of(call: str, mode: str) -> str:
-    """Check the name of a mode, and return it. Raises Misuse."""
+    """Check the name of a mode, and return it, or the nearest that is modelled. Raises Misuse."""
+    if nearest := NEAREST.get(mode):
+        note(f"{call}: mode={mode!r}: 802.11be and 6 GHz are not modelled; it is {nearest!r} here")
+        return nearest
     if mode not in MODES:
         why = NOT_THERE.get(mode, f"there is no such mode: write one of {', '.join(MODES)}")
         raise Misuse(f"{call}: mode {mode!r}: {why}")
@@ -56,6 +59,17 @@ def usual_channel(mode: str, said: Mapping[str, Any]) -> int:
     bands = MODES[mode].bands
     low = bands[0] == 2 or (2 in bands and str(said.get("freq") or "").startswith("2"))
     return 1 if low else 36
+
+
+def channel_of(call: str, mode: str, said: Mapping[str, Any]) -> Any:
+    """Return the channel of a radio by its keywords; for one that is of 6 GHz only, the usual one."""
+    channel, usual = said.get("channel"), usual_channel(mode, said)
+    number = int(channel) if str(channel).isdecimal() else 0  # type: ignore[arg-type]
+    only_6 = str(said.get("mode")).endswith("6") or (number > 14 and number not in CHANNELS_5GHZ)
+    if MODES[mode].name == "ax" and number in CHANNELS_6GHZ and only_6:
+        note(f"{call}: channel {channel}: 6 GHz is not modelled; it is channel {usual} here")
+        return usual
+    return channel or usual
 
 
 def freq_of(call: str, mode: str, channel: Any) -> int:

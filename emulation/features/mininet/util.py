@@ -54,9 +54,12 @@ def irange(start: int, end: int) -> range:
 
 
 def waitListening(client: Any = None, server: Any = "127.0.0.1", port: int = 80, timeout: float | None = None) -> bool:
-    """Wait until a node listens on a TCP port. Return whether it does."""
-    seconds = math.inf if timeout is None else timeout
-    return bool(wait_until(lambda: f":{port} " in server.cmd("ss -ltnH"), seconds, every_s=0.1))
+    """Connect to a TCP port, from a node or from outside them, until a server listens there. Return whether it does.
+    As in Mininet the server sees a connection that sends nothing; some scripts read what it prints of that."""
+    seconds, where = math.inf if timeout is None else timeout, server if isinstance(server, str) else server.IP()
+    command = f"bash -c 'exec 3<>/dev/tcp/{where}/{port}' 2>/dev/null && echo listens"
+    ask = client.cmd if client else partial(quietRun, shell=True)
+    return bool(wait_until(lambda: "listens" in ask(command), seconds, every_s=0.5))
 
 
 def pmonitor(popens: Mapping[Any, Popen[bytes]], timeoutms: float = 500, readline: bool = True,

@@ -296,10 +296,14 @@ class Queues:
         kinds(node)
 
     def give_commands(self, node: Node) -> None:
-        """Give the qdisc some commands while it gets packets."""
-        for options in self.playground.random.choices(setups.of(self.kind or "").commands, k=FEW):
+        """Give the qdisc some commands while it gets packets. One that takes no changes, as sfq, is made with them."""
+        kind = self.kind or ""
+        for options in self.playground.random.choices(setups.of(kind).commands, k=FEW):
             self.flood(node, FEW)
-            self.job.attempt(f"command {options.hex()}", partial(command, node, self.kind or "", options))
+            if not self.job.attempt(f"command {options.hex()}", partial(command, node, kind, options)):
+                what = f"{kind} behind a token bucket, made with {options.hex()}"
+                self.job.attempt(what, partial(put_behind_bucket, node, kind, SLOW, options))
+                self.flood(node)
             self.playground.run(BETWEEN_S)
 
     def renew(self, node: Node) -> None:

@@ -18,6 +18,7 @@ SEGMENTS, SEGMENT, WAIT_S = 20, 1448, 4.0  # acknowledged under each value; byte
 COMBINATIONS, COMBINED_S = 20, 0.3
 FRACTION = 0.6  # of the parameters in a combination
 SHOWN = 40  # characters of a value
+SEVERAL = ("1 2", "20 10", "3 100", "1,2", "20,10", "1 2 3", "30 20 10")  # numbers, where one alone is refused
 
 
 class Parameters:
@@ -37,6 +38,7 @@ class Parameters:
             self.accepted[name] = [
                 value for value in random.sample(values, len(values)) if self.works_with(name, value)
             ]
+            self.accepted[name] = self.accepted[name] or [value for value in SEVERAL if self.works_with(name, value)]
             self.restore(name)
         self.job.results["parameters"] = self.accepted
 

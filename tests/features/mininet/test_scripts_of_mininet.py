@@ -1032,7 +1032,7 @@ def test_a_refusal_names_the_line(stage):
             "sta2-wlan0: mode 'h': there is no such mode: write one of a, b",
         ),
         ("net.addAccessPoint('ap1', mode='ac', channel='1')", "ap1: channel 1: 802.11ac is at 5 GHz only: write"),
-        ("net.addAccessPoint('ap1', mode='ax', channel=21)", "ap1: channel 21: in mode ax there are: 36, 40"),
+        ("net.addAccessPoint('ap1', mode='ax', channel=22)", "ap1: channel 22: in mode ax there are: 36, 40"),
         ("net.addAccessPoint('ap1', mode='n', channel=52)", "ap1: channel 52 needs radar detection (DFS), which"),
         (WIDE.format("'ac', channel=165, ht_cap='HT40+'"), "165 is in no block of 40 MHz"),
         (WIDE.format("'n', channel=36, vht_cap='VHT80'"), "vht_cap='VHT80': 802.11n has no 80 MHz"),

@@ -25,7 +25,7 @@ END
 """)
 os.chmod("sumo", 0o755)
 open("map.sumocfg", "w").close()
-os.environ["PATH"] += f":{os.getcwd()}"
+os.environ["PATH"] = f"{os.getcwd()}:{os.environ['PATH']}"  # before a real one
 net = Mininet_wifi()
 cars = [net.addCar(f"car{number}") for number in (1, 2)]
 net.useExternalProgram(program=sumo, port=8813, config_file="map.sumocfg", extra_params=["--start --delay 100"])

@@ -108,6 +108,15 @@ static bool is_pointer(u64 value)
 	       memory_module(value);
 }
 
+/* Return whether it puts a pointer where another was, or none: a number may look like a pointer. */
+static bool puts_pointer(const struct access *write)
+{
+	const void *before = (void *)(unsigned long)write->before;
+
+	return is_pointer(write->after) &&
+	       (!before || before == LIST_POISON1 || before == LIST_POISON2 || is_pointer(write->before));
+}
+
 static u64 bytes_of(u8 mask)
 {
 	u64 bytes = 0;
@@ -136,7 +145,7 @@ static bool collides(const struct access *write, const struct access *access, bo
 		return false;
 	if (write->context & access->context & 2 && write->function == access->function)
 		return false;	/* a timer does not run twice at a time */
-	*pointer = write->mask == 0xff && access->mask == 0xff && is_pointer(value);
+	*pointer = write->mask == 0xff && access->mask == 0xff && puts_pointer(write);
 	if (is_lax(access) && access->write && !is_lax(write))
 		return false;	/* later, when its value is known */
 	if (is_lax(write) && !*pointer && (!(value & bytes) || (value & bytes) == bytes))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sound, and unlike the kernel's own: the window grows by a sixteenth at once, once in a round trip. A timer in the state
- * is a user of its socket, which stays until the timer's function has ended.
+ * is a user of its socket, which stays until the timer's function has ended. A number is written with a mark and read
+ * without one; its larger value looks like an address of the lab's kernel.
  */
 #include <linux/module.h>
 #include <linux/timer.h>
@@ -13,7 +14,21 @@ struct steps {
 	u32 round_end;
 };
 
+#define SMALL 5
+#define LARGE 0x61000000
+
 static atomic_t beats;
+static u64 number = SMALL;
+
+static int other_number(const char *value, const struct kernel_param *param)
+{
+	WRITE_ONCE(number, number == SMALL ? LARGE : SMALL);
+	return 0;
+}
+
+static const struct kernel_param_ops number_ops = { .set = other_number };
+module_param_cb(number, &number_ops, NULL, 0200);
+MODULE_PARM_DESC(number, "Change the number, whatever is written");
 
 static void steps_beat(struct timer_list *timer)
 {
@@ -48,7 +63,7 @@ static void steps_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = tcp_snd_cwnd(tp);
 
-	if (!tcp_is_cwnd_limited(sk))
+	if (!number || !tcp_is_cwnd_limited(sk))
 		return;
 	if (tcp_in_slow_start(tp)) {
 		tcp_slow_start(tp, acked);

@@ -8,9 +8,9 @@
  * a flow; and some reduction is taken back, of all that were in vain. The window does not grow while less than half of
  * it is used (RFC 7661), unless ACKs also lower it, as delays do in Vegas. Most losses leave at least 3/8 of a window
  * that is in use, and some lower it. Above the threshold the window grows by no more than what is acknowledged, or
- * hybla's growth, and not by half in each round trip; it grows at all where Reno's would have grown by 100 segments;
- * and what snd_cwnd_cnt counted towards a raise is taken off. A connection begins with no more than 10 segments, or
- * hybla's.
+ * hybla's growth, or once in a round trip by up to a window, and not by half in each round trip; it grows at all where
+ * Reno's would have grown by 100 segments; and what snd_cwnd_cnt counted towards a raise is taken off. A connection
+ * begins with no more than 10 segments, or hybla's.
  */
 #include <linux/hash.h>
 #include <linux/module.h>

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import re
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import once
@@ -19,7 +22,7 @@ from emulation.features.check.exercise import debug_kernel, exercise
 from emulation.features.check.exercise import read as read_folder
 from emulation.features.check.subject import Module, examine, find
 from emulation.play import processes
-from emulation.setup import Prepared
+from emulation.setup import Prepared, cache
 
 pytestmark = pytest.mark.lane
 
@@ -78,7 +81,7 @@ BESIDES = {
 }
 SUITES = Path(__file__).parents[2] / "modules" / "kunit"
 GROWING = {"zero_threshold", "tcp_sca"}
-LARGER = {"late_timer"}  # with lockdep its state is larger than ICSK_CA_PRIV_SIZE
+TWICE = "use_after_free"
 SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
 
@@ -113,47 +116,58 @@ def built_once(debug: Prepared, source: Path) -> dict[str, Path]:
         return [str(Path(path).relative_to(folder)) for path in modules.values()]
 
     program = once.contents(build.ORACLE_FOLDER, Path(build.__file__), Path(subject.__file__))
-    parts = [str(source), debug.kernel.key, *once.programs("gcc"), *program, *once.contents(source, SUITES)]
+    parts = [debug.kernel.key, *once.programs("gcc"), *program, *once.contents(source, SUITES)]
     kept = once.obtain(f"debug.{source.name}", fill, *parts)
     return {name: Path(path) for name, path in build.modules_in(kept).items()}
 
 
-def built_all(debug: Prepared) -> dict[str, Module]:
-    broken, ours, sound = (built_once(debug, source) for source in (BROKEN, TC_MODULES, HERE / "sound"))
-    built = {path.parent.name: examine(path, (BROKEN / path.parent.name).glob("*.c")) for path in broken.values()}
-    built |= {name: examine(ours[name]) for name in SOUND} | {name: examine(sound[name]) for name in sound}
-    built |= {name: built_alone(debug, name) for name in LARGER}
-    return {"again": built["use_after_free"], "use_after_free": built.pop("use_after_free"), **built}
+def built(debug: Prepared, name: str) -> Module:
+    if name in SOUND:
+        return examine(built_once(debug, TC_MODULES)[name])
+    source = HERE / "sound" if name == "tcp_steps" else BROKEN / name
+    [path] = built_once(debug, source).values()
+    return examine(path, source.glob("*.c"))
 
 
-def built_alone(debug: Prepared, name: str) -> Module:
-    [path] = built_once(debug, BROKEN / name).values()
-    return examine(path, (BROKEN / name).glob("*.c"))
+@dataclass
+class Workouts:
+    """The workouts of all modules, one of them twice. Each is played for the first test that needs it, in whichever of
+    pytest's processes, and kept in a folder that they share."""
 
+    debug: Prepared
+    shared: Path
 
-@pytest.fixture(scope="session")
-def seen(request: pytest.FixtureRequest, debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
-    """The workouts of all, side by side, and of one of them twice; or of those only that the selected tests name."""
-    here = [item for item in request.session.items if item.path == Path(__file__)]
-    tests = [item for item in here if "seen" in getattr(item, "fixturenames", ())]
-    named = [PLANTED.keys() & {*item.callspec.params.values()} if hasattr(item, "callspec") else () for item in tests]
-    built = {name: built_alone(debug, name) for [name] in named} if all(named) else built_all(debug)
-    folders = [tmp_path_factory.mktemp(name) for name in built]
+    def __getitem__(self, name: str) -> Seen:
+        return self.all(name)[0]
 
-    def call(name: str, folder: Path) -> processes.Call[list[Report]]:
-        module, early, search = built[name], name in EARLY, FEW_ROUNDS if name in SOUND else NO_ROUNDS
-        return lambda parent: exercise(
-            debug,
+    def all(self, name: str) -> list[Seen]:
+        kept = self.shared / f"workout-{name}"
+        with cache.lock(kept.with_suffix(".lock")):
+            if not kept.exists():
+                module = built(self.debug, name)
+                folders = [self.shared / f"{name}-{number}" for number in range(1 + (name == TWICE))]
+                reports = processes.run_all([partial(self.play, name, module, folder) for folder in folders])
+                kept.write_bytes(pickle.dumps([Seen(module, *played) for played in zip(folders, reports, strict=True)]))
+            found: list[Seen] = pickle.loads(kept.read_bytes())
+        return found
+
+    def play(self, name: str, module: Module, folder: Path, parent: processes.Parent) -> list[Report]:
+        folder.mkdir()
+        return exercise(
+            self.debug,
             module,
             folder,
             cycles=MANY if name in GROWING else CYCLES,
             progress=parent.report,
-            one_is_enough=early,
-            search=search,
+            one_is_enough=name in EARLY,
+            search=FEW_ROUNDS if name in SOUND else NO_ROUNDS,
         )
 
-    reports = processes.run_all(list(map(call, built, folders)))
-    return dict(zip(built, map(Seen, built.values(), folders, reports), strict=True))
+
+@pytest.fixture(scope="session")
+def seen(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Workouts:
+    own = tmp_path_factory.getbasetemp()
+    return Workouts(debug, own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +401,7 @@ def test_options_of_a_qdisc_are_found_out(seen):
 def test_the_same_seed_does_the_same(seen):
     """Line by line, with the times: what the workout did, and what the kernel said, to the last address; those of the
     programs hang also on how many files the checkout has, so both begin first, at once."""
-    first, again = seen["use_after_free"], seen["again"]
+    first, again = seen.all(TWICE)
     logs = [(one.folder / "console.log").read_text().partition("dcflab: stage load\n") for one in (first, again)]
     assert logs[0][2].count("\n") > 100
     assert logs[0][2] == logs[1][2]

@@ -42,6 +42,7 @@ REGAINED = 8  # a window after a timeout is at least one in this many of that be
 ENOUGH, READINGS = 200, 3  # cycles; those at the end of each half after which used memory is read
 NOISE_KB = 128  # by which the kernel grows without a leak
 ABSENT_S = 0.1
+SETTLED_S = 65.0  # longer than TIME_WAIT: then nothing of the connections before is left to be freed
 SECTIONS = {"texts": ".text", "data": ".data"}  # whose addresses are recorded
 MOST_ALLOCATIONS = 60  # of an init function
 BEGINNINGS, SHORTAGE_S = 60, 4.0
@@ -302,6 +303,8 @@ class Workout:
         """Load and unload it this many times, using it now and then, and check whether the kernel grows. After a use it
         is unloaded at once, and for a while it is absent: whatever it left behind then strikes."""
         half, used_kb = count // 2, {}
+        if count >= ENOUGH:
+            time.sleep(SETTLED_S)
         for number in range(count):
             try:
                 self.module.load()

@@ -17,9 +17,9 @@ import pytest
 from import_graph import MODULES, imports, module_of
 from rooms import BETWEEN, needs
 
-from emulation import features
+from emulation import features, lanes
 from emulation.lanes import CHECKOUT, INSIDE
-from emulation.play.imports import MAKE_RUNS, modules_of_result, modules_of_run
+from emulation.play.imports import MAKE_RUNS, modules_of_lane, modules_of_result, modules_of_run
 
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
@@ -120,6 +120,14 @@ def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
     for part in features.parts("of_media"):
         loaded = modules_of_run(part.INSIDE)
         assert {part.INSIDE} < loaded.keys() - modules_of_run().keys() and loaded.keys() <= {*inside()}
+
+
+def test_a_run_depends_on_the_lane_that_plays_it() -> None:
+    """For example on the kernel's command line, and on a user's own lane."""
+    virtual, own = lanes.find("virtual"), lanes.find(str(CHECKOUT / "tests/plugins/lanes/remembering.py"))
+    loaded = modules_of_lane(virtual).keys()
+    assert {"emulation.lanes", "emulation.lanes.virtual.boot", "emulation.lanes.virtual.bundle"} <= loaded
+    assert modules_of_lane(own).keys() - loaded == {type(own).__module__}
 
 
 def test_what_no_run_loads_discards_no_result() -> None:

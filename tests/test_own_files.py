@@ -202,8 +202,8 @@ def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, mon
     ]
     one, two, three = (play(lab, TASK, tmp_path / str(at)) for at, lab in enumerate(labs))
     assert result(one) == result(two) == result(three)
-    assert changed([one.run, two.run], [two.run, three.run]) == ["kernel"]
-    assert set(one.run.made_of) == {"kernel", "inside", "dcf80211", "tcp_tap", "plan"}
+    assert changed([one.run, two.run], [two.run, three.run]) == ["lane", "kernel"]
+    assert set(one.run.made_of) == {"kernel", "lane", "inside", "dcf80211", "tcp_tap", "plan"}
 
 
 @pytest.mark.lane
@@ -306,7 +306,8 @@ def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) 
     )  # fmt: skip
     assert (found["experiment"], found["host"]["lane"]) == ("ring", "remembering")
     assert found["host"]["kernel"].startswith("6.12")
-    assert dcflab(tmp_path, "replay", "ring", "--lane", "virtual", "--trust") == "identical\n"
+    again = dcflab(tmp_path, "replay", "ring", "--lane", "virtual", "--trust")
+    assert again == "identical, although made of other things now: lane\n"
     assert dcflab(tmp_path, "replay", "study") == "identical\n"
 
 

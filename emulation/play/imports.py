@@ -6,11 +6,13 @@ as plug-ins do, loads all of them.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from emulation.lanes import CHECKOUT, INSIDE
+from emulation.lanes import CHECKOUT, INSIDE, Lane
 
+LANES = CHECKOUT / "emulation/lanes"
 FIRST = "emulation.lane.init"  # what a lane starts
 # These read what a lane left; the rest is in `analysis`.
 MAKE_RUNS = tuple(f"emulation.play.{name}" for name in ("finished", "player", "run", "traces"))
@@ -23,6 +25,12 @@ BY_NAME = "plugins.find(__name__"
 def modules_of_run(*others: str) -> dict[str, Path]:
     """Return the modules that a lane loads to run any plan, and `others`, which the plan names."""
     return reachable([FIRST, *others], modules(*INSIDE))
+
+
+def modules_of_lane(lane: Lane) -> dict[str, Path]:
+    """Return the host's modules that boot a lane; a user's file that does is one of them."""
+    name = type(lane).__module__
+    return reachable([name], {**modules(LANES), name: Path(str(sys.modules[name].__file__))})
 
 
 def modules_of_result() -> dict[str, Path]:

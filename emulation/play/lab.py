@@ -14,11 +14,12 @@ from emulation import lanes
 from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
 from emulation.lanes import Lane
-from emulation.play.imports import modules_of_run
+from emulation.play.imports import modules_of_lane, modules_of_run
 from emulation.setup import cache
 
 HT_LINUX = "6.12"  # Kbuild of the air
-KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside the names of modules and plug-in folders
+# In `Run.made_of`, beside the names of modules and plug-in folders.
+KERNEL, LANE, PROGRAMS, PLAN = "kernel", "lane", "inside", "plan"
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,20 @@ class Lab:
 
     @cached_property
     def sha256(self) -> dict[str, str]:
-        """SHA-256 of each module, of the kernel, and of the programs that a run of any plan loads in the lane."""
-        modules = {name: digest([file]) for name, file in self.modules.items()}
-        return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(modules_of_run().values())}
+        """SHA-256 of each module, of the kernel, of the programs that boot it, and of those that a run of any plan
+        loads in the lane."""
+        return {
+            **{name: digest([file]) for name, file in self.modules.items()},
+            KERNEL: cache.known_digest(self.kernel),
+            LANE: digest(modules_of_lane(self.lane).values()),
+            PROGRAMS: digest(modules_of_run().values()),
+        }
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as
         `select_modules` does."""
         return {
-            **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.select_modules(plan["modules"]))},
+            **{name: self.sha256[name] for name in (KERNEL, LANE, PROGRAMS, *self.select_modules(plan["modules"]))},
             **({PROGRAMS: digest(modules_of_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),

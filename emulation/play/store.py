@@ -124,7 +124,8 @@ def key(made_of: Mapping[str, str]) -> str:
 @functools.cache
 def readers_hash() -> str:
     """Return a hash of the programs that make a `Run` from a lane's output."""
-    return digest([*imports.modules_of_result().values(), CHECKOUT / "analysis/traces/native.c"])
+    in_c = CHECKOUT / "analysis/traces/native.c", CHECKOUT / "emulation/setup/library.py"  # and how it is built
+    return digest([*imports.modules_of_result().values(), *in_c])
 
 
 def cost_keys(task: Task) -> list[str]:

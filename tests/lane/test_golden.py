@@ -51,7 +51,6 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "frequent beacons": ("string", {"freq": 2437, "beacon_tu": 100, "stations": 4}),
 }  # fmt: skip
 QUICK = ("partial", "BBR", "DAA and CWL", "54 Mb/s", "bit errors", "stations that move")
-WITHOUT_SPEED = ("full", "BBR", "minstrel", "mesh", "stations that move")
 
 
 def release_of(prepared: Prepared) -> str:
@@ -107,7 +106,7 @@ def debug_kernel() -> Prepared:
     return prepare(configuration=kernel.DEBUG)
 
 
-@pytest.mark.parametrize("name", WITHOUT_SPEED)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_no_patch_for_speed_changes_a_trace(debug_kernel: Prepared, tmp_path: Path, name: str) -> None:
     assert not {*uml.patches(kernel.DEBUG)} & {uml.RECIPE / f"speed/{patch}.patch" for patch in uml.SPEED}
     found = trace_of(Bench(debug_kernel, tmp_path), name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m benchmarks NAME ARGUMENTS`: run a benchmark by the name of its file; `./dcflab bench` sets up what it
+"""`python -m benchmarks MODULE ARGUMENTS`: run a benchmark, which a module is; `./dcflab bench` sets up what it
 needs."""
 
 import sys
@@ -7,4 +7,4 @@ from importlib import import_module
 
 from benchmarks import main
 
-sys.exit(main(import_module(f"benchmarks.{sys.argv.pop(1)}")))
+sys.exit(main(import_module(sys.argv.pop(1))))

@@ -10,7 +10,6 @@ from types import ModuleType
 
 import pytest
 from peers import core, peer
-from rooms import needs
 
 from benchmarks import aodv, ht, main, manet, wlan
 from benchmarks.compare import HERE, build_without, output, preload
@@ -126,82 +125,6 @@ def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
         found = json.loads(output(manet, *words))
         assert found["sent"] == found["arrived"] == found["hops"] == 40
         assert found["bytes"] > 20 * found["frames"] > 0
-
-
-@needs("check")
-def test_there_are_mutants_of_each_kind() -> None:
-    """More than a hundred, each with one changed line."""
-    from benchmarks.mutants import HERE as MODULES
-    from benchmarks.mutants import MISTAKES, mutants
-
-    found = list(mutants())
-    assert len(found) == len(set(found)) > 100
-    assert {mutant.what for mutant in found} >= {what for what, _, _ in MISTAKES} - {"a lock is another"}
-    for mutant in found:
-        assert mutant.text != (MODULES / mutant.file).read_text().splitlines()[mutant.line - 1]
-
-
-@needs("check")
-def test_faults_are_edits_of_a_kernels_source() -> None:
-    """As many races as wrong numbers, except in sets 3 and 7. A source of another version is refused."""
-    from benchmarks.planted import FAULTS, NUMBER, RACE, Fault, planted
-    from benchmarks.unseen import FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD
-    from emulation.lane.errors import Failure
-
-    for faults in (FAULTS, FIRST, SECOND, FOURTH, FIFTH, SIXTH):
-        kinds = [fault.kind for fault in faults]
-        assert kinds.count(RACE) == kinds.count(NUMBER) == len(faults) / 2
-    all_faults = FAULTS + FIRST + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH
-    assert len({(fault.file, fault.name) for fault in all_faults}) == len(all_faults)
-    assert all(old and old != new for fault in all_faults for old, new in fault.edits)
-    fault = Fault("a lock is gone", RACE, "net/a.c", (("lock();\n", ""), ("a;\nun", "b;\nun")))
-    assert planted(fault, "lock();\na;\nunset();\n") == "b;\nunset();\n"
-    for other in ("a;\nunset();\n", "lock();\nlock();\na;\n"):
-        with pytest.raises(Failure, match=r"net/a.c .* does not fit 'a lock is gone': 'lock\(\);' is not there once"):
-            planted(fault, other)
-
-
-@needs("check")
-def test_races_go_through_the_stage_smp_with_their_modules_without_a_fault() -> None:
-    from benchmarks.faults import TWIN, races
-    from benchmarks.planted import FAULTS, NUMBER, RACE
-
-    chosen = races(FAULTS)
-    assert [fault.kind for fault in chosen].count(RACE) == 10
-    assert not [fault for fault in chosen if fault.kind == NUMBER]
-    twins = [fault.file for fault in chosen if fault.kind == TWIN]
-    assert sorted(twins) == sorted({fault.file for fault in FAULTS if fault.kind == RACE})
-
-
-@needs("check")
-def test_what_is_found_in_the_kernels_modules_is_said_with_what_is_true_of_it() -> None:
-    from benchmarks.intree import lines_run, verdict
-
-    race, count = {"name": "data race", "true": True}, {"name": "wrong count", "true": False}
-    coverage = {"sch_a.c": {"1": 0, "3": 7}, "sch_b.c": {"1": 1}}
-    found = {"findings": [race, race, count], "notes": ["a note"], "coverage": coverage}
-    assert (verdict(found), lines_run(found)) == ("data race (true), wrong count", "2 of 3")
-    assert verdict({"findings": [], "notes": ["it needs options"]}) == "it needs options"
-    assert (verdict({"findings": [], "notes": []}), lines_run({})) == ("clean", "-")
-
-
-@needs("check")
-def test_mutants_are_counted_by_kind() -> None:
-    """With what was found, where, and why the others were not; what is no mutant counts in the time only."""
-    from benchmarks.mutants import summary
-
-    entries = [
-        {"what": "a lock is gone", "found": "lock misuse", "stage": "workout", "cpu_s": 30.0},
-        {"what": "off by one", "found": "wrong count", "stage": "workout", "cpu_s": 20.0},
-        {"what": "off by one", "found": "", "ran": True, "differs": False, "notes": ["x"], "cpu_s": 60.0},
-        {"what": "off by one", "no": "same code", "cpu_s": 10.0},
-    ]
-    assert summary(entries) == {
-        "tried": 3, "found": 2, "cpu_minutes": 2.0,
-        "kinds": {"off by one": {"tried": 2, "found": 1}, "a lock is gone": {"tried": 1, "found": 1}},
-        "stages": {"workout": 2}, "names": {"lock misuse": 1, "wrong count": 1},
-        "not_found": [{"ran": True, "differs": False, "count": 1}], "noted": 1, "no_mutants": {"same code": 1},
-    }  # fmt: skip
 
 
 @pytest.mark.lane

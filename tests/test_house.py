@@ -24,8 +24,8 @@ from emulation.play.imports import MAKE_RUNS, modules_of_lane, modules_of_result
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.files", "emulation.setup"},
-    "benchmarks": {"analysis", "emulation.features.check", "emulation.lane", "emulation.lanes",
-                   "emulation.play", "emulation.plan", "emulation.setup", "emulation.specification", "topologies"},
+    "benchmarks": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.play",
+                   "emulation.setup", "emulation.specification", "topologies"},
     "emulation": {"emulation.cli", "emulation.setup"},
     "emulation.cli": {"analysis", "emulation.features", "emulation.files", "emulation.lane", "emulation.lanes",
                       "emulation.plan", "emulation.play", "emulation.setup", "emulation.specification", "experiments",

@@ -10,6 +10,7 @@ A feature may have
     of_scripts.py       options of commands that run a script: `OPTIONS` (emulation.cli.script)
     of_networks.py      what scripts have of it (emulation.net)
     of_media.py         media beside the project's own air (emulation.plan)
+    of_benchmarks.py    what `bench` runs of the folder `benchmarks`, with a line of help: `BENCHMARKS`
     inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and
                         itself
     packages.py         packages that scripts import by names of their own, as `mininet`: `install()`

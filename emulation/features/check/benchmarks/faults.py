@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Faults that `module check` finds: realistic ones, planted in copies of the kernel's own modules.
 
-Half of them are races, the others wrong numbers (`benchmarks.planted`). A module goes through load, workout and cycles
+Half of them are races, the others wrong numbers (`planted.py`). A module goes through load, workout and cycles
 in the debug kernel, with one seed, up to the first phase with a finding; if there is none, it is compared with the
 unchanged one (the stage reference; `--reference` has only that). With `--smp` only the races are planted, and
 go through the stage smp alone, with `--tries` tries each; so do the modules without a fault. `--unseen` plants others,
-for which no check was made (`benchmarks.unseen`).
+for which no check was made (`unseen.py`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
-from benchmarks.mutants import cpu_s
-from benchmarks.planted import FAULTS, KNOWN, RACE, Fault, planted
-from benchmarks.unseen import FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD
 from emulation.features.check import Name, Report, Stage, build, exercise, reference, smp, subject
+from emulation.features.check.benchmarks.mutants import cpu_s
+from emulation.features.check.benchmarks.planted import FAULTS, KNOWN, RACE, Fault, planted
+from emulation.features.check.benchmarks.unseen import FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD
 from emulation.lane.errors import Failure
 from emulation.lanes import LaneError
 from emulation.setup import Prepared, PreparedStock

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import show_table, table
-from benchmarks.faults import compared, copied, exercised
-from benchmarks.mutants import cpu_s
-from benchmarks.planted import KNOWN
 from emulation.features.check import Stage, exercise, reference, subject
+from emulation.features.check.benchmarks.faults import compared, copied, exercised
+from emulation.features.check.benchmarks.mutants import cpu_s
+from emulation.features.check.benchmarks.planted import KNOWN
 from emulation.lanes import LaneError
 from emulation.setup import Prepared
 

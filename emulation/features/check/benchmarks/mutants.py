@@ -28,12 +28,11 @@ from typing import Any
 
 from benchmarks import show_table, table
 from emulation.features.check import Finding, Name, Report, Stage, build, compare, exercise, subject
-from emulation.lanes import LaneError, Reason
+from emulation.lanes import CHECKOUT, LaneError, Reason
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare
 
-TREE = Path(__file__).resolve().parents[1]
-HERE, SUITES = TREE / "tc_modules", TREE / "tests/modules/kunit"
+HERE, SUITES = CHECKOUT / "tc_modules", CHECKOUT / "tests/modules/kunit"
 MODULES = {
     "tcp_sca": ("tcp_sca.c",),
     "tcp_cwl": ("tcp_cwl.c",),

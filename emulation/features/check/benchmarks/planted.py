@@ -2,7 +2,7 @@
 """Realistic faults to plant in copies of the kernel's own modules, for `bench faults`.
 
 Half of them are races, the others wrong numbers. Each is a few edits of one file (`Fault`) of the source of the lab's
-kernel. They were known while the checks were written; `benchmarks.unseen` has others.
+kernel. They were known while the checks were written; `unseen.py` has others.
 """
 
 from __future__ import annotations

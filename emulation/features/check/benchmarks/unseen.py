@@ -13,7 +13,7 @@ of which 11 were found at the first try.
 
 from __future__ import annotations
 
-from benchmarks.planted import CODEL, FQ_CODEL, NUMBER, PIE, RACE, SFQ, VENO, WESTWOOD, Fault
+from emulation.features.check.benchmarks.planted import CODEL, FQ_CODEL, NUMBER, PIE, RACE, SFQ, VENO, WESTWOOD, Fault
 
 ILLINOIS, HTCP, BBR, HIGHSPEED, BIC, CDG, NV, LP, VEGAS, HYBLA, SCALABLE, DCTCP, CUBIC, YEAH = (
     f"net/ipv4/tcp_{name}.c" for name in (

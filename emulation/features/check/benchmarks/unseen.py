@@ -362,7 +362,7 @@ FIFTH = (
          "\ttimer_shutdown_sync(&veno_timer);\n\tlist_for_each_entry_safe(one, next, &veno_flows, node)\n"
          "\t\tkfree(one);\n"),
     )),
-    Fault("the queue is trimmed and set up anew without the queues' lock", RACE, CODEL, (
+    Fault("the queue is trimmed and set up again without the queues' lock", RACE, CODEL, (
         ("\tsch_tree_lock(sch);\n\n\tif (tb[TCA_CODEL_TARGET]) {\n", "\tif (tb[TCA_CODEL_TARGET]) {\n"),
         ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n\n\tsch_tree_unlock(sch);\n",
          "\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n"),
@@ -569,7 +569,7 @@ SIXTH = (
          "\tif (cwnd > 1000 && rtt < 1000)\n\t\tyeah->reno_count = 4;\n\n\t/* Ensure"),
         ("\t.init\t\t= tcp_yeah_init,\n", "\t.init\t\t= tcp_yeah_init,\n\t.release\t= tcp_yeah_release,\n"),
     )),
-    Fault("whoever asks for the mean RTT starts it anew", RACE, NV, (
+    Fault("whoever asks for the mean RTT starts it again", RACE, NV, (
         ("\tu32 nv_no_cong_cnt;\t/* Consecutive no congestion decisions */\n",
          "\tu32 nv_no_cong_cnt;\t/* Consecutive no congestion decisions */\n\tu32 sum_rtt;\n\tu32 samples;\n"),
         ("\tca->nv_catchup = 0;\n\tca->cwnd_growth_factor = 0;\n",
@@ -650,7 +650,7 @@ SEVENTH = (
         ("\t\t\tsch_tree_lock(sch);\n", ""),
         ("\t\t\tsch_tree_unlock(sch);\n", ""),
     )),
-    Fault("what a restart begins anew is allocated again", NUMBER, CDG, (
+    Fault("what a restart clears is allocated again", NUMBER, CDG, (
         ("static void tcp_cdg_cwnd_event(struct sock *sk, const enum tcp_ca_event ev)\n",
          "static void tcp_cdg_init(struct sock *sk);\n" "\n"
          "static void tcp_cdg_cwnd_event(struct sock *sk, const enum tcp_ca_event ev)\n"),

@@ -16,8 +16,8 @@ from analysis.tables import verdicts
 from analysis.tables.claims import Check, Claim, Of, order
 from analysis.tables.table import value
 from emulation.features.claims import causes, page, record
+from emulation.features.claims.bench import Bench, tasks
 from emulation.features.claims.commands import claims as cli
-from emulation.features.claims.commands.claims import Bench
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS
 from emulation.features.claims.record import Claims, Look, Record
@@ -376,9 +376,7 @@ def test_the_plan_is_the_order_of_play(monkeypatch: pytest.MonkeyPatch, capsys: 
     ]
     first = schedule.first(())
     assert first and first[0].name == "cheap"
-    bench = Bench.__new__(Bench)
-    bench.schedule = schedule
-    bench.plan()
+    cli.print_plan(schedule)
     said = capsys.readouterr().out
     assert 0 < said.index("C4 ") < said.index("C1 ")
     for seed in range(1, 7):
@@ -535,7 +533,7 @@ def test_what_follows_from_tasks_is_not_played() -> None:
     )  # fmt: skip
     bench = Bench.__new__(Bench)
     bench.claims = claims(study)
-    bench.schedule, bench.place = Schedule(bench.claims, "now", cli.tasks), LocalProcesses(1)
+    bench.schedule, bench.place = Schedule(bench.claims, "now", tasks), LocalProcesses(1)
     bench.failed, bench.until, bench.write = {}, None, False
     bench.named(["C68"], None)
     assert bench.claims.record.cells["rts-cts"][""]["none"].values == {"their number": [4, 5, 6, 7, 8, 9]}
@@ -592,7 +590,7 @@ def test_how_many_runs_a_look_takes_is_reported_first(capsys: pytest.CaptureFixt
             return self.seconds, self.guessed
 
     bench = Bench.__new__(Bench)
-    bench.place, bench.schedule = LocalProcesses(2), Schedule(claims(), "now", cli.tasks)
+    bench.place, bench.schedule = LocalProcesses(2), Schedule(claims(), "now", tasks)
     bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
     first = (
         "dcflab: 816 runs of 2 studies to do: about 18 min, by estimate: nothing like 700 of them was run here before"
@@ -610,6 +608,6 @@ def test_how_many_runs_a_look_takes_is_reported_first(capsys: pytest.CaptureFixt
 
 def test_how_many_runs_are_left_at_most() -> None:
     """To the last look, of each variant that a claim names; those that are there are not run again."""
-    empty, some = (Schedule(of, "now", cli.tasks) for of in (claims(), filled(range(1, 6))))
+    empty, some = (Schedule(of, "now", tasks) for of in (claims(), filled(range(1, 6))))
     assert empty.left(empty.units(["C1"])) == 2 * 24
     assert some.left(some.units(["C1"])) == 2 * 19

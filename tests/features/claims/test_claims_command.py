@@ -58,7 +58,7 @@ def claims(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
     """The command first prints the planned runs, and runs what the checks name. Another claim on the same study reuses
     the results."""
-    done = claims(tmp_path, "c1", "--json", "--most-seeds", "6")
+    done = claims(tmp_path, "c1", "--json", "--most-seeds", "12")
     assert done.returncode == 0, done.stderr
     assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 to run, 1,080 s of air" in done.stderr
     assert "rts-cts, as published: C1: 3 seeds" in done.stderr

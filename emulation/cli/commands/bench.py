@@ -13,10 +13,10 @@ from emulation.setup import Group
 # The modules of benchmarks, and what is said of them.
 BESIDE = {
     "speed": ("compare", "time and memory of the same networks (the default)"),
+    "routing": ("routing", "gains of slow congestion avoidance, by routing"),
     "scale": ("scale", "how time and memory grow with the network; dcflab alone"),
     "mobile": ("mobile", "time for moving stations"),
     "manet": ("manet", "what moving stations deliver"),
-    "routing": ("routing", "gains of slow congestion avoidance, by routing"),
     "aodv": ("aodv", "why ns-2's AODV loses more"),
     "like-ns2": ("like_ns2", "goodput under --like ns2"),
     "tcp-like": ("tcp_like", "goodput under --tcp-like ns2"),

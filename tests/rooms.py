@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import click
@@ -55,7 +56,9 @@ def tree_without(names: list[str], folder: Path) -> Path:
             shutil.copy2(source, target)
 
     shutil.copytree(CHECKOUT, folder, ignore=NOT_COPIED, copy_function=copy)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     for name in names:
         for room in ("emulation/features", "tests/features"):
             shutil.rmtree(folder / room / name)
+    subprocess.run(["git", "add", "--all"], cwd=folder, check=True)  # some tests read the names of all files from git
     return folder

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each feature can be removed: without its folder, the rest of the program works, and help does not list it.
 
-`DCFLAB_ROOMS=all ./dcflab test tests/test_rooms.py` runs the quick tests outside of features in each such tree, and in
-one without any feature; `DCFLAB_ROOMS=film,live` only in those without these.
+In a tree without any feature, the quick tests outside of features pass, too. To save time, those that boot a lane and
+folders of tests that no feature can touch are left out. `DCFLAB_ROOMS=all ./dcflab test tests/test_rooms.py` runs all
+quick tests outside of features in that tree, and in one without each feature; `DCFLAB_ROOMS=film,live` only in those
+without these.
 """
 
 from __future__ import annotations
@@ -12,18 +14,21 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from affected import WHOLE_TREE
 from rooms import BETWEEN, tree_without
 
 from emulation import features
 from emulation.lanes import CHECKOUT
 
 ALL = features.names()
+QUICK = "--quick", "-q", "-p", "no:cacheprovider"
 COLLECT = "--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider"
 REQUESTED = os.environ.get("DCFLAB_ROOMS", "")
+# They test cores and modules in C, models, and what reads runs: none of that imports a feature (tests/test_house.py).
+FAR_FROM_FEATURES = ("analysis", "core", "manet", "mobility", "modules", "traffic")
 # Load all modules outside of features, and all commands; plan something, and show the help.
 PROGRAM = """
 import importlib, pkgutil, sys
@@ -61,12 +66,11 @@ def run(tree: Path, *words: str) -> str:
     return done.stdout
 
 
-def of_the_road(tree: Path) -> list[str]:
-    """Return the test files outside of features, except those that examine the whole tree, which differs here."""
-    files = sorted(file for file in tree.glob("tests/**/test_*.py") if tree / "tests/features" not in file.parents)
-    return [
-        str(file.relative_to(tree)) for file in files if not re.search(rf"{WHOLE_TREE}|tree_without", file.read_text())
-    ]
+def of_the_road(tree: Path, without: Sequence[str] = ()) -> list[str]:
+    """Return the test files outside of features and of some folders, except this one, which would run itself."""
+    left_out = {tree / "tests" / folder for folder in ("features", *without)}
+    files = sorted(file for file in tree.glob("tests/**/test_*.py") if left_out.isdisjoint(file.parents))
+    return [str(file.relative_to(tree)) for file in files if file.name != Path(__file__).name]
 
 
 def commands(said: str) -> set[str]:
@@ -94,11 +98,12 @@ def test_the_road_does_without(listed: set[str], name: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_road_does_without_any(tmp_path: Path) -> None:
-    """Its tests can be collected without it, too."""
+    """All its tests can be collected, too, and those pass that are quick without being marked so, as lanes are."""
     tree = tree_without(ALL, tmp_path / "tree")
     listed = commands(run(tree, "-c", PROGRAM))
     assert {"run", "replay", "test"} < listed and listed.isdisjoint({*features.commands()})
     run(tree, "-m", "pytest", *COLLECT, *of_the_road(tree))
+    run(tree, "-m", "pytest", *QUICK, "-m", "not quick", *of_the_road(tree, FAR_FROM_FEATURES))
 
 
 @pytest.mark.slow
@@ -119,4 +124,4 @@ def test_the_roads_tests_pass_without(name: str, tmp_path: Path) -> None:
     if REQUESTED != "all" and name not in REQUESTED.split(","):
         pytest.skip("it was not asked for")
     tree = tree_without([name] if name else ALL, tmp_path / "tree")
-    run(tree, "-m", "pytest", "--quick", "-q", "-p", "no:cacheprovider", *of_the_road(tree))
+    run(tree, "-m", "pytest", *QUICK, *of_the_road(tree))

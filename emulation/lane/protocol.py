@@ -5,7 +5,7 @@ emulation/dcf80211/dcf80211.yaml."""
 FAMILY = "dcf80211"
 
 RECEPTIONS = ("capture", "sinr")
-EIFS = ("off", "frame", "energy", "dynamic")
+EIFS = ("off", "frame", "energy")
 FORMATS = ("dsss", "ofdm", "ht", "vht", "he")
 RULES = (
     "forget_signals", "follow_while_sending", "nav_on_capture", "eifs_is_nav", "fixed_timeouts", "cts_if_idle",

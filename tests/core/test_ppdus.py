@@ -646,23 +646,6 @@ def test_formats_that_are_not_there() -> None:
     assert not air.lib.dcf_set_formats(air.memory, 2, LEGACY) and not air.lib.dcf_set_formats(air.memory, 0, 1 << 5)
 
 
-@pytest.mark.parametrize(
-    ("modulation", "mpdus", "answer"),
-    [(0, 1, 44), (0, 2, 68), (1, 1, 32), (2, 2, 44), (3, 1, 28), (7, 1, 28), (7, 2, 32)],
-)  # fmt: skip
-def test_dynamic_eifs(modulation: int, mpdus: int, answer: int) -> None:
-    """After a PPDU that it did not receive a station leaves time for the answer to it (table 10-8): an ACK, or a block
-    ACK, at 6, 12 or 24 Mb/s for BPSK, QPSK and all else."""
-    air = made(mutual(3, {(0, 1): NEAR, (0, 2): NEAR}), modes=(mode(mcs=modulation),), eifs=3)
-    assert air.lib.dcf_set_formats(air.memory, 2, LEGACY)
-    air.agree(0, 1)
-    send(air, mpdus)
-    air.send(2, 0, bytes(100), at=1100 * US, rate=540, freq=FREQ)
-    air.run(30_000 * US)
-    third = next(t for t in air.tx if t.station == 2)
-    assert (third.start / US - air.tx[0].end / US - SIFS - answer - DIFS) / SLOT in range(16)
-
-
 VHT80 = mode("vht", 7, width=80)
 STEP_DB = 20  # a bit always arrives from here on
 

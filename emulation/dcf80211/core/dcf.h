@@ -89,7 +89,6 @@ enum dcf_eifs {
 	DCF_EIFS_OFF,
 	DCF_EIFS_FRAME, /* a frame that began and was not received, as in the standard */
 	DCF_EIFS_ENERGY, /* also a signal too weak to be a frame, as in ns-2 */
-	DCF_EIFS_DYNAMIC, /* as in the standard, for as long as the response lasts (dot11DynamicEIFSActivated) */
 	DCF_EIFS_RULES
 };
 

@@ -435,26 +435,18 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	return true;
 }
 
-/* EIFS after a frame that was not received. With dynamic EIFS, the PHY header has shown which response it gets. */
-static u32 eifs_after(const struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx)
-{
-	const struct dcf_mode *mode = mode_of(dcf, tx->mode);
-
-	if (dcf->config.eifs != DCF_EIFS_DYNAMIC || !dcf_is_ofdm(mode))
-		return dcf_eifs_ns(&dcf->config.phy, s->freq);
-	return dcf_dynamic_eifs_ns(&dcf->config.phy, mode, tx->n > 1 || mode->format >= DCF_VHT);
-}
-
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_outcome outcome)
 {
 	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK, overhears;
 
 	if (outcome != DCF_OK) {
 		if (s->rx.is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY) {
+			const u32 eifs_ns = dcf_eifs_ns(&dcf->config.phy, s->freq);
+
 			if (dcf_rule(dcf, DCF_EIFS_IS_NAV))
-				access_set_nav(dcf, s, dcf->now + dcf_eifs_ns(&dcf->config.phy, s->freq));
+				access_set_nav(dcf, s, dcf->now + eifs_ns);
 			else
-				s->eifs_ns = eifs_after(dcf, s, tx) - dcf_difs_ns(&dcf->config.phy);
+				s->eifs_ns = eifs_ns - dcf_difs_ns(&dcf->config.phy);
 		}
 		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
 			exchange_fail(dcf, s, s->phase == AWAITING_CTS);

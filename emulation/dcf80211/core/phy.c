@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "blockack.h"
 #include "phy.h"
 
 /* The highest basic rate of OFDM, or of DSSS, that is not above @rate; -1: there is none. */
@@ -30,13 +29,6 @@ u16 dcf_response(const struct dcf_phy *phy, const struct dcf_mode *mode)
 		return best;
 	/* None: the highest mandatory rate not above the frame's. */
 	return ofdm ? mandatory_rate(mode) : mode->reference;
-}
-
-u32 dcf_dynamic_eifs_ns(const struct dcf_phy *phy, const struct dcf_mode *mode, bool aggregate)
-{
-	u32 answer = dcf_airtime_ns(phy, &mode_legacy[mandatory_rate(mode)], aggregate ? block_ack_len(64) : ACK_LEN, false);
-
-	return phy->sifs_ns + answer + dcf_difs_ns(phy);
 }
 
 u16 dcf_protecting(const struct dcf_phy *phy, const struct dcf_mode *mode, u32 freq)

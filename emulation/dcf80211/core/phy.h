@@ -81,9 +81,6 @@ static inline u32 dcf_eifs_ns(const struct dcf_phy *phy, u32 freq)
 	return phy->sifs_ns + dcf_airtime_ns(phy, &mode_legacy[rate_lowest(freq)], ACK_LEN, false) + dcf_difs_ns(phy);
 }
 
-/* Dynamic EIFS after a PPDU in that mode, whose response is an ACK or a block ACK of 64 (10.3.2.3.7, table 10-8). */
-u32 dcf_dynamic_eifs_ns(const struct dcf_phy *phy, const struct dcf_mode *mode, bool aggregate);
-
 /* Duration/ID is in whole microseconds (9.2.4.2). */
 static inline u16 dcf_duration_us(u64 ns)
 {

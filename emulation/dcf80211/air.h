@@ -8,7 +8,8 @@
  * stations, powers and positions), refusal.c (error messages), trace.c (the
  * trace), conf_tx.c (EDCA parameters from mac80211).
  *
- * Events from outside are stored and kick the timer, which then handles them.
+ * Events from outside are stored and kick the timer, which then handles them. So
+ * each edge calls the air in order to be called by it, and they are one noun.
  * In a circle: air.c, conf_tx.c, driver.c, hwsim.c, mpdu.c, virtio.c.
  *
  * Locking. There is one air at a time. The genl mutex orders set-up, control

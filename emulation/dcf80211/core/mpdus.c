@@ -110,16 +110,6 @@ enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place)
 	return !bit_get(s->mpdus.lost, place) ? DCF_OK : bit_get(s->mpdus.hit, place) ? DCF_COLLISION : DCF_NOISE;
 }
 
-bool mpdus_any_lost(const struct dcf_station *s, u16 n)
-{
-	u16 word;
-
-	for (word = 0; n > 1 && word * 64 < n; word++)
-		if (s->mpdus.lost[word])
-			return true;
-	return false;
-}
-
 enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n)
 {
 	enum dcf_outcome sum = DCF_NOISE, one;

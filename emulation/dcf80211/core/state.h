@@ -4,11 +4,11 @@
  * transmissions, and the signals at each station.
  *
  * Two subjects span several files that call each other. A station hears, waits
- * and sends, and each of these leads to the others; in a circle: access.c,
- * address.c, aggregate.c, answer.c, edca.c, exchange.c, medium.c, mpdus.c,
- * queue.c, reception.c, trace.c, tuning.c. Positions and gains determine which
- * station hears which, and a change discards the previous lists; in a circle:
- * fading.c, motion.c, neighbours.c.
+ * and sends; each of these leads to the others, and all change its one state at
+ * one time. In a circle: access.c, address.c, aggregate.c, answer.c, edca.c,
+ * exchange.c, medium.c, mpdus.c, queue.c, reception.c, tuning.c. Positions and
+ * gains determine which station hears which, and a change discards the previous
+ * lists; in a circle: fading.c, motion.c, neighbours.c.
  */
 #ifndef DCF_STATE_H
 #define DCF_STATE_H
@@ -548,7 +548,6 @@ void mpdus_spend(struct dcf *dcf, struct dcf_station *s);
 /* The result of one MPDU, by its place; and of all: OK if any has arrived. */
 enum dcf_outcome mpdus_outcome(const struct dcf_station *s, u16 place);
 enum dcf_outcome mpdus_sum(const struct dcf_station *s, u16 n);
-bool mpdus_any_lost(const struct dcf_station *s, u16 n);
 
 /* In which @f is sent next. Frames that ask for a block ACK keep to their own. */
 static inline u16 frame_mode(const struct dcf_frame *f)

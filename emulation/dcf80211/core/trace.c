@@ -84,6 +84,16 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
 }
 
+static bool lost_any(const struct dcf_station *s, u16 n)
+{
+	u16 word;
+
+	for (word = 0; n > 1 && word * 64 < n; word++)
+		if (s->mpdus.lost[word])
+			return true;
+	return false;
+}
+
 void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
 	      const struct dcf_link *link, bool followed, enum dcf_outcome outcome)
 {
@@ -103,7 +113,7 @@ void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmi
 		.addressed = tx->receiver == s->index,
 		.more = tx->n - 1,
 	};
-	if (followed && outcome == DCF_OK && mpdus_any_lost(s, tx->n)) {
+	if (followed && outcome == DCF_OK && lost_any(s, tx->n)) {
 		r.lost = s->mpdus.lost;
 		r.hit = s->mpdus.hit;
 		r.other = arrival->other;

@@ -258,7 +258,7 @@ def errors_of(radio: Radio, medium: Medium) -> dict[str, object]:
 def plan_air(
     specification: Specification, planned: Sequence[Mapping[str, Any]], powers: ReceivedPowers, routing: ModuleType
 ) -> dict[str, Any]:
-    """Return `air` of docs/interfaces.md, section 1. `heard` is between radios, and `routing` a module."""
+    """Return `air` of docs/interfaces.md, section 1. `powers` are between radios, and `routing` a module."""
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of_links(radio, planned), medium.effective_thresholds()
     assert thresholds.capture_db is not None

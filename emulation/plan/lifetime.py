@@ -18,7 +18,7 @@ USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
 
 
 def plan_lifetime(nodes: Sequence[dict[str, Any]], most_hops: int, found: ModuleType) -> None:
-    """Set the nodes' TTL so that it suffices for this routing's routes, with detours; `far` is their `bound`."""
+    """Set the nodes' TTL so that it suffices for this routing's routes, with detours: `most_hops` (`hop_bound`)."""
     if getattr(found, "TTL_FALLS", True) and most_hops > USUAL:
         for node in nodes:
             node["sysctl"][VARIABLE] = str(MOST)
@@ -39,7 +39,7 @@ def hop_bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
 def check_hops(
     nodes: Sequence[dict[str, Any]], reach: Reach, most_hops: int, demands: Sequence[Demand], found: ModuleType
 ) -> None:
-    """Check the hop count of each flow; `far` is the nodes' `bound`. Raises Misuse if it is too large."""
+    """Check the hop count of each flow; `most_hops` is their `hop_bound`. Raises Misuse if it is too large."""
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):

@@ -90,7 +90,7 @@ def published_for(study: Study, result: Result) -> tuple[Published, float]:
 
 
 def findings_of(study: Study, result: Result, conditions: str) -> Findings:
-    """Return tables and verdicts of a study's runs; `said` has their conditions."""
+    """Return tables and verdicts of a study's runs, which were made under these `conditions`."""
     from analysis.tables.claims import NotTested, judge
     from analysis.tables.flow_tables import flow_tables, troubles
     from analysis.tables.table import case_name, study_tables
@@ -132,7 +132,8 @@ def short_option(name: str, value: Any) -> str:
 
 
 def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
-    from analysis.tables.table import OF_RUNS, of_runs
+    from analysis.tables.quantities import OF_RUNS
+    from analysis.tables.table import of_runs
 
     return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
 
@@ -140,7 +141,7 @@ def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
 def report_of(
     study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path, command: str, conditions: str
 ) -> Report:  # fmt: skip
-    """Return the report of the runs in this folder; `command` made them, `said` has their conditions."""
+    """Return the report of the runs in this folder; `command` made them, under these `conditions`."""
     seen = over_time(outcomes, folder, study.names, also_bulk=not study.varied)
     return make_report(study, findings_of(study, result, conditions), result, folder, command, seen)
 

@@ -1,15 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modules that DKMS has built for a distribution's kernel are used, and not built again."""
+"""DKMS builds our modules for a distribution's kernel; what it has built is used, and not built again."""
 
 from __future__ import annotations
 
 import lzma
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from emulation.setup import ROOT, kernel, modules, stock
+import emulation
+from emulation.setup import MODULES, ROOT, kernel, modules, stock
+
+SETTING = re.compile(r'^(\w+?)(?:\[\d+\])?="(.*)"$', re.MULTILINE)
+BUILT = re.compile(r"^obj-m := (.*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
+def test_dkms_builds_all_modules_of_this_version(folder: Path) -> None:
+    settings = SETTING.findall((folder / "dkms.conf").read_text())
+    [built] = BUILT.findall((folder / "Kbuild").read_text())
+    assert sorted(value for name, value in settings if name == "BUILT_MODULE_NAME") == sorted(
+        name.removesuffix(".o") for name in built.split()
+    )
+    assert ("PACKAGE_VERSION", emulation.version()) in settings
+    read = subprocess.run(["bash", "-euc", f". {folder}/dkms.conf; echo $PACKAGE_NAME"], capture_output=True, text=True)
+    assert read.stdout == f"dcflab-{folder.name.replace('tc_', 'tc-')}\n"
+
+
+def test_the_steps_of_a_release_name_each_dkms_conf() -> None:
+    files = {str((folder / "dkms.conf").relative_to(ROOT)) for folder in MODULES}
+    release = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Versions\n")[2]
+    assert {*re.findall(r"`(\S+/dkms\.conf)`", release)} == files
 
 
 def test_what_dkms_has_built_of_this_source_is_taken(

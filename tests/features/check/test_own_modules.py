@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our own modules build for every kernel there is, and no tool has a word to say: compiler (W=1), sparse, checkpatch.
-And they say what they are: modinfo has a text for each, and for each parameter; dkms.conf names them all."""
+And they say what they are: modinfo has a text for each, and for each parameter."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import tomllib
 from pathlib import Path
 
 import once
@@ -18,12 +16,11 @@ from emulation.features.check.build import build, checkpatch, lane_target, stock
 from emulation.features.check.subject import INFO, find
 from emulation.play.imports import modules as modules_in
 from emulation.play.imports import reachable
-from emulation.setup import MODULES, kernel, modules
+from emulation.setup import kernel, modules
 from emulation.setup.modules import SYMBOLS
 from emulation.setup.tools import fingerprint
 
 SOURCE = ROOT / "tc_modules"
-SETTING = re.compile(r'^(\w+?)(?:\[\d+\])?="(.*)"$', re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
@@ -80,13 +77,3 @@ def test_what_a_socket_asks_for_is_found_by_its_name(infos: dict[str, dict[str, 
         "dcr": "tcp_dcr",
     }.items():
         assert f"tcp_{control}" in [module, *infos[module].get("alias", [])]
-
-
-@pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
-def test_dkms_builds_all_modules_of_this_version(folder: Path) -> None:
-    settings = SETTING.findall((folder / "dkms.conf").read_text())
-    assert {value for name, value in settings if name == "BUILT_MODULE_NAME"} == set(find(folder).modules)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert ("PACKAGE_VERSION", project["version"]) in settings
-    read = subprocess.run(["bash", "-euc", f". {folder}/dkms.conf; echo $PACKAGE_NAME"], capture_output=True, text=True)
-    assert read.stdout == f"dcflab-{folder.name.replace('tc_', 'tc-')}\n"

@@ -20,7 +20,8 @@ from typing import Any
 
 import topologies
 from analysis.tables.claims import Claim
-from analysis.tables.table import OF_RUNS, QUANTITIES, Published, is_path
+from analysis.tables.quantities import OF_RUNS, QUANTITIES
+from analysis.tables.table import Published, is_path
 from topologies.files import load, place_of, prefix_errors
 
 Options = Mapping[str, object]

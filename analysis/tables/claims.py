@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
-from analysis.tables.table import QUANTITIES, by_case, case_name, is_path, number, value
+from analysis.tables.quantities import QUANTITIES
+from analysis.tables.table import by_case, case_name, is_path, number, value
 
 MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
 MOSTLY = "mostly >"  # more in most seeds, by any amount

@@ -17,8 +17,19 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from analysis.results.result import APART, ROWS, Run, counted
+from analysis.results.result import Run
 from analysis.tables import statistics
+from analysis.tables.quantities import (
+    COUNTS,
+    OF_AGGREGATES,
+    OF_AIR,
+    OF_CATEGORY,
+    OF_ROUTING,
+    OF_RUNS,
+    PARTS,
+    QUANTITIES,
+    SECTIONS,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,60 +37,7 @@ if TYPE_CHECKING:
 Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
 Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
 
-
-QUANTITIES = {
-    **{f"{of}.{row}": counted(of, row) for of in ("col", "col.any", "fail") for row in (*ROWS, "total")},
-    "in_flight.data": "DATA in flight, mean",
-    "in_flight.ack": "ACK in flight, mean",
-    "in_flight.total": "segments in flight, mean",
-    "queue_drops": "queue drops",
-    "goodput_segments": "goodput, segments",
-    "goodput_kbps": "goodput, kb/s",
-}
-OF_RUNS = QUANTITIES | {
-    "col.same_slot": "collided in one slot",
-    "retransmits": "TCP retransmissions",
-    **{f"{of}.{row}": counted(of, row) for of in ("col", "fail") for row in APART},
-}  # further quantities of runs, outside of studies
-PARTS = re.compile(rf"(col|col\.any|fail)\.({'|'.join((*ROWS, *APART))})|in_flight\..*")  # not shown if all zero
-OF_ROUTING = {
-    "routing.frames": "control packets sent",
-    "routing.bytes": "control, bytes",
-    "routing.airtime_s": "control, airtime, s",
-    "routing.drops": "packets dropped by routing",
-    "routing.links_lost": "links lost",
-    "routing.searches": "route requests begun",
-}
-# For each access category, if EDCA is on.
-OF_CATEGORY = {
-    "acked": "frames acknowledged",
-    "airtime_s": "airtime, s",
-    "given_up": "frames given up",
-    "dropped": "queue drops",
-    "collisions": "collided inside",
-}
-# With 802.11n and later.
-OF_AGGREGATES = {
-    "aggregates.ppdus": "PPDUs with an MCS",
-    "aggregates.mpdus": "MPDUs in them",
-    "aggregates.size": "MPDUs in one, mean",
-    "aggregates.block_acks": "block ACKs",
-    "aggregates.requests": "block-ACK requests",
-    "retries.short": "attempts that failed, without RTS",
-    "retries.long": "attempts that failed, after RTS",
-}
-# Quantities that grow with the duration of a run.
-COUNTS = re.compile(
-    r"(col|fail|retries|routing|categories)\..*|aggregates\.(ppdus|mpdus|block_acks|requests)|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
-    r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
-    r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
-    r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
-)
 RANGE = re.compile(r"(\d+)-(\d+)")  # a range of list indices
-# Quantities that only our air counts.
-OF_AIR = re.compile(r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt")
-# A rule follows these rows.
-SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops", "retransmits")
 COMPACT = 6  # with up to this many columns, cells have a value and its change; with more, the change only
 
 

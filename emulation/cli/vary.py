@@ -47,7 +47,7 @@ def option() -> click.Option:
 def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
     """Return the study that varies these options of a topology, or of a network without one (None), with the given
     options. Raises Misuse."""
-    from analysis.tables.table import OF_RUNS, QUANTITIES
+    from analysis.tables.quantities import OF_RUNS, QUANTITIES
     from experiments import Study
 
     names = [one for one, _ in vary]

@@ -10,7 +10,7 @@ from analysis.results.result import Run
 from analysis.tables import brief
 from analysis.tables.claims import Claim, judge, order
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
-from analysis.tables.table import QUANTITIES
+from analysis.tables.quantities import QUANTITIES
 
 NAMES = {"full": "Full", "none": "No"}
 PHRASES = {"full": "with RTS/CTS", "none": "without RTS/CTS"}

@@ -23,8 +23,8 @@ from analysis.routes.paths import Paths
 from analysis.routes.routes import NO_ROUTE, Routes
 from analysis.tables.claims import Claim, judge, order
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
-from analysis.tables.meanings import meaning
-from analysis.tables.table import OF_ROUTING, OF_RUNS, QUANTITIES, number, shown, study_tables, value
+from analysis.tables.quantities import OF_ROUTING, OF_RUNS, QUANTITIES, meaning
+from analysis.tables.table import number, shown, study_tables, value
 from analysis.tcp.in_flight import Series
 from analysis.tcp.senders import NO_SSTHRESH, Flow
 from emulation.files.foreign import Damaged

@@ -12,15 +12,8 @@ from sample_runs import lane, plan, run, strings, study
 from analysis.results.result import Run, TcpSummary, from_lane
 from analysis.results.summaries import RouteSummary, RoutingSummary
 from analysis.tables.flow_tables import flow_table, route_table
-from analysis.tables.table import (
-    OF_RUNS,
-    by_case,
-    conditions,
-    of_runs,
-    scaled,
-    study_tables,
-    value,
-)
+from analysis.tables.quantities import OF_RUNS
+from analysis.tables.table import by_case, conditions, of_runs, scaled, study_tables, value
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "NewReno"}
 PUBLISHED = {

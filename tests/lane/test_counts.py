@@ -20,7 +20,7 @@ from analysis.figures import figures
 from analysis.pages.report import content
 from analysis.pages.report.pictures import drawings
 from analysis.results.result import APART, GIVEN_UP, ROWS, Run, counted, from_lane
-from analysis.tables.table import OF_RUNS
+from analysis.tables.quantities import OF_RUNS
 from analysis.taps import compare, tally
 from analysis.taps.sniff import frames
 from analysis.traces.trace import Kind, Outcome

@@ -22,7 +22,7 @@ from analysis.results.result import Result, Run
 from analysis.tables import statistics
 from analysis.tables.brief import Source
 from analysis.tables.findings import Findings
-from analysis.tables.meanings import meaning
+from analysis.tables.quantities import meaning
 from analysis.tables.table import by_case, number, shown, value
 from analysis.traces.trace import Array
 from emulation import files

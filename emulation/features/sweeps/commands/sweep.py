@@ -20,7 +20,8 @@ from pydantic import BaseModel, ValidationError
 import experiments
 from analysis.results.names import REPORT, RESULT
 from analysis.results.result import Run
-from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
+from analysis.tables.quantities import OF_RUNS, QUANTITIES
+from analysis.tables.table import conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, command_line, full, lane, out, seeds
 from emulation.cli.groups import STUDY, RunCommands, defines

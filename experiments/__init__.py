@@ -38,12 +38,14 @@ class Column(Enum):
 # The air and the transport of ns-2, which papers 000, 003 and 004 ran on; and those of the standard and of Linux.
 NS2: Options = {"like": "ns2", "tcp_like": "ns2"}
 LINUX: Options = {"like": "standard", "tcp_like": "linux"}
-# How sentences name the variants of studies that compare RTS/CTS.
+# Studies that compare RTS/CTS: how sentences and tables name the variants.
 RTS_PHRASES = {
     "full": "with RTS/CTS before every frame",
     "partial": "with RTS/CTS before TCP data only",
     "none": "without RTS/CTS",
 }
+RTS_NAMES = {"full": "Full", "partial": "Partial", "none": "No"}
+RTS: dict[str, Options] = {rts: {"rts": rts} for rts in RTS_NAMES}  # the variants
 MANY = 12  # runs of which a paper compares means, and not the ratios of single runs
 NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 

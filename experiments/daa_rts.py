@@ -8,25 +8,19 @@ after 100 ms, as ns-2's sink does. DAA's sender keeps its window within 4 segmen
 """
 
 from analysis.tables.claims import Check, Claim, Of, compare
-from experiments import RTS_PHRASES, Column, Options, Study, cwl
+from experiments import RTS, RTS_NAMES, RTS_PHRASES, Column, Options, Study, rts_strings
+from experiments.rts_strings import FAIL, GOODPUT, T5
 
 HOPS, LONG = (4, 5, 8, 11), (4, 8)
-GOODPUT = "goodput_segments"
-TICK = {"granularity_us": 10_000}
 POLICIES: dict[str, tuple[str, Options]] = {
-    "plain": ("plain ACK", {}),
+    "plain": rts_strings.POLICIES["plain"],
     "delayed": ("delayed ACK", {"ack": "delayed"}),
-    "thinned": ("delayed by ackthin", {"ackthin": {"policy": "delayed", **TICK}}),
-    "daa": ("DAA", {"ackthin": {"policy": "daa", **TICK}, **cwl(4)}),
+    "thinned": ("delayed by ackthin", rts_strings.POLICIES["delayed"][1]),
+    "daa": rts_strings.POLICIES["daa"],
 }
 ONE = {f"{policy}-{hops}": (policy, hops, 1) for policy in POLICIES for hops in HOPS}
 SEVERAL = {f"daa-{hops}x{flows}": ("daa", hops, flows) for flows in (2, 3, 6) for hops in LONG}
 CASES = ONE | SEVERAL
-FAIL = ("fail.rtscts", "fail.data", "fail.ack", "fail.total")
-T5 = {
-    4: ((275, 201, 74, 550), (0, 35, 608, 643)), 5: ((228, 168, 60, 456), (0, 37, 427, 464)),
-    8: ((164, 113, 51, 328), (0, 17, 322, 339)), 11: ((127, 91, 36, 254), (0, 9, 311, 320)),
-}  # fmt: skip
 
 
 def gain(strategy: str, cases: dict[str, tuple[str, int, int]], low: float, high: float) -> list[Check]:
@@ -43,9 +37,9 @@ STUDY = Study(
     cases={name: {"stations": hops + 1, "flows": flows, **POLICIES[policy][1]}
            for name, (policy, hops, flows) in CASES.items()},
     rows="ACKs, hops, flows",
-    variants={rts: {"rts": rts} for rts in ("full", "partial", "none")},
+    variants=RTS,
     phrases=RTS_PHRASES,
-    names={"full": "Full", "partial": "Partial", "none": "No"} | {
+    names=RTS_NAMES | {
         name: f"{POLICIES[policy][0]}, {hops} hops{f', {flows} flows' if flows > 1 else ''}"
         for name, (policy, hops, flows) in CASES.items()
     },
@@ -54,9 +48,9 @@ STUDY = Study(
         "fail.data": "FAIL_DATA", "fail.ack": "FAIL_ACK", "col.total": "COL_TOTAL",
     },
     published={
-        f"{policy}-{hops}": {rts: dict(zip(FAIL, row, strict=True))
-                             for rts, row in zip(("full", "none"), rows, strict=True)}
-        for policy in ("delayed", "thinned") for hops, rows in T5.items()
+        f"{policy}-{stations - 1}": {rts: dict(zip(FAIL, row, strict=True))
+                                     for rts, row in zip(("full", "none"), rows, strict=True)}
+        for policy in ("delayed", "thinned") for stations, rows in T5.items()
     },
     column=Column.CONTROL,
     claims=[

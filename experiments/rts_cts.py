@@ -9,7 +9,7 @@ beside COL. The same orders of COL_ANY, which counts at every station within ran
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import NS2, RTS_PHRASES, Column, Study
+from experiments import NS2, RTS, RTS_NAMES, RTS_PHRASES, Column, Study
 
 PUBLISHED = {
     "full": {
@@ -37,8 +37,8 @@ STUDY = Study(
     title="RTS/CTS under TCP: a string of 5 stations (paper 000, section 2)",
     topology="string",
     options={"stations": 5, "spacing": 200, "seconds": 120, "window_limit": 64},
-    variants={"full": {"rts": "full"}, "partial": {"rts": "partial"}, "none": {"rts": "none"}},
-    names={"full": "Full", "partial": "Partial", "none": "No"},
+    variants=RTS,
+    names=RTS_NAMES,
     phrases=RTS_PHRASES,
     open=("basic_rates", "preamble"),
     published={"": PUBLISHED},

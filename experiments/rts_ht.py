@@ -10,7 +10,7 @@ in the duration of its PPDUs only: they take up to 4 ms, as those of HT20 do, an
 """
 
 from analysis.tables.claims import Claim, compare, order
-from experiments import RTS_PHRASES, Options, Study
+from experiments import RTS, RTS_NAMES, RTS_PHRASES, Options, Study
 
 GOODPUT, DATA, ACK = "goodput_kbps", "col.data", "col.ack"
 HOPS = (2, 3, 4, 6)
@@ -36,9 +36,9 @@ STUDY = Study(
     cases={f"{mode} {hops}": {**options, "stations": hops + 1} for mode, options in MODES.items() for hops in HOPS},
     rows="mode, hops",
     seeds="1..3",
-    variants={rts: {"rts": rts} for rts in RTS_PHRASES},
+    variants=RTS,
     phrases=RTS_PHRASES,
-    names={"full": "Full", "partial": "Partial", "none": "No"}
+    names=RTS_NAMES
     | {f"single {hops}": f"HT20, no aggregation {hops}" for hops in HOPS}
     | {f"slow {hops}": f"VHT80, MCS 0 {hops}" for hops in HOPS},
     quantities={GOODPUT: "goodput, kb/s", DATA: "COL_DATA", ACK: "COL_ACK"},

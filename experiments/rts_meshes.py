@@ -11,7 +11,7 @@ Routes are static and the rules the standard's; `--like ns2` is the air of the p
 """
 
 from analysis.tables.claims import Check, Claim, Of, compare, order
-from experiments import NS2, RTS_PHRASES, Column, Study
+from experiments import NS2, RTS_NAMES, Column, rts_strings
 from experiments.rts_strings import COLLISIONS, DROPS, GOODPUT, POLICIES, STRATEGIES
 
 T6 = {
@@ -38,23 +38,17 @@ def within(rts: str, path: str, low: float, high: float, *cases: str) -> list[Ch
     return compare(path, rts, "in", "full", low, high, cases=cases)
 
 
-STUDY = Study(
+STUDY = rts_strings.STUDY.but(
     name="rts-meshes",
     title="RTS/CTS on a mesh of 5x5 stations (papers 000, section 4, and 003, section 5.5)",
     topology="mesh",
-    options={"window_limit": 64, "seconds": 300, "trace": False, "tcp_trace": False},
     cases={case: {"flows": flows, **POLICIES[policy][1]} for case, (policy, flows) in CASES.items()},
     rows="ACKs, flows",
     seeds="1..5",
-    variants={rts: {"rts": rts} for rts in STRATEGIES},
-    phrases=RTS_PHRASES,
-    names={"full": "Full", "partial": "Partial", "none": "No"} | {
+    names=RTS_NAMES | {
         case: f"{POLICIES[policy][0]}, {flows} flows" for case, (policy, flows) in CASES.items()
     },
-    quantities={
-        GOODPUT: "goodput, segments", COLLISIONS: "COL_TOTAL", DROPS: "FAIL_TOTAL", "fail.data": "FAIL_DATA",
-        "fail.ack": "FAIL_ACK", "flows.1.share": "share of the middle row",
-    },
+    quantities={"flows.1.share": "share of the middle row"},
     published={
         case: {rts: {path: table[case][column] for path, table in TABLES.items() if case in table}
                for column, rts in enumerate(STRATEGIES)}

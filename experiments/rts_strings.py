@@ -16,10 +16,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from analysis.tables.claims import Check, Claim, Of, compare, order
-from experiments import NS2, RTS_PHRASES, Column, Options, Study, cwl
+from experiments import NS2, RTS, RTS_NAMES, RTS_PHRASES, Column, Options, Study, cwl
 
 GOODPUT, COLLISIONS, DROPS = "goodput_segments", "col.total", "fail.total"
-STATIONS, FLOWS, STRATEGIES = range(4, 13), range(1, 7), ("full", "partial", "none")
+STATIONS, FLOWS, STRATEGIES = range(4, 13), range(1, 7), tuple(RTS)
 TICK = {"granularity_us": 10_000}
 POLICIES: dict[str, tuple[str, Options]] = {
     "plain": ("plain ACK", {}),
@@ -88,9 +88,9 @@ STUDY = Study(
            for name, (policy, flows, stations) in CASES.items()},
     rows="ACKs, flows, stations",
     seeds="1..3",
-    variants={rts: {"rts": rts} for rts in STRATEGIES},
+    variants=RTS,
     phrases=RTS_PHRASES,
-    names={"full": "Full", "partial": "Partial", "none": "No"} | {
+    names=RTS_NAMES | {
         name: f"{POLICIES[policy][0]}, {flows} flow{'s' if flows > 1 else ''}, {stations} stations"
         for name, (policy, flows, stations) in CASES.items()
     },

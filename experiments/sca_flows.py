@@ -7,12 +7,17 @@ over DSR-UU under ns-2's rules; `--routing dsr,preset=cmu` is ns-2's own DSR.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from analysis.tables.claims import Check, Claim, compare, order
 from experiments import LINUX, NS2, Column, Study, sca
 
 FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)
 GOODPUT = "goodput_kbps"
+DSR: dict[str, Any] = {  # a study over DSR, and not over static routes
+    "options": {**NS2, "routing": "dsr,preset=thesis"}, "column": Column.PUBLISHED,
+    "also": {Column.TODAY: {**LINUX, "routing": "dsr"}},
+}  # fmt: skip
 
 
 def within(low: float, high: float, flows: Iterable[int], hops: Iterable[int], base: str = "0") -> list[Check]:
@@ -50,7 +55,5 @@ STUDY = Study(
 OVER_DSR = STUDY.but(
     name="sca-flows-dsr",
     title="Slow congestion avoidance with parallel flows, over DSR (paper 003, section 4.4.4)",
-    options={**NS2, "routing": "dsr,preset=thesis"},
-    column=Column.PUBLISHED,
-    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
+    **DSR,
 )

@@ -7,21 +7,18 @@ rules; `--routing aodv,preset=thesis` is the paper's AODV, and `preset=cmu` sele
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import LINUX, NS2, Column, Study, sca, strings
+from experiments import sca, sca_flows, strings
+from experiments.sca_flows import GOODPUT
 
 HOPS = range(3, 16)
-GOODPUT = "goodput_kbps"
 
-STUDY = Study(
+STUDY = sca_flows.STUDY.but(
     name="sca-sweep",
     title="The threshold of slow congestion avoidance (paper 003, section 4.4.1)",
-    topology="string",
-    options={"rts": "full", "window_limit": 64, "seconds": 100, "trace": False, "tcp_trace": False},
     cases=strings(HOPS),
     rows="hops",
     variants={str(threshold): sca(threshold) for threshold in (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40, 50)},
-    quantities={GOODPUT: "goodput, kb/s"},
-    column=Column.CONTROL,
+    names={},
     claims=[
         Claim("C50", "beyond a threshold of 10 goodput is flat: within 5 %",
               [Check(Of(threshold, GOODPUT, str(hops)), "in", Of("10", GOODPUT, str(hops)), 0.95, 1.05)
@@ -34,7 +31,5 @@ STUDY = Study(
 OVER_DSR = STUDY.but(
     name="sca-sweep-dsr",
     title="The threshold of slow congestion avoidance, over DSR (paper 003, section 4.4.1)",
-    options={**NS2, "routing": "dsr,preset=thesis"},
-    column=Column.PUBLISHED,
-    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
+    **sca_flows.DSR,
 )

@@ -51,6 +51,8 @@ ARROWS = {
 ANALYSIS = ("traces", "results", "taps", "tcp", "routes", "tables", "figures", "pages")
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
 
+LOADED = re.compile(r"\.parts\(\"(?!packages)(\w+)\"\)")  # `packages` are a script's, which uses what runs it
+
 
 def package_of(module: str) -> str:
     """Return a module's package: a folder at the top or of `emulation`, or a feature."""
@@ -189,13 +191,16 @@ def test_each_package_of_analysis_knows_only_those_before_it() -> None:
 
 
 def test_no_file_is_in_a_circle() -> None:
-    """An import inside a function counts, but one only for the type checker does not: a part names its whole so, as an
-    interface its node."""
+    """An import inside a function counts, and a part of features that is loaded by its name. An import only for the
+    type checker does not: a part names its whole so, as an interface its node."""
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) in (["b", "c", "b"], ["c", "b", "c"])
     arrows = {
         name: {ours for imported in imports(name, typing=False) if (ours := module_of(imported))} - {name}
         for name in MODULES
     }
+    for name, file in MODULES.items():
+        for part in LOADED.findall(file.read_text()):
+            arrows[name] |= {to for to in MODULES if re.fullmatch(rf"emulation\.features\.\w+\.{part}", to)}
     assert circle(arrows) == []
 
 

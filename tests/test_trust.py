@@ -20,8 +20,9 @@ from emulation.cli.main import cli
 from emulation.lane.errors import Failure, Misuse
 from emulation.lane.measurement import REQUEST_FILE
 from emulation.play import trust
-from emulation.play.replay import replay, tasks_of
+from emulation.play.replay import replay
 from emulation.play.script import specification_of
+from emulation.play.tasks import tasks_again
 from emulation.specification import Specification, flatten, specify, unflatten
 from topologies.files import NOBODY, USER, Trust
 
@@ -145,10 +146,10 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
         with pytest.raises(Misuse, match=r"names programs that run on this machine with your rights: .*add --trust"):
             replay(stranger.folder)
         with pytest.raises(Misuse, match="that a file from somebody else names"):
-            tasks_of(before, stranger.folder)
+            tasks_again(before, stranger.folder)
         assert not stranger.ran.exists()
     trusted = trust.trust_to_play(stranger.folder, before, True)
-    assert len(tasks_of(stranger.leaves(told), stranger.folder, trusted)) == 1
+    assert len(tasks_again(stranger.leaves(told), stranger.folder, trusted)) == 1
     assert stranger.ran.exists() == (stranger.file in str(told))
 
 
@@ -191,7 +192,7 @@ def test_of_a_folder_without_programs_nobody_is_asked(stranger: Stranger) -> Non
     before = stranger.leaves(made.model_dump(mode="json"), {"rts": "full", "routing": {"kind": "aodv"}})
     assert trust.programs_of(before) == []
     assert trust.trust_to_play(stranger.folder, before, False) == Trust()
-    assert len(tasks_of(before, stranger.folder)) == 1
+    assert len(tasks_again(before, stranger.folder)) == 1
 
 
 STUDY = """

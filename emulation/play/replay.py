@@ -14,13 +14,12 @@ from emulation.files.compressed import Stream, pieces
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.run import Task
 from emulation.play.script import SCRIPT_COPY, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
+from emulation.play.tasks import tasks_again
 from emulation.play.trust import trust_to_play
 from emulation.setup import require_all_packages
-from emulation.specification import Specification, explain, flatten, unflatten
-from topologies.files import NOBODY, Trust, run_by
+from topologies.files import Trust, run_by
 
 SHOWN = 20  # differences
 
@@ -42,7 +41,7 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     if before.script:
         require_all_packages()
     trust = trust_to_play(folder, before, trusted, lane)
-    tasks = tasks_of(before, folder, trust)
+    tasks = tasks_again(before, folder, trust)
     script = script_of(before, folder)
     try:
         lane = lane or same_lane(before, trust)
@@ -108,17 +107,6 @@ def script_of(before: Result, folder: Path) -> Script | None:
         raise Misuse(f"{folder}: a person typed the input of these runs at a prompt, so they cannot be replayed")
     same = original.is_file() and original.read_bytes() == copy.read_bytes()
     return before.script if same else before.script.model_copy(update={"path": str(copy.resolve())})
-
-
-def tasks_of(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
-    """Return the tasks of these runs. Raises Misuse if there are none, or they name programs that are not trusted."""
-    if not before.runs:
-        raise Misuse(f"{folder}/result.json has no runs: there is nothing to replay")
-    try:
-        common = flatten(Specification.model_validate(before.specification, context=trust))
-        return [Task(unflatten({**common, **run.changes}, trust), run.variant, run.case) for run in before.runs]
-    except ValueError as error:
-        raise Misuse(f"{folder}/result.json: {explain(error)[0]}") from None
 
 
 def changed(before: Sequence[Run], now: Sequence[Run]) -> list[str]:

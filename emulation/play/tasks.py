@@ -17,10 +17,14 @@ from emulation.plan.errors import as_misuse
 from emulation.play.run import Task
 from emulation.play.session import check_programs
 from emulation.setup.errors import say
-from emulation.specification import Specification, explain, specify
+from emulation.specification import Specification, explain, flatten, specify, unflatten
 from topologies import Network
+from topologies.files import NOBODY, Trust
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analysis.results.result import Result
     from experiments import Study
 
 
@@ -98,3 +102,14 @@ def tasks_for(
 def for_seeds(seeds: Iterable[int], tasks: Iterable[Task]) -> list[Task]:
     """Return these tasks, under each of these seeds."""
     return [Task(task.specification.with_seed(seed), task.variant, task.case) for seed in seeds for task in tasks]
+
+
+def tasks_again(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
+    """Return the tasks of these runs. Raises Misuse if there are none, or they name programs that are not trusted."""
+    if not before.runs:
+        raise Misuse(f"{folder}/result.json has no runs: there is nothing to replay")
+    try:
+        common = flatten(Specification.model_validate(before.specification, context=trust))
+        return [Task(unflatten({**common, **run.changes}, trust), run.variant, run.case) for run in before.runs]
+    except ValueError as error:
+        raise Misuse(f"{folder}/result.json: {explain(error)[0]}") from None

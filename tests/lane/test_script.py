@@ -15,8 +15,9 @@ from analysis.taps import compare
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Listener, Reason
 from emulation.play.lab import Lab
-from emulation.play.replay import replay, tasks_of
+from emulation.play.replay import replay
 from emulation.play.script import play_script
+from emulation.play.tasks import tasks_again
 
 PAIR = """
 from emulation.net import Net
@@ -206,7 +207,7 @@ def test_a_model_of_ones_own_moves_a_scripts_network(stage):
     model = "Net(motion=__file__.replace('mine.py', 'wander.py') + ',step=3', "
     found = stage.play(PAIR.replace("Net(", model) + "with net:\n    net.start()\n    net.run(2)\n")
     assert found.error is None
-    (run,) = tasks_of(result.read(stage.folder / "result.json"), stage.folder)
+    (run,) = tasks_again(result.read(stage.folder / "result.json"), stage.folder)
     assert len(run.specification.network.own.motion["a"]) > 2
     assert replay(stage.folder).differences == []
 

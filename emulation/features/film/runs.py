@@ -15,7 +15,7 @@ from emulation.features.film import Film
 from emulation.features.film.page import page
 from emulation.lane.errors import Misuse
 from emulation.plan.air import excess_db, owners_of
-from emulation.play.replay import tasks_of
+from emulation.play.tasks import tasks_again
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
 from topologies.files import NOBODY, Trust
@@ -64,7 +64,7 @@ def _reach_m(where: Path, trust: Trust) -> list[float] | None:
     not decide it."""
     try:
         found = result.read(where.parent / "result.json")
-        tasks = zip(found.runs, tasks_of(found, where.parent, trust), strict=True)
+        tasks = zip(found.runs, tasks_again(found, where.parent, trust), strict=True)
         return next((reach_m(task.specification) for run, task in tasks if run.folder == where.name), None)
     except (OSError, ValueError):
         return None

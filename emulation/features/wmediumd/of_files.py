@@ -46,9 +46,9 @@ def command(name: str) -> click.Command:
 
 def prompt(name: str) -> click.Command:
     def play(request: wmediumd.Request, **given: Any) -> None:
-        from emulation.features.prompt.commands import shell
+        from emulation.features.prompt.networks import play_network
 
-        shell.play_network(Path(name).stem, request.network, usual=request.options, **given)
+        play_network(Path(name).stem, request.network, usual=request.options, **given)
 
     help_ = "A prompt inside the network of a wmediumd configuration."
     return _command(name, play, [f"shell {name}"], [seeds(), out(), *lane()], help_)

@@ -26,7 +26,7 @@ class Table:
 
     def __init__(self, prepared: Prepared, folder: Path, topology: str, options: dict[str, Any]) -> None:
         self.prepared, self.folder, self.failed = prepared, folder, list[BaseException]()
-        asked = specify(topology, options)
+        self.topology, self.options, asked = topology, options, specify(topology, options)
         chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
         self.asked = asked.model_copy(update={"network": chosen})
         self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1), folder / SCRIPT_COPY)
@@ -51,6 +51,15 @@ class Table:
         """Run this program as a script in a lane, without a page."""
         (self.folder / SCRIPT_COPY).write_text(program)
         self.boot(virtual.LANE)
+
+    def again(self, program: str | None = None) -> Table:
+        """Run the session's script, or this one, in another lane, where it makes the same trace."""
+        folder = self.folder.with_name(f"{self.folder.name}-again")
+        folder.mkdir()
+        made = Table(self.prepared, folder, self.topology, self.options)
+        made.run(program or self.session.script())
+        assert made.trace() == self.trace()
+        return made
 
     def boot(self, lane: Lane) -> None:
         modules, kernel = self.prepared.modules, self.prepared.kernel.linux

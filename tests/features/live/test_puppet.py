@@ -60,15 +60,13 @@ def test_of_a_station_that_is_dragged_only_the_latest_place_counts(lane: Puppet)
     do(lane, "step", to="ns", ns=1000)
     assert lane.at_until.wait(60)
     asked = [at_once(lane, "move", node="sta1", position=[0, 0])]
-    with lane.session.changed:
-        lane.session.changed.wait_for(lambda: len(lane.session.jobs) == 1, 60)
+    wait(lane, lambda: len(lane.session.jobs) == 1)
     for place in range(1, 4):
         before = asked[-1]
         asked.append(at_once(lane, "move", node="sta1", position=[place, 0]))
         before.join()  # it has been overtaken
     asked.append(at_once(lane, "move", node="sta2", position=[9, 9]))
-    with lane.session.changed:
-        lane.session.changed.wait_for(lambda: len(lane.session.jobs) == 2, 60)
+    wait(lane, lambda: len(lane.session.jobs) == 2)
     lane.may_go.set()
     for each in asked:
         each.join()
@@ -82,8 +80,7 @@ def test_steps_are_done_one_after_the_other_and_dropped_by_pause(lane: Puppet) -
         do(lane, "step", to="ns", ns=1_000_000_000)
     assert lane.at_until.wait(60)
     paused = at_once(lane, "pause")
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: not lane.session.steps, 60)
+    wait(lane, lambda: not lane.session.steps)
     lane.may_go.set()
     paused.join()
     t_ns = lane.session.t_ns
@@ -97,22 +94,18 @@ def test_steps_begin_where_those_before_end(lane: Puppet) -> None:
     for _ in range(3):
         do(lane, "step", to="ns", ns=1000)
     lane.may_go.set()
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 3000, 60)
+    wait(lane, lambda: lane.session.t_ns == 3000)
     do(lane, "run")
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: lane.session.t_ns > 3000, 60)
+    wait(lane, lambda: lane.session.t_ns > 3000)
     do(lane, "step", to="ns", ns=7)
     asked = [one["ns"] for one in lane.asked if one["do"] == "until"]
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: not lane.session.steps and not lane.session.striding, 60)
+    wait(lane, lambda: not lane.session.steps and not lane.session.striding)
     assert lane.t_ns == asked[-1] + 7 or lane.t_ns == asked[-1] == asked[-2] + 7
 
 
 def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     do(lane, "step", to="ns", ns=500)
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 500, 60)
+    wait(lane, lambda: lane.session.t_ns == 500)
     do(lane, "move", node="sta1", position=[5, 5])
     do(lane, "save", name="here")
     do(lane, "move", node="sta1", position=[7, 7])
@@ -124,8 +117,7 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     with pytest.raises(Misuse, match="going back to"):
         do(lane, "move", node="sta1", position=[9, 9])
     lane.may_go.set()
-    with lane.session.changed:
-        assert lane.session.changed.wait_for(lambda: not lane.session.busy, 60)
+    wait(lane, lambda: not lane.session.busy)
     done = [one for one in lane.asked if one["do"] != "until"]
     assert done == [{"do": "move", "node": "sta1", "position": [5, 5, 0]}]
     assert [action.request for action in lane.session.actions] == done

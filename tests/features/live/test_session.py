@@ -52,9 +52,8 @@ def test_a_script_repeats_to_the_byte_what_was_done(table: Callable[..., Table])
         page.until(2_000 * MS)
 
     live.play(play)
-    again = table(stations=4)
-    again.run(live.session.script())
-    assert again.trace() == live.trace() and len(again.trace()) > 100_000
+    again = live.again()
+    assert len(again.trace()) > 100_000
     ours, theirs = (json.loads((each.session.trace.parent / "lane.json").read_text()) for each in (live, again))
     assert ours == theirs
     assert [(flow["name"], flow["congestion"]) for flow in ours["applications"]] == [
@@ -78,9 +77,7 @@ def test_however_much_is_done_at_one_moment_its_script_repeats_it(table: Callabl
         page.until(800 * MS)
 
     live.play(play)
-    again = table("mesh", size="4x4", flows=2)
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()
 
 
 def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[..., Table]) -> None:
@@ -183,9 +180,7 @@ def test_what_cannot_be_is_refused_and_the_network_continues(table: Callable[...
     live = table(stations=2)
     live.play(play)
     assert {action.error is not None for action in live.session.actions} == {True}
-    again = table(stations=2)
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()
 
 
 @pytest.mark.quick
@@ -232,9 +227,7 @@ def test_who_moves_by_itself_does_so_and_can_be_taken_elsewhere(table: Callable[
         assert state(page)["flows"]["flow1"]["bytes"] > 0
 
     live.play(play)
-    again = table("route-break", routing="aodv")
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()
 
 
 def test_static_routes_are_made_again_where_all_are_now(table: Callable[..., Table]) -> None:
@@ -258,9 +251,7 @@ def test_static_routes_are_made_again_where_all_are_now(table: Callable[..., Tab
         assert state(page)["flows"]["flow2"]["bytes"] > before + 100_000
 
     live.play(play)
-    again = table(stations=4)
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()
 
 
 def test_another_routing_does_the_same_from_the_start(table: Callable[..., Table]) -> None:
@@ -289,9 +280,7 @@ def test_another_routing_does_the_same_from_the_start(table: Callable[..., Table
         page.until(3_000 * MS)
 
     live.play(play)
-    again = table(stations=3)
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()
 
 
 def test_a_station_is_switched_off_and_on_again(table: Callable[..., Table]) -> None:
@@ -310,6 +299,4 @@ def test_a_station_is_switched_off_and_on_again(table: Callable[..., Table]) -> 
         assert state(page)["flows"]["flow1"]["bytes"] > before + 10_000
 
     live.play(play)
-    again = table(stations=3)
-    again.run(live.session.script())
-    assert again.trace() == live.trace()
+    live.again()

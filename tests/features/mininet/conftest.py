@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests that play scripts boot lanes."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from analysis.results.result import Script
+from emulation.features.mininet import packages
 from emulation.lanes import Listener, virtual
 from emulation.play.lab import Lab
 from emulation.play.script import play_script
@@ -51,6 +53,20 @@ class Stage:
 @pytest.fixture
 def stage(lab, tmp_path):
     return Stage(lab, tmp_path)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Make Mininet's packages importable, as in a lane."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    packages.install()
+
+
+def run(lines):
+    """Run lines of a script here; return the names that it has then."""
+    there = {}
+    exec(lines, there)
+    return there
 
 
 def pytest_collection_modifyitems(items):

@@ -6,18 +6,17 @@ import re
 import shutil
 import socket
 import struct
-import sys
 
 import pytest
 
 from emulation import lanes
-from emulation.features.mininet import controllers, packages
+from emulation.features.mininet import controllers
 from emulation.lane import outside, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import Clock, LaneError, Listener
 from emulation.play.session import provide
 from emulation.setup import stock
-from tests.features.mininet.conftest import SCRIPTS
+from tests.features.mininet.conftest import SCRIPTS, run
 
 
 def results(lines):
@@ -275,10 +274,8 @@ def test_in_real_time_a_switch_has_its_controller_outside(tmp_path):
 
 
 @pytest.fixture
-def bare(monkeypatch):
+def bare(installed, monkeypatch):
     """A machine without Open vSwitch."""
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    packages.install()
     monkeypatch.setattr(programs, "path_of", lambda program: None)
 
 
@@ -287,22 +284,19 @@ BEGIN = "from mininet.net import Mininet\nfrom mininet.node import *\nnet = Mini
 
 @pytest.mark.parametrize("call", ["addSwitch('s1', failMode='secure')", "addController('s1', RemoteController)"])
 def test_what_needs_open_vswitch_says_its_package(call, bare):
-    there = {}
-    exec(f"{BEGIN}net.{call}", there)
+    there = run(f"{BEGIN}net.{call}")
     with pytest.raises(Misuse, match="s1: there is no ovs-vswitchd on this machine: install the package openvs"):
         there["net"].has_openflow  # noqa: B018
 
 
 def test_what_does_without_open_vswitch_runs(bare, capsys):
-    there = {}
-    exec(BEGIN + "s1, c0 = net.addSwitch('s1'), net.addController('c0')", there)
+    there = run(BEGIN + "s1, c0 = net.addSwitch('s1'), net.addController('c0')")
     assert there["s1"].apart and there["s1"].bridge() == {"stp": False}
     assert "the kernel's bridges, without OpenFlow" in capsys.readouterr().out
 
 
 def test_a_switch_has_its_numbers_datapath_id(bare):
-    there = {}
-    exec(BEGIN + "s = [net.addSwitch(name, dpid=dpid) for name, dpid in (('s12', None), ('core', '00:0a:1'))]", there)
+    there = run(BEGIN + "s = [net.addSwitch(name, dpid=dpid) for name, dpid in (('s12', None), ('core', '00:0a:1'))]")
     assert [each.dpid for each in there["s"]] == ["000000000000000c", "00000000000000a1"]
     assert controllers.Ryu("c0", "my.py").cargs == "--ofp-tcp-listen-port %d my.py"
 

@@ -23,6 +23,7 @@ from emulation.features.mininet import access, hostapd, kinds, net, packages, pl
 from emulation.lane import errors, programs
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Reason
+from tests.features.mininet.conftest import run
 
 
 def after(lines, begin):
@@ -543,10 +544,9 @@ def test_replayed_conditions(stage):
 
 
 def test_older_scripts_find_positions_and_models(installed):
-    there = {}
-    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
-         "sta = net.addStation('sta1', position='10,20,0')\nsta.setPosition('1,2,3')\n"
-         "net.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)", there)  # fmt: skip
+    there = run("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
+                "sta = net.addStation('sta1', position='10,20,0')\nsta.setPosition('1,2,3')\n"
+                "net.setPropagationModel(model='logNormalShadowingPropagationLossModel', exp=3)")  # fmt: skip
     said = there["sta"].params
     assert said["position"] == said.get("position") == {**said}["position"] == [1.0, 2.0, 3.0]
     assert there["net"].medium.model == "logNormalShadowing"
@@ -554,9 +554,8 @@ def test_older_scripts_find_positions_and_models(installed):
 
 def paths(of_node="", **said):
     """Return the waypoints of four stations, with these keywords of each, by a model."""
-    there = {}
-    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
-         f"for i in range(4): net.addStation(f'sta{{i}}', {of_node})", there)  # fmt: skip
+    there = run("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\n"
+                f"for i in range(4): net.addStation(f'sta{{i}}', {of_node})")  # fmt: skip
     plan = there["net"].mobility_plan
     plan.set_model(**said)
     return [plan.drawn(node) for node in there["net"].stations]
@@ -914,13 +913,6 @@ def test_ranges(stage):
     ]
 
 
-@pytest.fixture
-def installed(monkeypatch):
-    """Make Mininet's packages importable, as in a lane."""
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    packages.install()
-
-
 def test_each_name_of_the_table_is_there(installed):
     for name, sources in packages.MODULES.items():
         module = importlib.import_module(name)
@@ -1123,27 +1115,24 @@ def test_what_is_not_there_is_refused_by_its_name(line, says, installed):
 
 
 def test_a_switch_goes_without_an_interface_of_the_machine(installed, capsys):
-    there = {}
-    exec(BEGIN + "from mininet.link import Intf\ns1 = net.addSwitch('s1')\nintf = Intf('eth1', node=s1)", there)
+    there = run(BEGIN + "from mininet.link import Intf\ns1 = net.addSwitch('s1')\nintf = Intf('eth1', node=s1)")
     assert str(there["intf"]) == "eth1" and not there["s1"].intfs
     said = "*** dcflab: Intf('eth1'): a lane has no interfaces of the machine, so s1 has none; addNAT()"
     assert said in capsys.readouterr().out
 
 
 def test_a_mode_that_open_vswitch_lacks_is_secure(installed, capsys):
-    there = {}
-    exec(BEGIN + "modes = [net.addAccessPoint(f'ap{n}', failMode=mode).fail_mode for n, mode in "
-         "enumerate(('managed', 'standalone', 'secure', None))]", there)  # fmt: skip
+    there = run(BEGIN + "modes = [net.addAccessPoint(f'ap{n}', failMode=mode).fail_mode for n, mode in "
+                "enumerate(('managed', 'standalone', 'secure', None))]")  # fmt: skip
     assert there["modes"] == ["secure", "standalone", "secure", "secure"]
     said = "ap0: failMode='managed': Open vSwitch has 'standalone' and 'secure', which it uses\n"
     assert capsys.readouterr().out == f"*** dcflab: {said}"
 
 
 def test_a_network_of_old_mininet_wifi_has_radios(installed):
-    there = {}
-    exec("from mininet.net import Mininet\nfrom mininet.node import Controller, OVSKernelAP\n"
-         "net = Mininet(controller=Controller)\nh1 = net.addHost('h1')\nap1 = net.addAccessPoint('ap1', "
-         "cls=OVSKernelAP)\nsta1 = net.addStation('sta1')\nnet.configureWifiNodes()", there)  # fmt: skip
+    there = run("from mininet.net import Mininet\nfrom mininet.node import Controller, OVSKernelAP\n"
+                "net = Mininet(controller=Controller)\nh1 = net.addHost('h1')\nap1 = net.addAccessPoint('ap1', "
+                "cls=OVSKernelAP)\nsta1 = net.addStation('sta1')\nnet.configureWifiNodes()")  # fmt: skip
     net = there["net"]
     assert [len(node.wintfs) for node in (there["h1"], there["ap1"], there["sta1"])] == [0, 1, 1]
     assert (net.hosts, net.aps, net.stations) == ([there["h1"]], [there["ap1"]], [there["sta1"]])
@@ -1159,8 +1148,7 @@ def test_modules_have_a_file(name, installed):
 
 
 def test_older_names_and_what_agrees_are_taken(installed):
-    there = {}
-    exec(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)", there)
+    there = run(BEGIN + "from mn_wifi.link import ITSLink\nnet.addLink(sta1, cls=ITSLink, channel=10)")
     assert there["sta1"].wintfs[0].freq == 2.457 and there["net"].medium.mode() == "g"
     there["net"].setBgscan(module="simple", signal=-50, s_inverval=3)
     assert access.scan_of(there["sta1"].wintfs[0]) == [3, -50, 300]
@@ -1172,13 +1160,12 @@ def test_older_names_and_what_agrees_are_taken(installed):
 
 
 def test_cars_drive_on_roads_that_nobody_clicks(installed, capsys):
-    there = {}
-    exec("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi(roads=3)\n"
-         "for name in 'car1', 'car2': net.addCar(name, min_speed=10, max_speed=20)\n"
-         "net.addCar('car3', position='7,7,0')\nnet.addStation('sta1')\n"
-         "ap1, ap2 = net.addAccessPoint('ap1'), net.addAccessPoint('ap2', position='1,2,0')\n"
-         "net.plotGraph(max_x=200, max_y=50)\nnet.setMobilityModel(model='RandomWalk')\n"
-         "net.prepare()\n", there)  # fmt: skip
+    there = run("from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi(roads=3)\n"
+                "for name in 'car1', 'car2': net.addCar(name, min_speed=10, max_speed=20)\n"
+                "net.addCar('car3', position='7,7,0')\nnet.addStation('sta1')\n"
+                "ap1, ap2 = net.addAccessPoint('ap1'), net.addAccessPoint('ap2', position='1,2,0')\n"
+                "net.plotGraph(max_x=200, max_y=50)\nnet.setMobilityModel(model='RandomWalk')\n"
+                "net.prepare()\n")  # fmt: skip
     plan, roads = there["net"].mobility_plan, there["net"].mobility_plan.roads
     assert len(roads.points) == 4 and all(0 <= x <= 200 and 0 <= y <= 50 for x, y in roads.points)
     assert there["ap1"].position[:2] == pytest.approx(roads.at(0.5)[:2]) and there["ap2"].position == (1, 2, 0)
@@ -1206,13 +1193,11 @@ def test_a_keyword_that_mininet_only_stores_is_said(installed, capsys):
 @pytest.mark.parametrize("link", ["", "link=wmediumd, wmediumd_mode=interference"])
 def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
     """The access point's range or power alone decides; wmediumd, too, gives both directions its power."""
-    there = {}
-    exec(
+    there = run(
         "from mn_wifi.net import Mininet_wifi\nfrom mn_wifi.link import wmediumd\n"
         f"from mn_wifi.wmediumdConnector import interference\nnet = Mininet_wifi({link})\n"
         "sta1 = net.addStation('sta1', range=20)\nap1 = net.addAccessPoint('ap1', range=35)\n"
-        "ap2 = net.addAccessPoint('ap2', range=10)\nsta2 = net.addStation('sta2', txpower=-3)\n", there,
-    )  # fmt: skip
+        "ap2 = net.addAccessPoint('ap2', range=10)\nsta2 = net.addStation('sta2', txpower=-3)\n")  # fmt: skip
     client, weak, ap = (there[name].wintf() for name in ("sta1", "sta2", "ap1"))
     assert there["ap1"] in client.apsInRange and client.apsInRange[there["ap1"]] == ap.stationsInRange[there["sta1"]]
     power = there["net"].medium.power_of
@@ -1223,8 +1208,7 @@ def test_a_client_reaches_the_access_points_that_reach_it(installed, link):
 
 
 def test_the_signal_at_the_end_of_a_range_is_that_of_mininet_wifi(installed):
-    there = {}
-    exec(BEGIN + "sta2 = net.addStation('sta2')\nnet.setPropagationModel(model='logDistance', exp=4)\n", there)
+    there = run(BEGIN + "sta2 = net.addStation('sta2')\nnet.setPropagationModel(model='logDistance', exp=4)\n")
     one, other = there["sta1"].wintf(), there["sta2"]
     metre_db = 20 * math.log10(4 * math.pi * 2.412e9 / 299_792_458)
     assert one.range == pytest.approx(10 ** ((14 + 2 * 5 - metre_db + 91) / 40), rel=0.02)
@@ -1234,18 +1218,16 @@ def test_the_signal_at_the_end_of_a_range_is_that_of_mininet_wifi(installed):
 
 
 def test_radios_with_one_address_are_named(installed, capsys):
-    there = {}
-    exec(BEGIN + "for name in 'sta2', 'sta3': net.addStation(name, mac='00:00:00:00:00:02')\n"
-         "net.addHost('h1', mac='00:00:00:00:00:02')\nnet.prepare()\n", there)  # fmt: skip
+    there = run(BEGIN + "for name in 'sta2', 'sta3': net.addStation(name, mac='00:00:00:00:00:02')\n"
+                "net.addHost('h1', mac='00:00:00:00:00:02')\nnet.prepare()\n")  # fmt: skip
     net = there["net"]
     assert [net[name].MAC() for name in ("sta2", "sta3")] == ["00:00:00:00:00:02", None]
     assert "sta3-wlan0: mac='00:00:00:00:00:02' is the address of sta2-wlan0" in capsys.readouterr().out
 
 
 def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
-    there = {}
-    exec(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"
-         "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(700)\n", there)  # fmt: skip
+    there = run(BEGIN + "net.setAssociationCtrl('sf')\nnet.mobility(sta1, 'start', time=1, position='0,0,0', min_v=2)\n"
+                "net.setPropagationModel(model='logDistance', exp=5)\nsta1.setRange(700)\n")  # fmt: skip
     exec("for mac in 'zz', '0:0:0:0:0:0', '1:0:0:0:0:1': sta1.setMAC(mac)", there)
     net, sta1 = there["net"], there["sta1"]
     assert sta1.MAC() is None
@@ -1259,9 +1241,8 @@ def test_what_has_no_effect_in_mininet_wifi_is_said(installed, capsys):
 
 def test_a_long_range_leaves_what_arrives_as_it_is(installed, capsys):
     """Power and loss are less by the same, so that the air's strongest signal is enough."""
-    there = {}
-    exec(BEGIN + "net.addStation('sta2', position='300,0,0', txpower=20)\n"
-         "net.setPropagationModel(model='logDistance', exp=4)\n", there)  # fmt: skip
+    there = run(BEGIN + "net.addStation('sta2', position='300,0,0', txpower=20)\n"
+                "net.setPropagationModel(model='logDistance', exp=4)\n")  # fmt: skip
     net, sta1 = there["net"], there["sta1"]
     sta1.position = (0.0, 0.0, 0.0)
     before = net.medium.received_dbm(net["sta2"], sta1)
@@ -1322,11 +1303,10 @@ def test_an_unknown_model_that_moves_nobody_is_said(installed, capsys):
 
 
 def test_a_station_goes_one_way_after_the_other(installed):
-    there = {}
-    exec(BEGIN + "net.startMobility(time=0, mob_rep=2, reverse=True)\n"
-         "for at, x in (10, 1), (19, 31), (20, 31), (30, 47):\n"
-         "    net.mobility(sta1, 'stop' if at in (19, 30) else 'start', time=at, position=(x, 0, 0))\n"
-         "net.stopMobility(time=100)\npath = net.mobility_plan.scripted(sta1)", there)  # fmt: skip
+    there = run(BEGIN + "net.startMobility(time=0, mob_rep=2, reverse=True)\n"
+                "for at, x in (10, 1), (19, 31), (20, 31), (30, 47):\n"
+                "    net.mobility(sta1, 'stop' if at in (19, 30) else 'start', time=at, position=(x, 0, 0))\n"
+                "net.stopMobility(time=100)\npath = net.mobility_plan.scripted(sta1)")  # fmt: skip
     assert [(each.at_s, each.position[0]) for each in there["path"]] == [
         (10, 1), (19, 31), (20, 31), (30, 47), (110, 47), (120, 31), (121, 31), (130, 1),
     ]  # fmt: skip
@@ -1336,17 +1316,15 @@ def test_a_station_goes_one_way_after_the_other(installed):
 
 
 def test_a_plot_by_its_class_films_the_network(installed):
-    there = {}
-    exec(BEGIN + "from mn_wifi.plot import PlotGraph\n"
-         "PlotGraph(max_x=100, nodes=net.get_mn_wifi_nodes(), links=net.get_links())", there)  # fmt: skip
+    there = run(BEGIN + "from mn_wifi.plot import PlotGraph\n"
+                "PlotGraph(max_x=100, nodes=net.get_mn_wifi_nodes(), links=net.get_links())")  # fmt: skip
     assert there["net"].filmed
 
 
 def test_names_are_found_where_mininet_imports_them(installed):
-    there = {}
-    exec("from mn_wifi.net import Station, CLI\nfrom mininet.net import OVSSwitch, info\n"
-         "from mn_wifi.manetRoutingProtocols import batmand\n"
-         "from mn_wifi.node import Station as same", there)  # fmt: skip
+    there = run("from mn_wifi.net import Station, CLI\nfrom mininet.net import OVSSwitch, info\n"
+                "from mn_wifi.manetRoutingProtocols import batmand\n"
+                "from mn_wifi.node import Station as same")  # fmt: skip
     assert there["Station"] is there["same"] and there["batmand"].__name__ == "batmand"
     with pytest.raises(errors.Misuse, match=r"mn_wifi\.net\.Nothing is not supported"):
         exec("from mn_wifi.net import Nothing", {})
@@ -1354,21 +1332,19 @@ def test_names_are_found_where_mininet_imports_them(installed):
 
 def test_what_an_editor_imports_is_refused_on_use_only(installed):
     sys.modules.pop("turtle", None)
-    there = {}
-    exec("from turtle import position", there)
+    there = run("from turtle import position")
     with pytest.raises(errors.Misuse, match=r"turtle\.position is not supported: a lane has no windows"):
         there["position"]()
     sys.modules.pop("turtle")
 
 
 def test_scripts_before_2019_are_taken(installed):
-    there = {}
-    exec("from mininet.wifi.node import OVSKernelAP\nfrom mininet.wifi.link import wmediumd\n"
-         "from mininet.wifi.cli import CLI_wifi\nfrom mininet.wifi.net import Mininet_wifi\n"
-         "net = Mininet_wifi(accessPoint=OVSKernelAP, link=wmediumd, enable_interference=True,\n"
-         "                   disableAutoAssociation=True, autoSetPositions=True)\n"
-         "net.propagationModel(model='logDistance', exp=4.5)\n"
-         "nodes = [net.addStation('sta1'), net.addStation('sta2'), net.addBaseStation('ap1')]\n", there)  # fmt: skip
+    there = run("from mininet.wifi.node import OVSKernelAP\nfrom mininet.wifi.link import wmediumd\n"
+                "from mininet.wifi.cli import CLI_wifi\nfrom mininet.wifi.net import Mininet_wifi\n"
+                "net = Mininet_wifi(accessPoint=OVSKernelAP, link=wmediumd, enable_interference=True,\n"
+                "                   disableAutoAssociation=True, autoSetPositions=True)\n"
+                "net.propagationModel(model='logDistance', exp=4.5)\n"
+                "nodes = [net.addStation('sta1'), net.addStation('sta2'), net.addBaseStation('ap1')]\n")  # fmt: skip
     assert there["net"].params["autoAssociation"] is False
     assert [node.position for node in there["nodes"]] == [(1, 0, 0), (101, 0, 0), (1, 50, 0)]
     with pytest.raises(errors.Misuse, match=r"mininet\.wifi\.sixLoWPAN\.link is not supported: 802"):
@@ -1376,10 +1352,9 @@ def test_scripts_before_2019_are_taken(installed):
 
 
 def test_the_first_wire_of_a_station_that_is_an_access_point_is_its_second_port(installed):
-    there = {}
-    exec(BEGIN + "sta1.setMasterMode(intf='sta1-wlan0', ssid='x', channel='1')\n"
-         "made = net.addLink(sta1, net.addStation('sta2'), link='wired')\n"
-         "names = made.intf1.name, net.addLink(sta1, net.addHost('h1')).intf1.name", there)  # fmt: skip
+    there = run(BEGIN + "sta1.setMasterMode(intf='sta1-wlan0', ssid='x', channel='1')\n"
+                "made = net.addLink(sta1, net.addStation('sta2'), link='wired')\n"
+                "names = made.intf1.name, net.addLink(sta1, net.addHost('h1')).intf1.name")  # fmt: skip
     assert there["names"] == ("sta1-eth2", "sta1-eth3")
 
 
@@ -1499,12 +1474,9 @@ def test_a_nat_between_two_networks(stage):
     assert "out 0% in ping: connect: Network is unreachable" in stage.play(NATTED)
 
 
-def test_a_nat_without_nftables(monkeypatch):
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    packages.install()
+def test_a_nat_without_nftables(installed, monkeypatch):
     monkeypatch.setattr(programs, "path_of", lambda program: None)
-    there = {}
-    exec(NATTED.partition("net.start()")[0], there)
+    there = run(NATTED.partition("net.start()")[0])
     with pytest.raises(Misuse, match="nat1: there is no nft on this machine: install the package nftables"):
         there["nat1"].config()
 
@@ -1660,18 +1632,16 @@ def test_models_have_the_speeds_and_pauses_of_mininet_wifi(model, slowest, faste
 
 
 def test_an_aircraft_and_a_satellite_are_stations(installed, capsys):
-    there = {}
-    exec(BEGIN + "from mn_wifi.node import Aircraft, Satellite\n"
-         "a, s = net.addAircraft('a1', position='1,2,90'), net.addSatellite('s1', cls=Satellite)", there)  # fmt: skip
+    there = run(BEGIN + "from mn_wifi.node import Aircraft, Satellite\n"
+                "a, s = net.addAircraft('a1', position='1,2,90'), net.addSatellite('s1', cls=Satellite)")  # fmt: skip
     assert there["net"].stations == [there["sta1"], there["a"], there["s"]] and there["a"].position == (1.0, 2.0, 90.0)
     assert "s1 is a station: setPosition, mobility" in capsys.readouterr().out
 
 
 def test_old_networks_of_mininet_have_radios(installed):
-    there = {}
-    exec("from mininet.net import Mininet\nfrom mininet.node import OVSKernelAP, Controller\n"
-         "net = Mininet(controller=Controller, accessPoint=OVSKernelAP, enable_wmediumd=True)\n"
-         "net.addStation('sta1')\nplain = Mininet()", there)  # fmt: skip
+    there = run("from mininet.net import Mininet\nfrom mininet.node import OVSKernelAP, Controller\n"
+                "net = Mininet(controller=Controller, accessPoint=OVSKernelAP, enable_wmediumd=True)\n"
+                "net.addStation('sta1')\nplain = Mininet()")  # fmt: skip
     assert type(there["net"]).__name__ == "Mininet_wifi" and type(there["plain"]).__name__ == "Mininet"
 
 

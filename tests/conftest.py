@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lane_bench import Bench
     from sample import Sample
 
+    from emulation.play.lab import Lab
     from emulation.setup import Prepared
 
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in (".", "analysis", "core", "lane")]
@@ -58,7 +59,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return str(collection_path.relative_to(config.rootpath)) not in os.environ[TOUCHED].split(os.pathsep) or None
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "prepared" in getattr(item, "fixturenames", ()):
@@ -95,6 +95,13 @@ def prepared() -> Prepared:
     from emulation.setup import prepare
 
     return prepare()
+
+
+@pytest.fixture(scope="session")
+def lab(prepared: Prepared) -> Lab:
+    from emulation.play.lab import Lab
+
+    return Lab(prepared.kernel.linux, prepared.modules)
 
 
 @pytest.fixture

@@ -188,7 +188,6 @@ def result(outcome: Outcome) -> object:
     return Result(experiment="", specification={}, runs=[outcome.run], host=Host(lane="", kernel="")).comparable()
 
 
-@pytest.mark.lane
 def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lane that remembers results plays the same; the second time without a bootable kernel."""
     monkeypatch.setenv("DCFLAB_MEMORY", str(tmp_path / "memory"))
@@ -206,10 +205,8 @@ def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, mon
     assert set(one.run.made_of) == {"kernel", "lane", "inside", "dcf80211", "tcp_tap", "plan"}
 
 
-@pytest.mark.lane
-def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> None:
+def test_tasks_run_where_they_are_sent(lab: Lab, tmp_path: Path) -> None:
     """The given function makes the calls, here in turn in this process."""
-    lab = Lab(prepared.kernel.linux, prepared.modules)
     told: list[float] = []
 
     class Here:
@@ -271,7 +268,6 @@ def test_a_modules_parameters_are_those_that_modinfo_tells(prepared: Prepared) -
         assert parameters_of(module) == sorted({line.partition(":")[0] for line in told.splitlines()}), module
 
 
-@pytest.mark.lane
 def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Path) -> None:
     """From the command line, on a user's topology: existing runs are reused, missing ones are played."""
     (tmp_path / "ring.py").write_text(RING.read_text())
@@ -295,7 +291,6 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
     assert [run.seed for run in both.runs] == [1, 2] and both.runs[0] == first.runs[0]
 
 
-@pytest.mark.lane
 def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) -> None:
     for file in (REMEMBERING, RATES, RING):
         (tmp_path / file.name).write_text(file.read_text())

@@ -33,7 +33,7 @@ from emulation.features.check.tables import bottleneck_tables, fairness, phases_
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.play.run import FINISHED
-from emulation.setup import Prepared, kernel
+from emulation.setup import kernel
 
 NEEDED = Module("mine_core", Path("mine_core.ko"), Kind.OTHER)
 TCP = Module("tcp_mine", Path("tcp_mine.ko"), Kind.CONGESTION)
@@ -149,9 +149,7 @@ def built(name: str, folder: Path, change: dict[str, str], kind: str = "congesti
     return examine(Path(report.data["modules"]["uml"][name]))
 
 
-@pytest.mark.lane
-def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prepared) -> None:
-    lab = Lab(prepared.kernel.linux, prepared.modules)
+def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, lab: Lab) -> None:
     module = built("mine", tmp_path, {})
     asked = lab, module, "reno", [1, 3], [1, 2], tmp_path / "runs"
     processes.run_all(baseline_runs(*asked, lambda: True))
@@ -182,9 +180,7 @@ def test_a_copy_has_another_name_and_registers_the_same(tmp_path: Path) -> None:
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 2
 
 
-@pytest.mark.lane
-def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, prepared: Prepared) -> None:
-    lab = Lab(prepared.kernel.linux, prepared.modules)
+def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, lab: Lab) -> None:
     needed = built("tcp_first", tmp_path / "first", {})
     module = built("sch_mine", tmp_path / "mine", {}, "qdisc")
     report = compare(lab, module, [needed], "reno", [2], [1], tmp_path / "runs")
@@ -201,9 +197,7 @@ def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, 
     assert found == [("sta1", "mine"), ("sta3", "mine")]
 
 
-@pytest.mark.lane
-def test_a_module_that_stalls_is_found(tmp_path: Path, prepared: Prepared) -> None:
-    lab = Lab(prepared.kernel.linux, prepared.modules)
+def test_a_module_that_stalls_is_found(tmp_path: Path, lab: Lab) -> None:
     change = {"/* The owner": f"{IDLE}\n/* The owner", "\t.owner": "\t.cong_control = template_pace,\n\t.owner"}
     module = built("tcp_idle", tmp_path, {old: text.replace("template", "idle") for old, text in change.items()})
     report = compare(lab, module, [], "reno", [2], [5], tmp_path / "runs")
@@ -213,10 +207,8 @@ def test_a_module_that_stalls_is_found(tmp_path: Path, prepared: Prepared) -> No
     assert seen.length.max() > 1000  # a segment
 
 
-@pytest.mark.lane
-def test_a_module_that_collapses_is_found(tmp_path: Path, prepared: Prepared) -> None:
+def test_a_module_that_collapses_is_found(tmp_path: Path, lab: Lab) -> None:
     """After twelve losses it sends next to nothing, which takes longer than a minute to be seen."""
-    lab = Lab(prepared.kernel.linux, prepared.modules)
     module = built(
         "tcp_weary", tmp_path, {"\tif (!tcp_is_cwnd_limited(sk))\n": WEARY + "\tif (!tcp_is_cwnd_limited(sk))\n"}
     )
@@ -224,9 +216,7 @@ def test_a_module_that_collapses_is_found(tmp_path: Path, prepared: Prepared) ->
     assert [finding.name for finding in report.findings] == [Name.COLLAPSE]
 
 
-@pytest.mark.lane
-def test_a_module_that_crashes_the_kernel_is_found(tmp_path: Path, prepared: Prepared) -> None:
-    lab = Lab(prepared.kernel.linux, prepared.modules)
+def test_a_module_that_crashes_the_kernel_is_found(tmp_path: Path, lab: Lab) -> None:
     module = built("tcp_fall", tmp_path, {"\tca->losses++;\n": FALL})
     report = compare(lab, module, [], "reno", [3], [4], tmp_path / "runs")
     (finding,) = report.findings
@@ -234,9 +224,7 @@ def test_a_module_that_crashes_the_kernel_is_found(tmp_path: Path, prepared: Pre
     assert finding.console[-1] == "Kernel panic - not syncing: BUG!"
 
 
-@pytest.mark.lane
-def test_a_module_is_not_compared_with_itself(tmp_path: Path, prepared: Prepared) -> None:
-    lab = Lab(prepared.kernel.linux, prepared.modules)
+def test_a_module_is_not_compared_with_itself(tmp_path: Path, lab: Lab) -> None:
     report = compare(lab, built("tcp_mine", tmp_path, {}), [], "mine", [3], [1], tmp_path / "runs")
     assert report.notes == ("it is mine itself; --against names another",)
     assert report.data == {}

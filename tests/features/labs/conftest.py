@@ -14,21 +14,9 @@ import labs
 from emulation.features.labs.judge import play
 from emulation.features.labs.sheet import Student, student_named
 from emulation.play.lab import Lab
-from emulation.play.session import provide
 from labs import Found, Runs
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `played` and `right`
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents and {"played", "lab"} & {*getattr(item, "fixturenames", ())}:
-            item.add_marker(pytest.mark.lane)
-
-
-@pytest.fixture(scope="session")
-def lab() -> Lab:
-    return provide()
 
 
 @pytest.fixture(scope="session")

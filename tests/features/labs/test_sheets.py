@@ -111,7 +111,6 @@ def own(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.lane
 def test_a_lab_of_ones_own_is_a_folder(own: Path, tmp_path: Path, lab: Lab) -> None:
     """The documented lab is begun, answered and judged: one right answer, and one usual mistake."""
     assert run("lab", own, "--student", "ada", "--out", tmp_path / "ada").exit_code == 0
@@ -128,7 +127,6 @@ def test_a_lab_of_ones_own_is_a_folder(own: Path, tmp_path: Path, lab: Lab) -> N
     assert str(sheet.student.drawn["mss"]) in (tmp_path / "ada/handout.md").read_text()
 
 
-@pytest.mark.lane
 def test_a_folder_of_sheets_is_marked_and_gone_on_with(
     own: Path, tmp_path: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

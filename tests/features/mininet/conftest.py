@@ -9,18 +9,9 @@ import pytest
 from analysis.results.result import Script
 from emulation.features.mininet import packages
 from emulation.lanes import Listener, virtual
-from emulation.play.lab import Lab
 from emulation.play.script import play_script
-from emulation.setup import prepare
 
 SCRIPTS = Path(__file__).parent / "scripts"
-
-
-@pytest.fixture(scope="session")
-def lab():
-    """The lab of the lane; a test that uses it boots lanes."""
-    made = prepare()
-    return Lab(made.kernel.linux, made.modules)
 
 
 class Stage:
@@ -67,9 +58,3 @@ def run(lines):
     there = {}
     exec(lines, there)
     return there
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "stage" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.lane)

@@ -67,32 +67,26 @@ ARRIVED = [at for _, at, _ in sorted((f.sent_at(n), at, n) for at, f in enumerat
 
 
 @pytest.mark.parametrize(
-    ("order", "wrong"),
+    ("check", "order", "wrong"),
     [
-        (ARRIVED, 0),
-        (sorted(ARRIVED, key=lambda flow: flow == 0), 0),  # the light flows first
-        (sorted(ARRIVED, key=lambda flow: flow != 0), 1),
-        ([0] * 400, 0),  # no other was let in
+        ("light_flows", ARRIVED, 0),
+        ("light_flows", sorted(ARRIVED, key=lambda flow: flow == 0), 0),  # the light flows first
+        ("light_flows", sorted(ARRIVED, key=lambda flow: flow != 0), 1),
+        ("light_flows", [0] * 400, 0),  # no other was let in
+        ("waiting_flow", list(range(9)) * 12 + [0] * 48, 0),
+        ("waiting_flow", [0] * 60 + list(range(1, 9)) * 12, 0),
+        ("waiting_flow", list(range(1, 9)) * 12 + [0] * 60, 1),
+        ("waiting_flow", list(range(1, 9)) * 12, 0),  # the flow that waits was dropped
+        ("priorities", [0, 1] * 40, 0),
+        ("priorities", [1] * 40 + [0] * 40, 0),
+        ("priorities", [0] * 40 + [1] * 40, 1),
     ],
 )
-def test_light_flows_are_not_overtaken_by_what_came_later(order, wrong):
-    one = Scripted(seen(order))
-    one.light_flows()
-    assert len(one.found) == wrong
-
-
-@pytest.mark.parametrize(
-    ("order", "wrong"),
-    [
-        (list(range(9)) * 12 + [0] * 48, 0),
-        ([0] * 60 + list(range(1, 9)) * 12, 0),
-        (list(range(1, 9)) * 12 + [0] * 60, 1),
-        (list(range(1, 9)) * 12, 0),  # the flow that waits was dropped
-    ],
-)
-def test_a_flow_that_waits_gets_something_beside_those_that_come_back(order, wrong):
+def test_flows_are_served_in_a_sound_order(check, order, wrong):
+    """Light ones are not overtaken by what came later; one that waits gets something beside those that come back; what
+    is interactive is not later."""
     one = Scripted(seen(order, step_us=10_420))
-    one.waiting_flow()
+    getattr(one, check)()
     assert len(one.found) == wrong
 
 
@@ -101,13 +95,6 @@ def test_a_shaper_keeps_its_rate(monkeypatch, rate, wrong):
     monkeypatch.setattr(setups, "FOUND", {"mine": Setup(rate=rate)})
     one = Scripted()
     one.check_rate(seen([0] * 80, step_us=2 * (1000 + HEADERS)))
-    assert len(one.found) == wrong
-
-
-@pytest.mark.parametrize(("order", "wrong"), [([0, 1] * 40, 0), ([1] * 40 + [0] * 40, 0), ([0] * 40 + [1] * 40, 1)])
-def test_what_is_interactive_is_not_later(order, wrong):
-    one = Scripted(seen(order))
-    one.priorities()
     assert len(one.found) == wrong
 
 

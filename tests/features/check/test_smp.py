@@ -50,6 +50,7 @@ LOG = """\
 [   10.361732] ---[ end trace 0000000000000000 ]---
 [   10.503272] Kernel panic - not syncing: Fatal exception
 """
+QUIET = LOG.partition("[   10.222141]")[0]  # until there is something to report
 CORRUPTED = """\
 [   11.000100] =============================================================================
 [   11.000200] BUG kmalloc-64 (Tainted: G           OE     ): {what}
@@ -95,8 +96,7 @@ def test_a_report_is_read_though_other_cpus_go_on(tmp_path):
     ],
 )
 def test_damaged_objects_are_named(what, name):
-    begin, _, _ = LOG.partition("[   10.222141]")
-    (finding,) = splats.find(smp.calm((begin + CORRUPTED.format(what=what)).splitlines()))
+    (finding,) = splats.find(smp.calm((QUIET + CORRUPTED.format(what=what)).splitlines()))
     assert (finding.name, finding.where) == (name, "notice_ssthresh [tcp_notice]")
     assert finding.text == f"BUG kmalloc-64: {what} (during short connections, after slowdown = '7')"
     assert len(finding.console) == 6
@@ -104,12 +104,11 @@ def test_damaged_objects_are_named(what, name):
 
 def test_a_data_race_is_named_by_both_accesses(tmp_path, monkeypatch):
     """Of two writes; a read beside a write is a note. Other reports follow at once, of other CPUs."""
-    begin, title, rest = LOG.partition("[   10.222141]")
     frames = "tally_init+0x{}/0x20 [tcp_tally]", "tally_release+0x5/0x20 [tcp_tally]"
     said = f"{frames[0].format(7)} writes 4 bytes while {frames[1]} "
-    log = f"{begin}[   10.2] dcflab: note: {said}reads them\n[   10.2] dcflab: race: {said}writes them\n{title}{rest}"
+    log = f"{QUIET}[   10.2] dcflab: note: {said}reads them\n[   10.2] dcflab: race: {said}writes them\n"
     monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"a.c:{frame.partition('+0x')[2][:1]}")
-    found = seen(tmp_path, log)
+    found = seen(tmp_path, log + LOG.removeprefix(QUIET))
     both = "tally_init (a.c:7) writes 4 bytes while tally_release (a.c:5)"
     assert found.notes == (f"{smp.SEEN}{both} reads them",)
     race, corruption = found.findings
@@ -120,10 +119,9 @@ def test_a_data_race_is_named_by_both_accesses(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("other", "lost"), [("tally_release+0x7/0x20", True), ("tally_release+0x5/0x20", False)])
 def test_an_update_of_one_line_is_a_finding(tmp_path, monkeypatch, other, lost):
     """A read beside a write is lost if both are of one line, which may be inlined into several functions."""
-    begin, _, _ = LOG.partition("[   10.222141]")
     said = f"tally_init+0x7/0x20 [tcp_tally] reads 4 bytes while {other} [tcp_tally] writes them"
     monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"a.c:{frame.partition('+0x')[2][:1]}")
-    found = seen(tmp_path, f"{begin}[   10.2] dcflab: note: {said}\n")
+    found = seen(tmp_path, f"{QUIET}[   10.2] dcflab: note: {said}\n")
     both = f"tally_init (a.c:7) reads 4 bytes while tally_release (a.c:{other[16]}) writes them"
     assert [(one.name, one.text, one.where) for one in found.findings] == [
         (Name.DATA_RACE, both, "tally_init [tcp_tally]")
@@ -143,9 +141,8 @@ FREED = """\
 
 
 def test_memory_that_is_freed_while_it_is_read_is_named_by_reader_and_free(tmp_path, monkeypatch):
-    begin, _, _ = LOG.partition("[   10.222141]")
     monkeypatch.setattr(smp.Lines, "of", lambda lines, frame: f"b.c:{frame.partition('+0x')[2][:1]}")
-    (finding,) = seen(tmp_path, begin + FREED).findings
+    (finding,) = seen(tmp_path, QUIET + FREED).findings
     assert (finding.name, finding.where) == (Name.USE_AFTER_FREE, "best_ack [tcp_best]")
     assert finding.text == "best_ack (b.c:7) reads 4 bytes, and they are freed meanwhile by best_release (b.c:5)"
 
@@ -166,14 +163,13 @@ def test_a_crash_of_the_emulator_is_not_a_finding(tmp_path):
 def test_what_comes_before_the_module_is_not_its_fault(tmp_path):
     """A warning of the machine while it boots; and a lane that fails."""
     boot = "[    1.0] WARNING: CPU: 0 PID: 1 at mm/dump.c:2 note_page+0x1/0x2\n[    1.1] ---[ end trace 0 ]---\n"
-    quiet, _, _ = LOG.partition("[   10.222141]")
     crashed, full = LaneError(Reason.CRASHED, "WARNING"), LaneError(Reason.DISK_FULL)
-    for log, error in ((boot, crashed), (quiet, full)):
+    for log, error in ((boot, crashed), (QUIET, full)):
         with pytest.raises(LaneError, match=str(error)):
             seen(tmp_path, log, error)
-    assert seen(tmp_path, boot + quiet, crashed).findings[0].name is Name.OOPS  # it has not come to its end
+    assert seen(tmp_path, boot + QUIET, crashed).findings[0].name is Name.OOPS  # it has not come to its end
     (tmp_path / "workout.json").write_text('{"findings": [], "connections": 4010}')
-    assert seen(tmp_path, boot + quiet, crashed) == smp.Try((), 4010, 1)
+    assert seen(tmp_path, boot + QUIET, crashed) == smp.Try((), 4010, 1)
 
 
 @pytest.mark.parametrize(("least", "boots"), [(0.0, smp.BOOTS), (1e9, 1)])
@@ -202,14 +198,12 @@ def test_a_kernel_whose_clock_runs_fast_is_booted_again(tmp_path, monkeypatch, l
 
 
 def test_no_end_is_a_hang(tmp_path):
-    quiet, _, _ = LOG.partition("[   10.222141]")
-    (finding,) = seen(tmp_path, quiet, LaneError(Reason.WALL_LIMIT)).findings
+    (finding,) = seen(tmp_path, QUIET, LaneError(Reason.WALL_LIMIT)).findings
     assert (finding.name, finding.text[:13]) == (Name.HANG, "no end after ")
 
 
 def test_a_load_that_a_busy_machine_does_not_finish_is_not_a_finding(tmp_path):
-    quiet, _, _ = LOG.partition("[   10.222141]")
-    late = f"{quiet}[  {smp.WALL_LIMIT_S - smp.QUIET_S + 1:.6f}] dcflab: unload\n"
+    late = f"{QUIET}[  {smp.WALL_LIMIT_S - smp.QUIET_S + 1:.6f}] dcflab: unload\n"
     with pytest.raises(LaneError):
         seen(tmp_path, late, LaneError(Reason.WALL_LIMIT))
 

@@ -12,34 +12,25 @@ import pytest
 
 from emulation.lanes import CHECKOUT
 
-DURING_A_FORK = """
+TAKEN_UP = """
 import os, signal, subprocess, sys
 from emulation.cli import interrupts
 number = int(sys.argv[1])
-os.register_at_fork(**{sys.argv[2]: lambda: os.kill(os.getpid(), number)})  # and its handler runs in this hook
+{begin}
 interrupts.catch()
 try:
-    subprocess.run(["true"], preexec_fn=lambda: None)  # which is a fork
+    {act}
     signal.sigtimedwait([], 5)
 except BaseException as error:
     print(type(error).__name__, *sorted(signal.getsignal(number) is each for each in (signal.SIG_IGN,)))
 """
-
-
-IN_A_DESTRUCTOR = """
-import os, signal, sys
-from emulation.cli import interrupts
-number = int(sys.argv[1])
-class Last:
-    def __del__(self):
-        os.kill(os.getpid(), number)  # and its handler runs here
-interrupts.catch()
-try:
-    Last()
-    signal.sigtimedwait([], 5)
-except BaseException as error:
-    print(type(error).__name__, *sorted(signal.getsignal(number) is each for each in (signal.SIG_IGN,)))
-"""
+FORK = 'subprocess.run(["true"], preexec_fn=lambda: None)'  # and the handler runs in its hook
+DESTRUCTOR = "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), number)"  # and its handler runs here
+MOMENTS = {
+    "before a fork": ("os.register_at_fork(before=lambda: os.kill(os.getpid(), number))", FORK),
+    "after a fork": ("os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), number))", FORK),
+    "in a destructor": (DESTRUCTOR, "Last()"),
+}
 
 
 WHILE_IT_LOADS = """
@@ -84,23 +75,19 @@ Last()
 """
 
 
-@pytest.mark.parametrize("hook", ["before", "after_in_parent"])
+def ended(program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize(
     ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
 )
-def test_a_signal_during_a_fork_is_taken_up(hook: str, number: int, said: str) -> None:
-    done = subprocess.run([sys.executable, "-c", DURING_A_FORK, str(int(number)), hook], cwd=CHECKOUT,
-                          capture_output=True, text=True)  # fmt: skip
-    assert (done.stdout, done.stderr) == (f"{said}\n", "")
-
-
-@pytest.mark.parametrize(
-    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
-)
-def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said: str) -> None:
-    """Such as a destructor, also of a lock of a module that is being loaded."""
-    done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR, str(int(number))], cwd=CHECKOUT,
-                          capture_output=True, text=True)  # fmt: skip
+def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(moment: str, number: int, said: str) -> None:
+    """Such as a hook of a fork; or a destructor, also of a lock of a module that is being loaded."""
+    begin, act = MOMENTS[moment]
+    done = ended(TAKEN_UP.format(begin=begin, act=act), int(number))
     assert (done.stdout, done.stderr) == (f"{said}\n", "")
 
 
@@ -116,18 +103,15 @@ def test_a_signal_while_modules_are_loaded_waits_until_they_are(
     tmp_path: Path, number: int, times: int, said: str
 ) -> None:
     """But not a second one, as the import may hang."""
-    done = subprocess.run([sys.executable, "-c", WHILE_IT_LOADS, str(int(number)), str(times), str(tmp_path)],
-                          cwd=CHECKOUT, capture_output=True, text=True)  # fmt: skip
+    done = ended(WHILE_IT_LOADS, int(number), times, tmp_path)
     assert (done.stdout, done.stderr) == (f"{said}\n", "")
 
 
 def test_what_else_is_dropped_there_is_told() -> None:
-    done = subprocess.run([sys.executable, "-c", DROPPED], cwd=CHECKOUT, capture_output=True, text=True)
-    assert "ZeroDivisionError" in done.stderr
+    assert "ZeroDivisionError" in ended(DROPPED).stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_a_mistake_is_reported_is_reported_too(number: int) -> None:
-    done = subprocess.run([sys.executable, "-c", WHILE_A_MISTAKE_IS_SAID, str(int(number))], cwd=CHECKOUT,
-                          capture_output=True, text=True)  # fmt: skip
+    done = ended(WHILE_A_MISTAKE_IS_SAID, int(number))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "dcflab: interrupted\n")

@@ -125,3 +125,10 @@ def here(tmp_path: Path) -> Path:
     for name in ("tmp", "here"):
         (tmp_path / name).mkdir()
     return tmp_path / "here"
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty cache, which the test and its children use."""
+    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -16,14 +16,6 @@ import pytest
 from emulation.lane.errors import Failure
 from emulation.setup import cache
 from emulation.setup.cache import State
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("DCFLAB_CACHE", str(folder))
-    return folder
 
 
 def writes(text: str) -> cache.Build:
@@ -40,8 +32,8 @@ def never(folder: Path) -> Iterable[str]:
     raise AssertionError("built what is there already")
 
 
-def left(root: Path) -> list[str]:
-    return sorted(path.name for path in root.iterdir() if not path.name.startswith(cache.LOCK))
+def left(own_cache: Path) -> list[str]:
+    return sorted(path.name for path in own_cache.iterdir() if not path.name.startswith(cache.LOCK))
 
 
 def test_a_key_depends_on_each_part_and_where_it_ends() -> None:
@@ -56,7 +48,7 @@ def test_a_key_depends_on_each_part_and_where_it_ends() -> None:
     assert cache.key("ab", b"c") == cache.key(b"ab", "c")
 
 
-def test_a_link_to_a_program_must_lead_to_one(root: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_program_must_lead_to_one(own_cache: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
 
     def build(folder: Path) -> Iterable[str]:
@@ -75,14 +67,14 @@ def test_a_link_to_a_program_must_lead_to_one(root: Path, tmp_path: Path) -> Non
     assert cache.inspect(entry)[0] is State.DAMAGED
 
 
-def test_an_entry_is_built_once(root: Path) -> None:
+def test_an_entry_is_built_once(own_cache: Path) -> None:
     entry = cache.obtain("thing-1", writes("made"))
     assert (entry / "file").read_text() == "made"
     assert cache.obtain("thing-1", never) == entry
-    assert left(root) == ["thing-1"]
+    assert left(own_cache) == ["thing-1"]
 
 
-def test_everyone_may_read_what_one_built(root: Path) -> None:
+def test_everyone_may_read_what_one_built(own_cache: Path) -> None:
     before = os.umask(0o077)
     try:
         entry = cache.obtain("thing-1", writes("made"))
@@ -93,17 +85,17 @@ def test_everyone_may_read_what_one_built(root: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [Failure("no"), KeyboardInterrupt()])
-def test_a_build_that_ends_early_leaves_nothing(root: Path, failure: BaseException) -> None:
+def test_a_build_that_ends_early_leaves_nothing(own_cache: Path, failure: BaseException) -> None:
     def build(folder: Path) -> Iterable[str]:
         (folder / "half").touch()
         raise failure
 
     with pytest.raises(type(failure)):
         cache.obtain("thing-1", build)
-    assert left(root) == []
+    assert left(own_cache) == []
 
 
-def test_what_a_killed_builder_left_is_swept_up(root: Path) -> None:
+def test_what_a_killed_builder_left_is_swept_up(own_cache: Path) -> None:
     def killed(folder: Path) -> Iterable[str]:
         (folder / "half").touch()
         os.kill(os.getpid(), 9)
@@ -113,12 +105,12 @@ def test_what_a_killed_builder_left_is_swept_up(root: Path) -> None:
     process.start()
     process.join()
     assert process.exitcode == -9
-    assert len(left(root)) == 1
+    assert len(left(own_cache)) == 1
     cache.obtain("thing-1", writes("made"))
-    assert left(root) == ["thing-1"]
+    assert left(own_cache) == ["thing-1"]
 
 
-def test_two_at_once_build_once(root: Path) -> None:
+def test_two_at_once_build_once(own_cache: Path) -> None:
     context = multiprocessing.get_context("fork")
     both, count = context.Barrier(2), context.Value("i", 0)
 
@@ -140,21 +132,21 @@ def test_two_at_once_build_once(root: Path) -> None:
     assert count.value == 1
 
 
-def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
+def test_who_waits_hears_how_far_the_other_is(own_cache: Path) -> None:
     """From the builder's log; it then builds what the other did not."""
-    log = root / f"{cache.SCRATCH}thing-other" / cache.LOG
+    log = own_cache / f"{cache.SCRATCH}thing-other" / cache.LOG
     log.parent.mkdir(parents=True)
     log.write_text("  HOSTCC  a.o\n  CC      b.o\n  CC [M]  c.o\n")
     waits = (
         "from emulation.setup import cache, tools\ntools.TELL_EVERY_S = 0.01\n"
         "print(cache.obtain('thing-1', lambda folder: (folder / 'file').touch() or ['file']))"
     )
-    with cache.lock(root / "lock-thing"):
+    with cache.lock(own_cache / "lock-thing"):
         waiting = subprocess.Popen(
             [sys.executable, "-c", waits], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert waiting.stderr
-        assert next(waiting.stderr) == f"dcflab: waiting for another dcflab that builds in {root}\n"
+        assert next(waiting.stderr) == f"dcflab: waiting for another dcflab that builds in {own_cache}\n"
         assert next(waiting.stderr).startswith("dcflab: another dcflab: 2 files compiled, waited for ")
         with log.open("a") as more:
             more.write("  CC      d.o\n")
@@ -162,10 +154,10 @@ def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
         shutil.rmtree(log.parent)
         assert any(": waited for " in line for line in waiting.stderr)
     said, _ = waiting.communicate()
-    assert said == f"{root}/thing-1\n" and left(root) == ["thing-1"]
+    assert said == f"{own_cache}/thing-1\n" and left(own_cache) == ["thing-1"]
 
 
-def test_no_module_waits_for_a_kernel(root: Path) -> None:
+def test_no_module_waits_for_a_kernel(own_cache: Path) -> None:
     """A build of one kind may start one of another, which neither waits nor removes unfinished builds."""
 
     def build(folder: Path) -> Iterable[str]:
@@ -174,47 +166,30 @@ def test_no_module_waits_for_a_kernel(root: Path) -> None:
         return files
 
     assert (cache.obtain("kernel-1", build) / "file").read_text() == "made"
-    assert left(root) == ["kernel-1", "module-1"]
+    assert left(own_cache) == ["kernel-1", "module-1"]
 
 
-def cut(entry: Path) -> None:
-    (entry / "file").write_text("mad")
-
-
-def change(entry: Path) -> None:
-    (entry / "file").write_text("evil")
-    os.utime(entry / "file", ns=(1, 1))
-
-
-def remove(entry: Path) -> None:
-    (entry / "file").unlink()
-
-
-def lose_manifest(entry: Path) -> None:
-    (entry / cache.MANIFEST).unlink()
-
-
-def spoil_manifest(entry: Path) -> None:
-    (entry / cache.MANIFEST).write_text('{"files": [')
-
-
-def empty_manifest(entry: Path) -> None:
-    (entry / cache.MANIFEST).write_text("[]")
-
-
-@pytest.mark.parametrize("damage", [cut, change, remove, lose_manifest, spoil_manifest, empty_manifest])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("file", "mad"), ("file", "evil"), ("file", None), (cache.MANIFEST, None), (cache.MANIFEST, '{"files": ['),
+     (cache.MANIFEST, "[]")],
+)  # fmt: skip
 def test_damage_is_noticed_and_mended(
-    root: Path, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+    own_cache: Path, name: str, content: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = cache.obtain("thing-1", writes("made"))
-    damage(entry)
+    if content is None:
+        (entry / name).unlink()
+    else:
+        (entry / name).write_text(content)
+        os.utime(entry / name, ns=(1, 1))
     assert cache.inspect(entry)[0] is State.DAMAGED
     assert (cache.obtain("thing-1", writes("made")) / "file").read_text() == "made"
     assert f"{entry} is damaged" in capsys.readouterr().err
-    assert left(root) == ["thing-1"]
+    assert left(own_cache) == ["thing-1"]
 
 
-def test_a_thorough_look_sees_more_than_the_key_files(root: Path) -> None:
+def test_a_thorough_look_sees_more_than_the_key_files(own_cache: Path) -> None:
     entry = cache.obtain("thing-1", writes("made"))
     (entry / "__pycache__").mkdir()
     (entry / "__pycache__" / "x.pyc").touch()
@@ -224,7 +199,7 @@ def test_a_thorough_look_sees_more_than_the_key_files(root: Path) -> None:
     assert cache.inspect(entry, thoroughly=True)[0] is State.DAMAGED
 
 
-def test_touching_a_file_is_no_damage(root: Path) -> None:
+def test_touching_a_file_is_no_damage(own_cache: Path) -> None:
     entry = cache.obtain("thing-1", writes("made"))
     os.utime(entry / "file")
     assert cache.inspect(entry) == (State.SOUND, "")
@@ -239,17 +214,17 @@ def test_a_user_uses_what_root_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert by_root == tmp_path / "system" / "thing-1"
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert cache.obtain("thing-1", never) == by_root
-    remove(by_root)
+    (by_root / "file").unlink()
     assert cache.obtain("thing-1", writes("user's")) == tmp_path / "user" / "dcflab" / "thing-1"
 
 
-def test_a_cache_that_cannot_be_written_says_where_else(root: Path) -> None:
-    root.write_text("a file")
+def test_a_cache_that_cannot_be_written_says_where_else(own_cache: Path) -> None:
+    own_cache.write_text("a file")
     with pytest.raises(Failure, match=r"cannot build thing-1: .*DCFLAB_CACHE"):
         cache.obtain("thing-1", never)
 
 
-def test_a_full_disk_is_noticed_before_a_build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_noticed_before_a_build(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 1 << 20}))
     with pytest.raises(Failure, match="has 1 MB left"):
         cache.obtain("thing-1", never)

@@ -19,14 +19,6 @@ from emulation.cli.commands import setup
 from emulation.setup import ROOT, cache, doctor, environment
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("DCFLAB_CACHE", str(folder))
-    return folder
-
-
 def executable(file: Path, script: str) -> None:
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
@@ -90,7 +82,7 @@ class Seen:
 
 
 @pytest.fixture
-def seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
+def seen(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
     """Make environments with numpy alone, in an empty cache, without restarting this program."""
     found = Seen()
 

@@ -13,10 +13,7 @@ import user_space
 
 from emulation.setup import cache
 
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_a_check_is_made_again_if_a_part_changed_or_it_failed() -> None:

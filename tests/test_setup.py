@@ -22,14 +22,6 @@ from emulation.specification import specify
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("DCFLAB_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
 def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without the packages; return the folder of its programs."""
     programs = tmp_path / "bin"
@@ -65,10 +57,10 @@ def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> 
 
 
 def test_who_has_a_kernel_builds_modules_with_a_compiler_alone(
-    root: Path, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+    own_cache: Path, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What only the kernel's build needs is not required, such as its source, which Ubuntu does not package."""
-    for there, wanted in ((kernel.Kernel(root), False), (None, True)):
+    for there, wanted in ((kernel.Kernel(own_cache), False), (None, True)):
         monkeypatch.setattr(emulation.setup, "find_or_take", lambda _, there=there: there)
         with pytest.raises(Failure) as caught:
             emulation.setup.prepare()
@@ -258,7 +250,7 @@ def test_what_no_run_needs_is_a_hint(
     assert set(liked) <= set(packages.missing(packages.Group.TEST))
 
 
-def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare_machine: Path) -> None:
+def test_the_doctor_examines_a_machine_where_nothing_was_set_up(own_cache: Path, bare_machine: Path) -> None:
     found = {check.name: check for check in doctor.checks()}
     assert found["kernel"].status is doctor.Status.MISSING
     assert found["packages: build"].status is doctor.Status.MISSING
@@ -266,7 +258,7 @@ def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare
     assert "apt-get install" in found["packages: build"].fix
     many = found[smp.WHAT]
     assert (many.status, many.fix[:19]) == (doctor.Status.HINT, "./dcflab setup smp ")
-    assert not root.exists()
+    assert not own_cache.exists()
 
 
 def test_the_kernel_with_several_cpus_can_be_built_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:

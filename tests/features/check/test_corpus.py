@@ -13,13 +13,7 @@ from emulation.features.check.inside import reach
 from emulation.lane.errors import Misuse
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def test_the_latest_settings_of_each_kind_are_kept(home: Path) -> None:
+def test_the_latest_settings_of_each_kind_are_kept(own_cache: Path) -> None:
     assert corpus.kept() == {}
     corpus.keep("qdisc", [{"kbps": number} for number in range(corpus.MOST)])
     corpus.keep("congestion control", [{"lost": 0.3}])
@@ -28,16 +22,16 @@ def test_the_latest_settings_of_each_kind_are_kept(home: Path) -> None:
     assert found["congestion control"] == [{"lost": 0.3}]
     assert len(found["qdisc"]) == corpus.MOST
     assert found["qdisc"][:4] == [{"kbps": 100}, {"kbps": 0}, {"kbps": 1}, {"kbps": 2}]
-    assert corpus.read(home / corpus.FILE) == found
-    assert [file.name for file in home.iterdir()] == [corpus.FILE]
+    assert corpus.read(own_cache / corpus.FILE) == found
+    assert [file.name for file in own_cache.iterdir()] == [corpus.FILE]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"qdisc": {}}', '{"qdisc": [3]}'])
-def test_what_is_no_corpus_is_refused_and_does_not_hinder(home: Path, text: str) -> None:
-    home.mkdir()
-    (home / corpus.FILE).write_text(text)
+def test_what_is_no_corpus_is_refused_and_does_not_hinder(own_cache: Path, text: str) -> None:
+    own_cache.mkdir()
+    (own_cache / corpus.FILE).write_text(text)
     with pytest.raises(Misuse, match=corpus.FILE):
-        corpus.read(home / corpus.FILE)
+        corpus.read(own_cache / corpus.FILE)
     assert corpus.kept() == {}
 
 

@@ -79,10 +79,14 @@ def check(topology: str | None, name: str, where: str) -> None:
         raise Misuse(f"{where}: there is no option {name!r}; there are: {', '.join(sorted(known))}")
 
 
-def points(vary: Collection[Varied]) -> dict[str, Options]:
+def points(vary: Collection[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
     """Return all combinations of values, by their names; without options, one that varies nothing."""
     names = [name for name, _ in vary]
-    combinations = [
-        dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in vary))
-    ]
-    return {", ".join(f"{name} {value}" for name, value in one.items()): one for one in combinations}
+    found = [dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in vary))]
+    return {", ".join(f"{name} {value_text(value)}" for name, value in point.items()): point for point in found}
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={value_text(each)}" for name, each in value.items())
+    return ",".join(map(value_text, value)) if isinstance(value, list) else str(value)

@@ -6,7 +6,6 @@ A file is a short form of a study. Its `points` are the variants, or else the va
 All combinations of the grid's other options are the cases. Everything is checked before anything starts.
 """
 
-import itertools
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -90,8 +89,8 @@ def read(path: Path) -> tuple[Study, list[int]]:
     rows = dict(grid)
     if not variants:
         first = next(iter(rows))
-        variants = combinations([(first, rows.pop(first))])
-    cases = combinations(list(rows.items()))
+        variants = vary.points([(first, rows.pop(first))])
+    cases = vary.points(list(rows.items()))
     shown = {path: QUANTITIES.get(path, path) for path in found.show}
     made = Study(
         path.stem, found.title or path.stem, found.topology, options, variants, [], cases, ", ".join(rows),
@@ -101,29 +100,16 @@ def read(path: Path) -> tuple[Study, list[int]]:
     return made, list(Seeds().convert(found.seeds, None, None))
 
 
-def combinations(grid: Sequence[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
-    """Return all combinations of values, by their names; without options, one point that varies nothing."""
-    names = [name for name, _ in grid]
-    points = [dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in grid))]
-    return {", ".join(f"{name} {value_text(value)}" for name, value in point.items()): point for point in points}
-
-
 def points_by_name(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
     """Return the points of a list, by their names or what they set. Raises Misuse if a name occurs twice."""
     found: dict[str, Options] = {}
     for point in points:
         options = {name.replace("-", "_"): value for name, value in point.items() if name != "name"}
-        name = str(point.get("name", ", ".join(f"{name} {value_text(value)}" for name, value in options.items())))
+        name = str(point.get("name", ", ".join(f"{name} {vary.value_text(value)}" for name, value in options.items())))
         if name in found:
             raise Misuse(f"{path}: points: {name!r} is given twice")
         found[name] = options
     return found
-
-
-def value_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ",".join(f"{name}={value_text(each)}" for name, each in value.items())
-    return ",".join(map(value_text, value)) if isinstance(value, list) else str(value)
 
 
 def command(name: str) -> click.Command:

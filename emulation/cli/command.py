@@ -4,14 +4,15 @@
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from emulation import lanes
-from emulation.lane.errors import Misuse
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import CHECKOUT, Clock, Lane
 
 FORMATS = ("png", "svg", "pdf")  # of figures; the first is the default
@@ -207,6 +208,15 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
         click.Option(["--outside"], metavar="ADDRESS:PORT", multiple=True, **lane_option,
                      help="in real time: also let a RemoteController be at this address outside; can be repeated"),
     ]  # fmt: skip
+
+
+@contextmanager
+def another_place() -> Iterator[None]:
+    """Raises Failure, which names --out, if a file may not be written in this block."""
+    try:
+        yield
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
 
 
 def command_line() -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from emulation.cli.command import FORMATS, Command, as_json, formats, size
-from emulation.lane.errors import Failure, Misuse
+from emulation.cli.command import FORMATS, Command, another_place, as_json, formats, size
+from emulation.lane.errors import Misuse
 
 
 def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:
@@ -22,10 +22,8 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
         raise Misuse(f"{run_folder}: figures need a whole run folder, with a {RESULT}{hint}")
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is not a folder")
-    try:
+    with another_place():
         found = draw_all(run_folder, folder, formats or FORMATS[:1])
-    except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
         click.echo(json.dumps([{"file": str(file), "bytes": file.stat().st_size} for file in found], indent=1))
         return

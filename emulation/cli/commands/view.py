@@ -5,14 +5,13 @@ import json
 import os
 import shutil
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from emulation.cli.command import Command, as_json
-from emulation.lane.errors import Failure, Misuse
+from emulation.cli.command import Command, another_place, as_json
+from emulation.files.whole import at_once
+from emulation.lane.errors import Misuse
 
 
 def callback(
@@ -61,7 +60,7 @@ def report(folder: Path, out: Path | None) -> Path:
         out.write_text(page(report_again(folder)))
     elif is_outdated(made, folder / RESULT):
         again = report_again(folder)
-        with added_whole(folder) as partial_folder:
+        with another_place(), at_once(folder) as partial_folder:
             again.write(partial_folder / REPORT)
     return made
 
@@ -75,22 +74,10 @@ def timeline(where: Path, out: Path | None) -> Path:
         view.write_timeline(view.timeline_of(where), out)
     elif is_outdated(made, where / "lane.json"):
         content = view.timeline_of(where)
-        with added_whole(where) as partial_folder:
+        with another_place(), at_once(where) as partial_folder:
             view.write_timeline(content, partial_folder / view.TIMELINE)
         view.link(where)
     return made
-
-
-@contextmanager
-def added_whole(folder: Path) -> Iterator[Path]:
-    """Yield a folder for files, which then appear whole in this folder. Raises Failure without permission; OSError."""
-    from emulation.files.whole import at_once
-
-    try:
-        with at_once(folder) as partial_folder:
-            yield partial_folder
-    except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
 
 
 def is_outdated(made: Path, source: Path) -> bool:

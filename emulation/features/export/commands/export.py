@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from emulation.cli.command import Command, as_json, size
+from emulation.cli.command import Command, another_place, as_json, size
 from emulation.features.export import stations
 from emulation.features.export.flent import SUFFIX, flent
 from emulation.features.export.schema import TABLES
@@ -44,10 +44,8 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
     folder = out or run_folder / (to if to in FILE_PER_RUN else FOLDER)
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is not a folder")
-    try:
+    with another_place():
         found, missing = write(run_folder, folder, to, names or list(TABLES))
-    except PermissionError as error:
-        raise Failure(f"{error.filename}: {error.strerror}; give another place with --out") from None
     if as_json:
         files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
                  for name, file, rows in found]  # fmt: skip

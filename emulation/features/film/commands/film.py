@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command, trust
+from emulation.cli.commands.view import only_run
 from emulation.lane.errors import Misuse
 
 
@@ -15,25 +16,23 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     from emulation.features.film import runs as film
     from emulation.features.film.page import page
     from emulation.play.trust import trust_to_film
-    from emulation.play.view import link, runs_of
+    from emulation.play.view import link
 
-    found = runs_of(run_folder)
-    if len(found) > 1:
-        raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
-    trusted = trust_to_film(found[0].parent, trust)
+    run = only_run(run_folder)
+    trusted = trust_to_film(run.parent, trust)
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")
-        made = film.of_run(found[0], trusted)
+        made = film.of_run(run, trusted)
         if out:
             out.write_text(page(made))
         else:
-            out = found[0] / film.FILM
+            out = run / film.FILM
             film.write(made, out)
-            link(found[0])
+            link(run)
     else:
-        out = out or found[0] / f"film-{at_s:g}.svg"
-        film.write_still(film.of_run(found[0], trusted), at_s, out, ranges)
+        out = out or run / f"film-{at_s:g}.svg"
+        film.write_still(film.of_run(run, trusted), at_s, out, ranges)
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 

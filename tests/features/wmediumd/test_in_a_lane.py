@@ -5,6 +5,7 @@ control socket changes what arrives."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,17 +25,21 @@ LAB = """
 
     MACS = ["02:00:00:00:00:0a", "02:00:00:00:00:0b"]
     net = Net(rate=54, rate_control="minstrel", seed=3)
-    a, b = (net.addStation(f"sta{{i + 1}}", mac=mac) for i, mac in enumerate(MACS))
+    a, b = (net.addStation(f"sta{i + 1}", mac=mac) for i, mac in enumerate(MACS))
 
     def start(config, *arguments):
         with open("/run/lab.cfg", "w") as file:
             file.write(config)
         config = ["-c", "/run/lab.cfg"] if config else []
         command = [sys.executable, "-P", "-m", "emulation.features.wmediumd.daemon", *config, "-l", "4", *arguments]
-        env = {{**os.environ, "DCFLAB_AIR": module, "PYTHONPATH": CHECKOUT}}
+        env = {**os.environ, "DCFLAB_AIR": module, "PYTHONPATH": CHECKOUT}
         program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         assert program.stdout.readline() == "REGISTER SENT!\\n"
         return program
+
+    def end(program):
+        program.terminate()
+        return program.wait()
 
     def got(source=a, to="10.0.0.2", count=100, size=1000):
         return sum(rtt is not None for _, _, rtt in ping(source, to, count, 0.02, size, 0.2))
@@ -50,12 +55,17 @@ LAB = """
 
     def mac(number):
         return bytes.fromhex(MACS[number].replace(":", ""))
-    IDS = "ifaces: {{ ids = [" + ", ".join(f'"{{each}}"' for each in MACS) + "]; }};"
+    IDS = "ifaces: { ids = [" + ", ".join(f'"{each}"' for each in MACS) + "]; };"
 """
 
 
-def script(bench: Any, text: str) -> list[str]:
-    return list(bench.script(LAB.replace("{{", "{").replace("}}", "}") + text))
+Script = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def script(bench: Any) -> Script:
+    """Return a function that runs a script, which begins with the lab, and returns its lines."""
+    return lambda text: list(bench.script(LAB + text))
 
 
 COMPAT = pytest.mark.parametrize("how", ["", '"--wmediumd-compat"'], ids=["air", "compat"])
@@ -64,10 +74,8 @@ COMPAT = pytest.mark.parametrize("how", ["", '"--wmediumd-compat"'], ids=["air",
 @pytest.mark.parametrize(
     "how", ["", pytest.param('"--wmediumd-compat"', marks=pytest.mark.quick)], ids=["air", "compat"]
 )
-def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
-    lines = script(
-        bench,
-        f"""
+def test_a_client_changes_an_snr_and_less_arrives(script: Script, how: str) -> None:
+    lines = script(f"""
     with net:
         net.start()
         before = got()
@@ -83,16 +91,13 @@ def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
             client.sendall(b"\\0")
         print(before, good, none, again, program.wait(), os.path.exists("/var/run/wmediumd.sock"))
         print(got())
-    """,
-    )
+    """)
     assert lines == ["100 100 0 100 0 False", "100"]
 
 
-def test_wmediumds_socket_has_room_for_some_frames(bench: Any) -> None:
+def test_wmediumds_socket_has_room_for_some_frames(script: Script) -> None:
     """hwsim drops the rest of a burst, as with libnl's buffer of 32 KiB."""
-    said, arrived = script(
-        bench,
-        """
+    said, arrived = script("""
     with net:
         net.start()
         program = start(IDS, "--wmediumd-compat")
@@ -113,16 +118,13 @@ def test_wmediumds_socket_has_room_for_some_frames(bench: Any) -> None:
                 arrived += 1
         except TimeoutError:
             print(arrived)
-    """,
-    )
+    """)
     assert said.startswith("mediumd: frames were lost") and int(arrived) == 28
 
 
-def test_a_radio_is_known_by_the_address_that_it_was_given(bench: Any) -> None:
+def test_a_radio_is_known_by_the_address_that_it_was_given(script: Script) -> None:
     """hwsim calls it by its own second one, which nobody else can know."""
-    assert script(
-        bench,
-        """
+    assert script("""
     from emulation.lane import interfaces
     from emulation.lane.interfaces import radio
     from emulation.lane.netlink import DUMP, number
@@ -144,15 +146,13 @@ def test_a_radio_is_known_by_the_address_that_it_was_given(bench: Any) -> None:
         program = start(IDS, "-s")
         print(got(count=1), got(b, "10.0.0.1", count=1))  # by these they are known
         print(a.MAC(), got(), got(b, "10.0.0.1"))
-        program.terminate()
-        print(program.wait())
-    """,
-    ) == ["0 1", "02:00:00:00:00:0a 100 100", "0"]
+        print(end(program))
+    """) == ["0 1", "02:00:00:00:00:0a 100 100", "0"]
 
 
-def test_the_medium_goes_with_the_program_however_it_ends(bench: Any) -> None:
+def test_the_medium_goes_with_the_program_however_it_ends(script: Script) -> None:
     """And the next one starts where it left its socket."""
-    assert script(bench, """
+    assert script("""
     with net:
         net.start()
         program = start(IDS + 'model: { type = "prob"; default_prob = 1.0; };', "-s")
@@ -171,11 +171,9 @@ def test_the_medium_goes_with_the_program_however_it_ends(bench: Any) -> None:
              "3 True", "3", "0 False"]  # fmt: skip
 
 
-def test_stations_come_and_go_and_move(bench: Any) -> None:
+def test_stations_come_and_go_and_move(script: Script) -> None:
     """log_distance with an exponent of 4 and 15 dBm: -81 dBm at 25 m, -105 dBm at 100 m."""
-    assert script(
-        bench,
-        """
+    assert script("""
     with net:
         net.start()
         model = 'type = "path_loss"; positions = ((0.0, 0.0), (25.0, 0.0)); tx_powers = (15.0, 15.0);'
@@ -187,17 +185,13 @@ def test_stations_come_and_go_and_move(bench: Any) -> None:
                   ask(client, b"\\x11" + mac(1) + struct.pack(">i", 20), 13)[-1], got(count=10))
             print(ask(client, b"\\x03" + mac(1), 9)[-1], got(count=10))
             print(ask(client, b"\\x07" + mac(1), 13)[-5:].hex(), got(count=10))
-        program.terminate()
-        program.wait()
-    """,
-    ) == ["10", "0 0", "0 0 10", "0 0", "0000000100 10"]
+        end(program)
+    """) == ["10", "0 0", "0 0 10", "0 0", "0000000100 10"]
 
 
-def test_directions_take_stations_away(bench: Any) -> None:
+def test_directions_take_stations_away(script: Script) -> None:
     """1 m/s from 25 m on: at 45 m, 20 s later, -91.3 dBm arrive."""
-    assert script(
-        bench,
-        """
+    assert script("""
     with net:
         net.start()
         model = 'type = "path_loss"; positions = ((0.0, 0.0), (25.0, 0.0)); tx_powers = (15.0, 15.0);'
@@ -206,24 +200,19 @@ def test_directions_take_stations_away(bench: Any) -> None:
         print(got(count=10))
         import time; time.sleep(20)
         print(got(count=10))
-        program.terminate()
-        program.wait()
-    """,
-    ) == ["10", "0"]
+        end(program)
+    """) == ["10", "0"]
 
 
-def test_a_kernel_without_the_module_reports_it(bench: Any) -> None:
-    lines = script(
-        bench,
-        """
+def test_a_kernel_without_the_module_reports_it(script: Script) -> None:
+    lines = script("""
     with open("/run/lab.cfg", "w") as file:
         file.write(IDS)
     env = {**os.environ, "PYTHONPATH": CHECKOUT}
     command = [sys.executable, "-P", "-m", "emulation.features.wmediumd.daemon", "-c", "/run/lab.cfg"]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     print(done.returncode, done.stderr)
-    """,
-    )
+    """)
     assert lines[0].startswith("1 mediumd: this kernel has no module dcf80211: install it by DKMS")
 
 
@@ -284,28 +273,25 @@ COUNT = """
 
 
 @COMPAT
-def test_a_probability_is_that_of_a_frame(bench: Any, how: str) -> None:
+def test_a_probability_is_that_of_a_frame(script: Script, how: str) -> None:
     """Of 400 to everybody, which have one attempt, of 1500 bytes with all headers; short ones are lost less by our air,
     as they are in fact, and not by wmediumd's model."""
-    big, small = map(int, script(bench, COUNT + f"""
+    big, small = map(int, script(COUNT + f"""
     with net:
         net.start()
         program = start(IDS + 'model: {{ type = "prob"; default_prob = 0.3; }};', {how})
         got(count=3)
         print(*(arrived(400, size) for size in (1436, 100)))
-        program.terminate()
-        program.wait()
+        end(program)
     """)[0].split())  # fmt: skip
     assert 240 < big < 320
     assert (370 < small < 400) if not how else 240 < small < 320
 
 
 @COMPAT
-def test_without_a_configuration_all_is_told(bench: Any, how: str) -> None:
+def test_without_a_configuration_all_is_told(script: Script, how: str) -> None:
     """-d: stations, and losses by size and rate."""
-    assert script(
-        bench,
-        f"""
+    assert script(f"""
     with net:
         net.start()
         program = start("", "-d", {how})
@@ -315,26 +301,20 @@ def test_without_a_configuration_all_is_told(bench: Any, how: str) -> None:
                 print(ask(client, b"\\x0b" + mac(one) + mac(other) + bytes(576), 14)[-1])
             print(got(count=10))
             print(ask(client, b"\\x01" + mac(0) + mac(1) + bytes(4), 19)[-1])
-        program.terminate()
-        print(program.wait())
-    """,
-    ) == ["['0000000000', '0000000100'] 0", "0", "0", "10", "3", "0"]
+        print(end(program))
+    """) == ["['0000000000', '0000000100'] 0", "0", "0", "10", "3", "0"]
 
 
 @COMPAT
-def test_what_is_on_the_air_is_written(bench: Any, how: str) -> None:
+def test_what_is_on_the_air_is_written(bench: Any, script: Script, how: str) -> None:
     """Each ping there and back, and its ACKs, for any reader of pcapng."""
-    script(
-        bench,
-        f"""
+    script(f"""
     with net:
         net.start()
         program = start(IDS, "-p", os.environ["DCFLAB_RUN"] + "/air.pcapng", {how})
         assert got(count=22) == 22
-        program.terminate()
-        assert program.wait() == 0
-    """,
-    )
+        assert end(program) == 0
+    """)
     packets = rdpcap(str(bench.folder / "air.pcapng"))
     pings = [one for one in packets if one.haslayer(ICMP)]
     acks = [one for one in packets if one.haslayer(Dot11) and (one[Dot11].type, one[Dot11].subtype) == (1, 13)]
@@ -345,11 +325,9 @@ def test_what_is_on_the_air_is_written(bench: Any, how: str) -> None:
 
 
 @COMPAT
-def test_clients_find_their_access_point_under_it(bench: Any, how: str) -> None:
+def test_clients_find_their_access_point_under_it(script: Script, how: str) -> None:
     """It is there before the radios are, as Mininet-WiFi starts wmediumd, and WPA2's handshake goes over it."""
-    lines = script(
-        bench,
-        f"""
+    lines = script(f"""
     net = Net(rate=54, rate_control="minstrel", seed=3)
     ap, a, b = (add(name, mac=f"02:00:00:00:0{{n}}:00") for n, (add, name) in enumerate(
         [(net.addAccessPoint, "ap1"), (net.addStation, "sta1"), (net.addStation, "sta2")]))
@@ -359,8 +337,6 @@ def test_clients_find_their_access_point_under_it(bench: Any, how: str) -> None:
     with net:
         net.start()
         print(got(a, "10.0.0.3", 10) >= 9)
-    program.terminate()
-    print(program.wait())
-    """,
-    )
+    print(end(program))
+    """)
     assert lines == ["True", "0"]

@@ -193,7 +193,3 @@ def main() -> None:
         print(json.dumps(results, indent=1))
     else:
         show(results)
-
-
-if __name__ == "__main__":
-    main()

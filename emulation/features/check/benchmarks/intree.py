@@ -100,7 +100,3 @@ def main() -> int:
     else:
         show(results)
     return int(any(not finding["true"] for one in results for finding in one["findings"]))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -31,6 +31,14 @@ def dcflab(
     return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=limit_s)
 
 
+def ran(here: Path, *arguments: object, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run it to its end, with more variables of the environment, and check its exit status."""
+    command, env = [*PROGRAM, *map(str, arguments)], {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    done = subprocess.run(command, cwd=here, env=env, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done
+
+
 def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it within this process, which takes a hundredth of the time."""
     from emulation.cli.main import run_commands

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from command_line import ROOT, ran
 
 import experiments
 import labs
@@ -33,7 +32,6 @@ from emulation.specification import specify
 from topologies import mobility
 from topologies.files import defines
 
-ROOT = Path(__file__).resolve().parents[1]
 OWN = ROOT / "tests/plugins"
 REMEMBERING, RATES, RING = OWN / "lanes/remembering.py", OWN / "studies/rates.py", OWN / "topologies/ring.py"
 TASK = Task(specify("string", {"stations": 3, "seconds": 1}), "none")
@@ -230,11 +228,7 @@ def test_what_a_lane_lost_is_reported(lost: str) -> None:
 
 
 def dcflab(here: Path, *arguments: object) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DCFLAB_MEMORY": str(here / "memory")}
-    command = [sys.executable, "-P", "-m", "emulation", *map(str, arguments)]
-    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return ran(here, *arguments, DCFLAB_MEMORY=str(here / "memory")).stdout
 
 
 def test_a_studys_topology_is_beside_it(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from command_line import PROGRAM, ROOT, ran
 
 import emulation.plan
 from analysis.load import load
@@ -20,18 +20,7 @@ from analysis.results.result import Result
 from emulation.cli.main import cli
 from emulation.specification import Specification
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def program(*arguments: str) -> list[str]:
-    """The smallest study."""
-    return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", *arguments]
-
-
-def run(here: Path, *arguments: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(program(*arguments), cwd=here, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+STUDY = "run", "rts-cts", "--stations", "3"  # the smallest
 
 
 def finished(here: Path) -> dict[str, int]:
@@ -43,17 +32,17 @@ def finished(here: Path) -> dict[str, int]:
 @pytest.mark.lane
 def test_a_study_is_continued(tmp_path: Path) -> None:
     """Finished runs are reused; others, or with another plan, run again. The result is that of one run."""
-    run(tmp_path, "--seconds", "1", "--out", "run")
+    ran(tmp_path, *STUDY, "--seconds", "1", "--out", "run")
     result, before = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
     assert sorted(before) == ["full-1", "none-1", "partial-1"]
     assert not [*(tmp_path / "run").glob("*.png")]  # the report's page draws
     (tmp_path / "run/full-1/run.json").unlink()
     (tmp_path / "run/none-1/plan.json").write_text("{}")
-    run(tmp_path, "--seconds", "1", "--resume", "run")
+    ran(tmp_path, *STUDY, "--seconds", "1", "--resume", "run")
     again, after = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
     assert [name for name in before if after[name] == before[name]] == ["partial-1"]
     assert again.comparable() == result.comparable()
-    run(tmp_path, "--seconds", "2", "--resume", "run")
+    ran(tmp_path, *STUDY, "--seconds", "2", "--resume", "run")
     assert not [name for name in after if finished(tmp_path)[name] == after[name]]
 
 
@@ -83,12 +72,8 @@ def test_each_task_is_planned_once(words: str, tasks: int, tmp_path: Path, monke
 def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     """Seeds, duration and options stand above the table, flows below. Figures have windows, segments in flight, and
     flows."""
-    command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
-               "2", "--seeds", "1,2", "--full", "--figure-format", "svg", "--figure-format", "png", "--out",
-               "run"]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    options = "--stations 3 --seconds 2 --flows 2 --seeds 1,2 --full --figure-format svg --figure-format png --out run"
+    done = ran(tmp_path, "run", "string", *options.split())
     title, said, *_ = (line.strip() for line in done.stdout.splitlines())
     assert (title, said) == ("string", "seeds 1..2, mean ± 95 % confidence; 2 s; --stations 3 --flows 2")
     assert [line.split("│")[5].strip() for line in done.stdout.splitlines() if "│ flow" in line] == ["2", "2"]
@@ -107,11 +92,8 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
 def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
     """Neither in the result, nor in a figure, nor in a reused run."""
     options = "--stations", "1", "--security", "wpa2", "--passphrase", "correct horse", "--seconds", "1"
-    command = [sys.executable, "-P", "-m", "emulation", "run", "wlan", *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for where in ("--out", "--resume"):
-        done = subprocess.run([*command, where, "run"], cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        done = ran(tmp_path, "run", "wlan", *options, where, "run")
         assert "--passphrase 'correct horse'" in done.stdout
         assert not (tmp_path / "run/in-flight.png").exists()
     [kept] = load(tmp_path / "run").runs
@@ -124,7 +106,7 @@ def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
 @pytest.mark.lane
 def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
     """With the options of its start."""
-    command = program("--seconds", "20000", "--out", "run", "--seeds", "1,2")
+    command = [*PROGRAM, *STUDY, "--seconds", "20000", "--out", "run", "--seeds", "1,2"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as study:
         while not (tmp_path / "run/full-1/air.trace").exists():

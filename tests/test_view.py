@@ -8,8 +8,6 @@ import importlib
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import numpy as np
 import pytest
 from browser import CHROMIUM, look
 from click.testing import CliRunner, Result
+from command_line import ran
 from rooms import needs
 from sample_runs import NOBODY
 
@@ -149,7 +148,6 @@ def test_without_a_display_its_path_is_reported(tmp_path: Path, monkeypatch: pyt
 
 
 VOICE = 12 + 160  # bytes of a datagram: RTP, and 20 ms of G.711
-ROOT = Path(__file__).parents[1]
 COUNTS = """
   await when(() => state.ready_ms);
   said.attempts = said.whole = 0;
@@ -167,9 +165,7 @@ COUNTS = """
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
     """A station sends at the end of a whole slot; so does the page's derivation, for nearly all attempts."""
-    options = "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--out", "run"
-    subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
-                   env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
+    ran(tmp_path, "run", "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--out", "run")
     view.write_timeline(view.timeline_of(tmp_path / "run/full-1"), tmp_path / "timeline.html")
     said = look((tmp_path / "timeline.html").read_text(), COUNTS, tmp_path)
     assert said["attempts"] > 500 and said["whole"] > 0.95 * said["attempts"]
@@ -178,9 +174,7 @@ def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
 @pytest.mark.lane
 def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
     """From the folder, with the same numbers."""
-    command = [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--seconds", "1"]
-    subprocess.run([*command, "--out", "run"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+    ran(tmp_path, "run", "rts-cts", "--seconds", "1", "--out", "run")
     file = tmp_path / "run/report.html"
     before, curves = unpack(file.read_text())
     file.unlink()
@@ -196,21 +190,8 @@ def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
 def test_stations_that_move(tmp_path: Path) -> None:
     """Who sensed a frame is known for its time: at least all that received it; delays are omitted. Datagrams belong to
     flows, too."""
-    options = (
-        "mobile",
-        "--stations",
-        "12",
-        "--vmax",
-        "20",
-        "--traffic",
-        "voice",
-        "--seconds",
-        "3",
-        "--out",
-        "run",
-    )
-    subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
-                   env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
+    options = "mobile --stations 12 --vmax 20 --traffic voice --seconds 3 --out run"
+    ran(tmp_path, "run", *options.split())
     [where] = [path.parent for path in tmp_path.glob("run/*/lane.json")]
     made = view.timeline_of(where)
     plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))

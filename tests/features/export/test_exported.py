@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import subprocess
 import sys
 import types
@@ -14,26 +13,19 @@ from pathlib import Path
 import fastparquet
 import pandas
 import pytest
+from command_line import ran
 
 from emulation.features import export
 from emulation.features.export import Tables
-from emulation.lanes import CHECKOUT
 
 pytestmark = pytest.mark.lane
-PROGRAM = [sys.executable, "-P", "-m", "emulation"]
-ENVIRONMENT = {"PYTHONPATH": str(CHECKOUT)}
-
-
-def dcflab(where: Path, *words: str) -> str:
-    env = {**os.environ, **ENVIRONMENT}
-    return subprocess.run([*PROGRAM, *words], cwd=where, env=env, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("export")
-    dcflab(where, "run", "string", "--stations", "5", "--seconds", "4", "--vary", "rts=none,full", "--routing", "aodv",
-           "--flows", "2", "--out", "run")  # fmt: skip
+    ran(where, "run", "string", "--stations", "5", "--seconds", "4", "--vary", "rts=none,full", "--routing", "aodv",
+        "--flows", "2", "--out", "run")  # fmt: skip
     return where
 
 
@@ -132,7 +124,7 @@ def test_polars_reads_the_same(found: Tables, monkeypatch: pytest.MonkeyPatch) -
 
 def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
     """flent itself prints our goodput, and draws its plot of windows."""
-    said = json.loads(dcflab(place, "export", "run", "--to", "flent", "--json"))
+    said = json.loads(ran(place, "export", "run", "--to", "flent", "--json").stdout)
     files = [place / file["file"] for file in said["files"]]
     assert [file.name for file in files] == ["rts-none-1.flent.gz", "rts-full-1.flent.gz"]
     flent = [str(Path(sys.executable).parent / "flent"), *(word for file in files for word in ("-i", str(file)))]
@@ -146,8 +138,8 @@ def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
 
 
 def test_routes_that_no_protocol_reports_are_a_table_too(place: Path) -> None:
-    dcflab(place, "run", "string", "--stations", "3", "--link", "mesh", "--routing", "hwmp", "--seconds", "2",
-           "--no-trace", "--out", "mesh")  # fmt: skip
+    ran(place, "run", "string", "--stations", "3", "--link", "mesh", "--routing", "hwmp", "--seconds", "2",
+        "--no-trace", "--out", "mesh")  # fmt: skip
     found = export.tables(place / "mesh")
     ways, flow = found.routes, found.flows.iloc[0]
     assert ways.hops.dropna().tolist() and set(ways.hops.dropna()) == {2}

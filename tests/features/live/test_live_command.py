@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import HANGS_UP
+from command_line import HANGS_UP, ROOT, ran
 
 from emulation.files import compressed
 from emulation.play.replay import replay
@@ -160,9 +160,7 @@ def moved(live: Live) -> int:
 def does_it_again(script: Path, folder: Path) -> None:
     """Check that this script moves what was moved."""
     assert "net['sta2'].position = (120.0, 0.0, 0.0)" in script.read_text()
-    command = [sys.executable, "-m", "emulation", "run", str(script), "--out", str(folder)]
-    again = subprocess.run(command, capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
+    ran(ROOT, "run", script, "--out", folder)
     assert [move["node"] for move in json.loads((folder / "live1-1" / "lane.json").read_text())["moves"]] == ["sta2"]
 
 

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
-from made_up import ENVIRONMENT, GRID, written
+from command_line import ran
+from made_up import GRID, written
 
 from emulation.cli.main import cli, refusal
 from emulation.features.sweeps.commands.sweep import read
@@ -82,9 +81,7 @@ def test_a_sweep_by_its_command(tmp_path: Path) -> None:
     written(tmp_path, GRID)
     said, results = [], []
     for where in ("one", "two"):
-        command = [sys.executable, "-P", "-m", "emulation", "sweep", "my.toml", "--store", "store", "--out", where]
-        done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        done = ran(tmp_path, "sweep", "my.toml", "--store", "store", "--out", where)
         said.append(done.stderr)
         results.append(json.loads((tmp_path / where / "result.json").read_text())["runs"])
         assert "rts none" in done.stdout
@@ -115,15 +112,12 @@ def test_what_failed_is_filed_and_the_rest_is_shown(tmp_path: Path) -> None:
     """Tables have the seeds that all variants have, result.json has all results. The same command runs the rest."""
     written(tmp_path, GRID)
     (tmp_path / "moody.py").write_text(MOODY)
-    command = [sys.executable, "-P", "-m", "emulation", "sweep", "my.toml", "--store", "store", "--out"]
-    bad = subprocess.run([*command, "bad", "--lane", "./moody.py"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True,
-                         text=True)  # fmt: skip
-    assert bad.returncode == 1
+    command = "sweep", "my.toml", "--store", "store", "--out"
+    bad = ran(tmp_path, *command, "bad", "--lane", "./moody.py", status=1)
     assert "1 of 8 runs failed: stations-3-rts-none-2: the lane's kernel crashed: it rained" in bad.stderr
     assert "seed 1; 1 s" in bad.stdout
     assert json.loads((tmp_path / "bad/failures.json").read_text()).keys() == {"stations-3-rts-none-2"}
     assert len(json.loads((tmp_path / "bad/result.json").read_text())["runs"]) == 7
-    good = subprocess.run([*command, "good"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
-    assert good.returncode == 0, good.stderr
+    good = ran(tmp_path, *command, "good")
     assert "7 of 8 runs are in the store; 1 to run" in good.stderr
     assert not (tmp_path / "good/failures.json").exists()

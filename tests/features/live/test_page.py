@@ -14,15 +14,19 @@ from emulation.features.live.page import FILES, HERE, found
 STRING = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
 
 
+@pytest.fixture
+def toy() -> Toy:
+    return Toy(STRING, [(0, 3)])
+
+
 def page(toy: Toy, what: str, browser: str) -> dict[str, Any]:
     with served(toy) as address:
         return visit(browser, f"{address}#theme=light", HAND + what, (1280, 720))
 
 
 @pytest.mark.slow
-def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
+def test_a_station_dragged_away_takes_its_flow_with_it(toy: Toy, browser: str) -> None:
     """The station stays there; the page shows no path, no links, and no receptions."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       await when(() => live.air.latest.flows.flow1.kbps > 0 && element("flows").textContent.includes("75 kb/s"));
       said.links = live.air.links(live.stage.positions()).length;
@@ -42,9 +46,9 @@ def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
     assert 1 <= len(moves) <= 3 and {asked["node"] for asked in moves} == {"sta4"}
 
 
-def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
+def test_a_station_is_let_go_only_where_it_was_left(toy: Toy, browser: str) -> None:
     """Not on the way there, between two reports, even if near."""
-    said = page(Toy(STRING, [(0, 3)]), """
+    said = page(toy, """
       const { air, stage } = live, told = (t_ns, x) => {
         const state = Object.assign(structuredClone(air.latest), { t_ns });
         state.nodes.sta4.position = [x, 420, 0];
@@ -65,9 +69,8 @@ def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
 
 
 @pytest.mark.slow
-def test_settings_of_one_and_of_all(browser: str) -> None:
+def test_settings_of_one_and_of_all(toy: Toy, browser: str) -> None:
     """RTS for all reduces collisions; a rate for one makes the rates differ; a failed setting is reverted."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const lost = () => live.air.latest.rates.COL_DATA;
       said.before = [lost(), element("rts").value];
@@ -97,8 +100,7 @@ def test_settings_of_one_and_of_all(browser: str) -> None:
 
 
 @pytest.mark.slow
-def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) -> None:
-    toy = Toy(STRING, [(0, 3)])
+def test_flows_are_started_by_choosing_two_stations_and_stopped(toy: Toy, browser: str) -> None:
     said = page(toy, """
       press("f");
       said.hints = [element("hint").textContent];
@@ -121,9 +123,8 @@ def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) ->
 
 
 @pytest.mark.slow
-def test_time_by_keys(browser: str) -> None:
+def test_time_by_keys(toy: Toy, browser: str) -> None:
     """Pause, step, slower, save a moment and go back. The picture follows the state."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       press(" ");
       await when(() => !live.air.latest.running && element("run").textContent === "run");
@@ -163,9 +164,8 @@ def test_time_by_keys(browser: str) -> None:
 
 
 @pytest.mark.slow
-def test_to_the_next_collision(browser: str) -> None:
+def test_to_the_next_collision(toy: Toy, browser: str) -> None:
     """By key and by button; meanwhile, and when there is none, the page says so."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       said.stops = [];
       for (const act of [() => press("c"), () => document.querySelector("[data-step=collision]").click()]) {
@@ -186,9 +186,9 @@ def test_to_the_next_collision(browser: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_map_fits_again_when_a_station_moves_out(browser: str) -> None:
+def test_the_map_fits_again_when_a_station_moves_out(toy: Toy, browser: str) -> None:
     """But not while it is dragged, nor where the viewer has zoomed or moved the map."""
-    said = page(Toy(STRING, [(0, 3)]), """
+    said = page(toy, """
       const { stage } = live, seen = (n) => {
         const [x, y] = place(n);
         return x >= 0 && y >= 0 && x <= canvas.clientWidth && y <= canvas.clientHeight;
@@ -243,9 +243,8 @@ def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
 
 
 @pytest.mark.slow
-def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str) -> None:
+def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(toy: Toy, browser: str) -> None:
     """The pace selects one of them, until the user does. Each lane shows its station's activity and NAV."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const seen = () => ["curves", "strip"].filter((id) => !element(id).hidden).join();
       await when(() => seen() === "curves");
@@ -292,8 +291,7 @@ def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_g
 
 
 @pytest.mark.slow
-def test_a_lost_connection_and_an_end_are_reported(browser: str) -> None:
-    toy = Toy(STRING, [(0, 3)])
+def test_a_lost_connection_and_an_end_are_reported(toy: Toy, browser: str) -> None:
     said = page(toy, """
       element("end").click();
       said.asks = element("ending").open;
@@ -309,9 +307,8 @@ def test_a_lost_connection_and_an_end_are_reported(browser: str) -> None:
     assert "does not answer" in said["lost"]
 
 
-def test_everything_has_a_name_and_fits(browser: str) -> None:
+def test_everything_has_a_name_and_fits(toy: Toy, browser: str) -> None:
     """At 1280 x 720: controls have labels, nothing is wider than the page, and both themes are drawn."""
-    toy = Toy(STRING, [(0, 3)])
     said = page(toy, """
       const named = (each) => each.tagName === "BUTTON" && each.textContent.trim() || each.getAttribute("aria-label") ||
         each.closest("label, .uplot");

@@ -15,7 +15,6 @@ from emulation.lane.netlink import DUMP, Generic, number
 from emulation.lane.rtnetlink import Route, hardware_address
 
 SSID, BSSID, FREQ, BASIC = "lab", "02:00:00:00:00:ff", 2412, (10, 20)
-NL80211_IFTYPE, NL80211_IFINDEX = 5, 3
 
 
 def join(own: int) -> None:

@@ -55,6 +55,11 @@ class Lab:
         (answer,) = self.client.feed(api.HEADER.pack(kind, len(body)) + body)
         return int(api.HEADER.unpack(answer)[0])
 
+    def transmit(self, to: bytes) -> None:
+        """Let the kernel send a frame."""
+        ((_, _, _, body),) = netlink.messages(frame(KERNELS, to, KERNELS))
+        self.edge.take(body, self.kernel)
+
     def play(self) -> None:
         self.now_ns = self.edge.medium.next_ns()
         self.edge._due(self.now_ns)
@@ -111,7 +116,7 @@ def test_a_clients_frame_reaches_a_radio_of_the_kernel(lab: Lab) -> None:
 def test_a_frame_to_a_clients_station_reaches_only_the_client(lab: Lab) -> None:
     lab.ask(api.REGISTER)
     lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
-    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), lab.kernel)
+    lab.transmit(MINE)
     lab.play()
     lab.received()
     lab.kernel.sent.clear()
@@ -121,20 +126,15 @@ def test_a_frame_to_a_clients_station_reaches_only_the_client(lab: Lab) -> None:
     assert [command(sent)[0] for sent in lab.kernel.sent] == [hwsim.TX_INFO_FRAME]
 
 
-def command_body(message: bytes) -> bytes:
-    ((_, _, _, body),) = netlink.messages(message)
-    return body
-
-
 def test_a_client_may_ask_for_all_frames_and_leave(lab: Lab) -> None:
     lab.ask(api.REGISTER)
     assert lab.ask(api.SET_CONTROL, struct.pack("=I", api.ALL_FRAMES)) == api.ACK
     for _ in range(2):
-        lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), lab.kernel)
+        lab.transmit(b"\xff" * 6)
         lab.play()
     assert [name for name, _ in lab.received()] == [hwsim.FRAME] * 2
     assert lab.ask(api.UNREGISTER) == api.ACK
-    lab.edge.take(command_body(frame(KERNELS, b"\xff" * 6, KERNELS)), lab.kernel)
+    lab.transmit(b"\xff" * 6)
     lab.play()
     assert not lab.received()
 
@@ -169,7 +169,7 @@ def test_a_client_is_told_when_a_frame_begins(lab: Lab) -> None:
     lab.ask(api.REGISTER)
     assert lab.ask(api.SET_CONTROL, struct.pack("=I", api.STARTS)) == api.ACK
     lab.ask(api.NETLINK, frame(MINE, KERNELS, MINE))
-    lab.edge.take(command_body(frame(KERNELS, MINE, KERNELS)), lab.kernel)
+    lab.transmit(MINE)
     starts = [(at, call) for at, call in lab.called if isinstance(call, partial)]
     begins = [one.report.begins_ns for one in sorted(lab.edge.medium.waiting)]
     assert [at for at, _ in starts] == begins == [0, lab.edge.medium.next_ns()]

@@ -17,31 +17,19 @@
  * then; and packets of routing that stations sent, each hop for itself, with their IP headers. What DSR's header adds
  * to data is not counted.
  */
+#include "dsss.hh"
+
 #include "ns3/aodv-module.h"
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
 #include "ns3/dsr-module.h"
-#include "ns3/dsss-phy.h"
-#include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
 #include "ns3/ns2-mobility-helper.h"
 #include "ns3/olsr-module.h"
-#include "ns3/propagation-module.h"
-#include "ns3/traffic-control-helper.h"
-#include "ns3/wifi-module.h"
-
-#include <iostream>
-
-using namespace ns3;
 
 namespace
 {
 
-constexpr uint32_t SEGMENT = 1460, WINDOW = 64, DATAGRAM = 512, PAIRS = 5;
+constexpr uint32_t WINDOW = 64, DATAGRAM = 512, PAIRS = 5;
 constexpr uint16_t PORT = 5001, AODV_PORT = 654, OLSR_PORT = 698;
 constexpr double EVERY_S = 0.25, FROM_S = 20; // by then a proactive protocol knows its ways
-constexpr double TX_DBM = 24.5, RX_DBM = -64.375, CS_DBM = -78.072;
 constexpr uint8_t DSR_PROTOCOL = 48, DSR_CONTROL = 1;
 
 struct Counts
@@ -107,19 +95,6 @@ Arrived(Ptr<Socket> socket)
 }
 
 void
-OnlyBasicRate(Ptr<WifiRemoteStationManager> manager, const NetDeviceContainer& devices)
-{
-    manager->AddBasicMode(DsssPhy::GetDsssRate1Mbps());
-    for (uint32_t i = 0; i < devices.GetN(); i++)
-    {
-        const Mac48Address station = DynamicCast<WifiNetDevice>(devices.Get(i))->GetMac()->GetAddress();
-        manager->AddSupportedMode(station, DsssPhy::GetDsssRate1Mbps());
-        manager->AddSupportedMode(station, DsssPhy::GetDsssRate2Mbps());
-        manager->RecordDisassociated(station); // known, and so no longer met
-    }
-}
-
-void
 InstallRouting(const std::string& routing, const NodeContainer& nodes)
 {
     InternetStackHelper internet;
@@ -164,52 +139,13 @@ main(int argc, char* argv[])
     NS_ABORT_MSG_IF(rts != "full" && rts != "none", "rts: full or none");
     RngSeedManager::SetRun(seed);
 
-    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(rts == "full" ? 0 : 65535));
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
-    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("50p"));
-    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
-    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::MinimumRssi", DoubleValue(RX_DBM));
-    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::Threshold", DoubleValue(-3));
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
-    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(WINDOW * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(WINDOW * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+    SetDefaults(rts == "full" ? 0 : 65535, WINDOW, 1, false);
 
     NodeContainer nodes(stations);
     Ns2MobilityHelper(movement).Install();
 
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel", "Frequency", DoubleValue(914e6),
-                               "HeightAboveZ", DoubleValue(1.5));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    for (const char* power : {"TxPowerStart", "TxPowerEnd"})
-    {
-        phy.Set(power, DoubleValue(TX_DBM));
-    }
-    for (const char* threshold : {"RxSensitivity", "CcaEdThreshold", "CcaSensitivity"})
-    {
-        phy.Set(threshold, DoubleValue(CS_DBM));
-    }
-    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel");
-    WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac");
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),
-                                 "ControlMode", StringValue("DsssRate1Mbps"), "NonUnicastMode",
-                                 StringValue("DsssRate1Mbps"));
-    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
-    wifi.AssignStreams(devices, 0);
+    NetDeviceContainer devices = InstallRadios(nodes);
+    WifiHelper().AssignStreams(devices, 0);
 
     InstallRouting(routing, nodes);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");

@@ -11,19 +11,9 @@
  * What each station ignores is ns-3's choice: whatever comes below CS_DBM, as a station is within 550 m of some 20
  * others. Its channel still hands each frame to all stations.
  */
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
-#include "ns3/propagation-module.h"
-#include "ns3/traffic-control-helper.h"
-#include "ns3/wifi-module.h"
+#include "dsss.hh"
 
 #include <chrono>
-#include <iostream>
-
-using namespace ns3;
 
 int
 main(int argc, char* argv[])
@@ -44,7 +34,7 @@ main(int argc, char* argv[])
                     "side 2..64, flows for every other row at most, seconds and seed > 0");
     RngSeedManager::SetRun(seed);
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("50p"));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1460));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
 
     NodeContainer nodes(side * side);
     MobilityHelper mobility;
@@ -52,25 +42,7 @@ main(int argc, char* argv[])
                                   "GridWidth", UintegerValue(side));
     mobility.Install(nodes);
 
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel", "Frequency", DoubleValue(914e6),
-                               "HeightAboveZ", DoubleValue(1.5));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    phy.Set("TxPowerStart", DoubleValue(24.5)); // 0.28183815 W
-    phy.Set("TxPowerEnd", DoubleValue(24.5));
-    for (const char* threshold : {"RxSensitivity", "CcaEdThreshold", "CcaSensitivity"})
-    {
-        phy.Set(threshold, DoubleValue(-78.072)); // two-ray ground at 550 m
-    }
-    WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac");
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),
-                                 "ControlMode", StringValue("DsssRate1Mbps"));
-    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
+    NetDeviceContainer devices = InstallRadios(nodes);
 
     InternetStackHelper internet;
     Ipv4StaticRoutingHelper routing;
@@ -84,18 +56,7 @@ main(int argc, char* argv[])
     for (uint32_t flow = 0; flow < flows; flow++)
     {
         const uint32_t first = 2 * flow * side, last = first + side - 1;
-        for (uint32_t i = first; i <= last; i++)
-        {
-            Ptr<Ipv4StaticRouting> table = routing.GetStaticRouting(nodes.Get(i)->GetObject<Ipv4>());
-            if (i + 1 < last)
-            {
-                table->AddHostRouteTo(interfaces.GetAddress(last), interfaces.GetAddress(i + 1), 1);
-            }
-            if (i > first + 1)
-            {
-                table->AddHostRouteTo(interfaces.GetAddress(first), interfaces.GetAddress(i - 1), 1);
-            }
-        }
+        AddRoutes(nodes, interfaces, first, last);
         PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5001));
         sinks.push_back(DynamicCast<PacketSink>(sink.Install(nodes.Get(last)).Get(0)));
         BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(last), 5001));
@@ -110,7 +71,7 @@ main(int argc, char* argv[])
     {
         bytes += sink->GetTotalRx();
     }
-    std::cout << "{\"setup_s\": " << setUp << ", \"wall_s\": " << since() << ", \"segments\": " << bytes / 1460 << "}"
+    std::cout << "{\"setup_s\": " << setUp << ", \"wall_s\": " << since() << ", \"segments\": " << bytes / SEGMENT << "}"
               << std::endl;
     Simulator::Destroy();
     return 0;

@@ -33,30 +33,16 @@
  * Without SACK, ns-3's NewReno may never recover from a spurious timeout: it then sends every segment twice for the rest
  * of the run. An initial window of 2 instead of 10 makes that rarer; tcp=sack leaves it out. See `sent_segments`.
  */
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/dsss-phy.h"
-#include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
-#include "ns3/propagation-module.h"
-#include "ns3/traffic-control-helper.h"
+#include "dsss.hh"
+
 #include "ns3/traffic-control-layer.h"
-#include "ns3/wifi-module.h"
 
 #include <chrono>
-#include <iostream>
-
-using namespace ns3;
 
 namespace
 {
 
-constexpr uint32_t SEGMENT = 1460;
-constexpr double TX_DBM = 24.5;     // 0.28183815 W
-constexpr double RX_DBM = -64.375;  // two-ray ground at 250 m: 3.652e-10 W
-constexpr double CS_DBM = -78.072;  // at 550 m: 1.559e-11 W
-constexpr uint32_t UP_US = 20;      // from the MAC's end of a reception to IP
+constexpr uint32_t UP_US = 20; // from the MAC's end of a reception to IP
 
 enum Kind
 {
@@ -239,19 +225,6 @@ Later(Ptr<Ipv4L3Protocol> ip, Ptr<NetDevice> device, Ptr<const Packet> packet, u
 }
 
 void
-OnlyBasicRate(Ptr<WifiRemoteStationManager> manager, const NetDeviceContainer& devices)
-{
-    manager->AddBasicMode(DsssPhy::GetDsssRate1Mbps());
-    for (uint32_t i = 0; i < devices.GetN(); i++)
-    {
-        const Mac48Address station = DynamicCast<WifiNetDevice>(devices.Get(i))->GetMac()->GetAddress();
-        manager->AddSupportedMode(station, DsssPhy::GetDsssRate1Mbps());
-        manager->AddSupportedMode(station, DsssPhy::GetDsssRate2Mbps());
-        manager->RecordDisassociated(station); // known, and so no longer met
-    }
-}
-
-void
 RtsGivenUp(Mac48Address)
 {
     g_counts.fail[RTSCTS]++;
@@ -288,26 +261,7 @@ main(int argc, char* argv[])
     NS_ABORT_MSG_IF(tcp != "newreno" && tcp != "sack", "tcp: newreno or sack");
     RngSeedManager::SetRun(seed);
 
-    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
-                       UintegerValue(rts == "full" ? 0 : rts == "partial" ? 400 : 65535));
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
-    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
-    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("50p"));
-    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
-    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::MinimumRssi",
-                       DoubleValue(RX_DBM));
-    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::Threshold", DoubleValue(-3));
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
-    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(ack == "plain" ? 1 : 2));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(window * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(tcp == "sack"));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+    SetDefaults(rts == "full" ? 0 : rts == "partial" ? 400 : 65535, window, ack == "plain" ? 1 : 2, tcp == "sack");
 
     NodeContainer nodes(stations);
     MobilityHelper mobility;
@@ -315,29 +269,8 @@ main(int argc, char* argv[])
                                   UintegerValue(stations));
     mobility.Install(nodes);
 
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel", "Frequency", DoubleValue(914e6),
-                               "HeightAboveZ", DoubleValue(1.5));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    for (const char* power : {"TxPowerStart", "TxPowerEnd"})
-    {
-        phy.Set(power, DoubleValue(TX_DBM));
-    }
-    for (const char* threshold : {"RxSensitivity", "CcaEdThreshold", "CcaSensitivity"})
-    {
-        phy.Set(threshold, DoubleValue(CS_DBM));
-    }
-    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel");
-    WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac");
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),
-                                 "ControlMode", StringValue("DsssRate1Mbps"));
-    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
-    wifi.AssignStreams(devices, 0);
+    NetDeviceContainer devices = InstallRadios(nodes);
+    WifiHelper().AssignStreams(devices, 0);
 
     InternetStackHelper internet;
     Ipv4StaticRoutingHelper routing;
@@ -348,17 +281,9 @@ main(int argc, char* argv[])
     TrafficControlHelper().Uninstall(devices);
     NeighborCacheHelper().PopulateNeighborCache();
     const uint32_t last = stations - 1;
+    AddRoutes(nodes, interfaces, 0, last);
     for (uint32_t i = 0; i < stations; i++)
     {
-        Ptr<Ipv4StaticRouting> table = routing.GetStaticRouting(nodes.Get(i)->GetObject<Ipv4>());
-        if (i + 1 < last)
-        {
-            table->AddHostRouteTo(interfaces.GetAddress(last), interfaces.GetAddress(i + 1), 1);
-        }
-        if (i > 1)
-        {
-            table->AddHostRouteTo(interfaces.GetAddress(0), interfaces.GetAddress(i - 1), 1);
-        }
         Ptr<WifiNetDevice> device = DynamicCast<WifiNetDevice>(devices.Get(i));
         device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeBoundCallback(&Dropped, i));
         OnlyBasicRate(device->GetRemoteStationManager(), devices);

@@ -394,14 +394,8 @@ def options_of(node: Node) -> dict[int, bytes]:
 
 def new_options(node: Any, kind: str) -> bytes:
     """Return the options that a new root qdisc cannot be without, or else shows; empty if it cannot be made."""
-    if (setup := setups.of(kind)).needs_options():
-        return setup.options()
-    try:
-        put(node, "pfifo")
-        put(node, kind)
-        return bytes(node.route.qdisc(node.radio.index).get(TCA_OPTIONS, b""))
-    except NetlinkError:
-        return b""
+    setup = setups.of(kind)
+    return setup.options() if setup.needs_options() else shown_with(node, kind, None)
 
 
 def words(node: Any, kind: str) -> tuple[bytes, list[int]]:
@@ -426,7 +420,7 @@ def ignores(node: Any, kind: str, before: bytes, after: bytes) -> bool:
     return bool(usual and made) and made != usual == changed
 
 
-def shown_with(node: Any, kind: str, *options: bytes) -> bytes:
+def shown_with(node: Any, kind: str, *options: bytes | None) -> bytes:
     """Return what a new qdisc shows that is made with options, and changed to others; empty if they are refused."""
     try:
         put(node, "pfifo")

@@ -170,6 +170,13 @@ def seen(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Workouts:
     return Workouts(debug, own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
+def places(folder: str, *statements: str) -> list[str]:
+    """Return file and line of each of these in the source of a folder."""
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    return [f"{source.name}:{number}" for text in statements for number, line in enumerate(lines, 1) if text in line]
+
+
 @pytest.mark.parametrize(
     "folder", [pytest.param(name, marks=[pytest.mark.quick] * (name == "beyond_private")) for name in PLANTED]
 )
@@ -196,23 +203,20 @@ def test_a_planted_mistake_is_caught_and_named(seen, folder):
 )
 def test_a_finding_names_its_file_and_line(seen, folder, statement):
     """Without gdb; and so do the frames of the module in the stack."""
-    (source,) = (BROKEN / folder).glob("*.c")
-    lines = source.read_text().splitlines()
-    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    (place,) = places(folder, statement)
     found = seen[folder].findings()[0]
-    assert found.place.endswith(f"{source.name}:{number}")
+    assert found.place.endswith(place)
     assert any(line.endswith(f"({found.place})") for line in found.console)
 
 
 @pytest.mark.parametrize("folder", ["early_free"])
 def test_a_list_that_ends_for_its_readers_is_found(seen, folder):
     """Beside a list whose objects are freed too early, and one that is right."""
-    (source,) = (BROKEN / folder).glob("*.c")
-    (number,) = (at for at, line in enumerate(source.read_text().splitlines(), 1) if " list_del(" in line.expandtabs())
+    (place,) = places(folder, "\tlist_del(")
     early, ended = seen[folder].findings()
     assert "kfree_rcu()" in early.text and "list_del_rcu()" in ended.text
     assert (ended.name, ended.where) == (Name.RCU_MISUSE, "part [tcp_guests]")
-    assert ended.place.endswith(f"{source.name}:{number}")
+    assert ended.place.endswith(place)
 
 
 @pytest.mark.parametrize("folder", ["forgotten_unlock"])
@@ -330,12 +334,9 @@ def test_what_else_a_module_does_wrong_is_a_sentence(seen, folder, said):
 )
 def test_a_race_names_both_accesses(seen, folder, variable, one, other):
     """With file and line; and no variable that has a lock or a safe function, or is pr_info_once()'s."""
-    (source,) = (BROKEN / folder).glob("*.c")
-    lines = source.read_text().splitlines()
-    places = [f"{source.name}:{number}" for text in (one, other) if text
-              for number, line in enumerate(lines, 1) if text in line]  # fmt: skip
+    both = places(folder, *filter(None, (one, other)))
     races = [found.text for found in seen[folder].findings() if found.name is Name.DATA_RACE]
-    assert any(variable in race and race.endswith(f"({' and '.join(places)})") for race in races)
+    assert any(variable in race and race.endswith(f"({' and '.join(both)})") for race in races)
     none = (
         r" (sound|opened|opened_here|opened_locked|__already_done)[,:]|byte (8|16) of the qdisc|"
         r"byte (?!16 |24 )\d+ of \d+ allocated by"
@@ -430,10 +431,8 @@ def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement, ca
         batch=True,
         search=NO_ROUNDS,
     )
-    (source,) = (BROKEN / folder).glob("*.c")
-    lines = source.read_text().splitlines()
-    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    (place,) = places(folder, statement)
     (stack,) = re.findall(r"^#0 .*^#\d+ [^\n]* in \?\? \(\)$", said, re.MULTILINE | re.DOTALL)
     function = finding.where.partition(" ")[0]
-    assert re.search(rf" {function}\b.*/{source.name}:{number}$", stack, re.MULTILINE)
+    assert re.search(rf" {function}\b.*/{place}$", stack, re.MULTILINE)
     assert re.search(rf" {caller} \(.*/tcp_\w+.c:\d+$", stack, re.MULTILINE)

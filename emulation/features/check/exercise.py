@@ -40,6 +40,7 @@ PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
 NO_REASON = re.compile(r"taints kernel|version magic:")  # messages that loading any module causes once
 CONSOLE, FINDING = "console.log", "dcflab: finding: "
+BEGINS = re.compile(r"\bdcflab: (phase|stage) ")  # a part of the workout
 MOST_LOG = 1 << 24  # bytes of it that are read: a broken module can warn without end
 
 # All checks report in full on the console, with real addresses, between the workout's own messages.
@@ -138,8 +139,11 @@ def built_against(prepared: Place) -> Path:
 
 
 def found_already(folder: Path) -> bool:
-    """Return whether the kernel or the workout has reported anything."""
-    return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, reported(folder)))
+    """Return whether the kernel or the workout has reported anything before the present phase. What it reports in this
+    one is not whole yet, and a busy host may hear of a phase when it is half over."""
+    lines = console_of(folder)
+    began = max((at for at, line in enumerate(lines) if BEGINS.search(line)), default=0)
+    return any(FINDING in line for line in lines[:began]) or not all(map(splats.meant, splats.find(lines[:began])))
 
 
 def went_on(folder: Path) -> bool:

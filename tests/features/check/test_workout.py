@@ -18,7 +18,7 @@ import pytest
 from analysis.traces.capture import read
 from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment, subject
 from emulation.features.check.corpus import Search
-from emulation.features.check.exercise import debug_kernel, exercise
+from emulation.features.check.exercise import debug_kernel, exercise, found_already
 from emulation.features.check.exercise import read as read_folder
 from emulation.features.check.subject import Module, examine, find
 from emulation.play import processes
@@ -436,3 +436,13 @@ def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement, ca
     function = finding.where.partition(" ")[0]
     assert re.search(rf" {function}\b.*/{place}$", stack, re.MULTILINE)
     assert re.search(rf" {caller} \(.*/tcp_\w+.c:\d+$", stack, re.MULTILINE)
+
+
+def test_a_workout_ends_between_two_phases(tmp_path):
+    """With all findings of a phase, however late the host hears of it."""
+    console = tmp_path / "console.log"
+    said = "[ 1.0] dcflab: stage workout\n[ 2.0] dcflab: phase outage\n[ 3.0] dcflab: finding: leak: 1 kB\n"
+    console.write_text(said)
+    assert not found_already(tmp_path)
+    console.write_text(f"{said}[ 4.0] dcflab: phase wind down\n")
+    assert found_already(tmp_path)

@@ -25,12 +25,12 @@ static u16 waiting[DCF_MAX_STATIONS];
 static u64 now, acked;
 static struct dcf_session session[DCF_MAX_STATIONS];
 
-static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power)
+static void ignore_delivery(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power)
 {
 	(void)edge, (void)to, (void)f, (void)mode, (void)power;
 }
 
-static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
+static void count_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
 {
 	(void)edge;
 	waiting[station]--;
@@ -39,9 +39,9 @@ static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason w
 	free(f);
 }
 
-static const struct dcf_ops ops = { .deliver = deliver, .done = done };
+static const struct dcf_ops ops = { .deliver = ignore_delivery, .done = count_done };
 
-static void send(u16 from, u16 to)
+static void send_mpdu(u16 from, u16 to)
 {
 	struct dcf_frame *f = calloc(1, sizeof(*f));
 	u16 sequence = session[from].next;
@@ -62,7 +62,7 @@ static void send(u16 from, u16 to)
 }
 
 /* The value of --@name=; else @otherwise. */
-static const char *option(char **argv, const char *name, const char *otherwise)
+static const char *option_of(char **argv, const char *name, const char *otherwise)
 {
 	size_t n = strlen(name);
 
@@ -72,18 +72,18 @@ static const char *option(char **argv, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-static u64 number(char **argv, const char *name, const char *otherwise)
+static u64 number_of(char **argv, const char *name, const char *otherwise)
 {
-	return strtoull(option(argv, name, otherwise), NULL, 10);
+	return strtoull(option_of(argv, name, otherwise), NULL, 10);
 }
 
 static struct dcf_mode mode_asked(char **argv)
 {
-	const char *format = option(argv, "format", "ht");
+	const char *format = option_of(argv, "format", "ht");
 	struct dcf_txvector v = {
-		.format = *format == 'v' ? DCF_VHT : !strcmp(format, "he") ? DCF_HE : DCF_HT, .mcs = number(argv, "mcs", "7"),
-		.streams = number(argv, "streams", "1"), .width_mhz = number(argv, "width", "20"),
-		.guard_ns = number(argv, "guard", "800"),
+		.format = *format == 'v' ? DCF_VHT : !strcmp(format, "he") ? DCF_HE : DCF_HT,
+		.mcs = number_of(argv, "mcs", "7"), .streams = number_of(argv, "streams", "1"),
+		.width_mhz = number_of(argv, "width", "20"), .guard_ns = number_of(argv, "guard", "800"),
 	};
 	struct dcf_mode mode;
 
@@ -93,7 +93,7 @@ static struct dcf_mode mode_asked(char **argv)
 		fprintf(stderr, "there is no such mode\n");
 		exit(2);
 	}
-	if (strcmp(option(argv, "rules", "standard"), "ns3"))
+	if (strcmp(option_of(argv, "rules", "standard"), "ns3"))
 		return mode;
 	if (v.format == DCF_VHT)
 		mode.preamble_ns -= 4 * US;
@@ -108,22 +108,25 @@ static struct dcf_mode mode_asked(char **argv)
 int main(int argc, char **argv)
 {
 	const struct dcf_mode mode = mode_asked(argv + 1);
-	const u16 n = number(argv, "stations", "5"), window = number(argv, "window", "64");
-	const double loss = strtod(option(argv, "loss", "0"), NULL), seconds = strtod(option(argv, "seconds", "2"), NULL);
-	const bool edca = strcmp(option(argv, "access", "edca"), "dcf");
+	const u16 n = number_of(argv, "stations", "5"), window = number_of(argv, "window", "64");
+	const double loss = strtod(option_of(argv, "loss", "0"), NULL);
+	const double seconds = strtod(option_of(argv, "seconds", "2"), NULL);
+	const bool edca = strcmp(option_of(argv, "access", "edca"), "dcf");
 	const struct dcf_config config = {
 		.phy = { 9 * US, 16 * US, 15, 1023, 0, 0x150, 2250 }, .stations = n + 1, .reception = DCF_SINR,
-		.eifs = number(argv, "eifs", "1"), .nav_reset = true, .edca = edca, .snap = 128, .detect_ofdm_milli = 2512,
-		.rx_threshold_aw = 100, .cs_threshold_aw = 10, .noise_aw = 1, .seed = number(argv, "seed", "1"),
+		.eifs = number_of(argv, "eifs", "1"), .nav_reset = true, .edca = edca, .snap = 128,
+		.detect_ofdm_milli = 2512, .rx_threshold_aw = 100, .cs_threshold_aw = 10, .noise_aw = 1,
+		.seed = number_of(argv, "seed", "1"),
 	};
 	const struct dcf_limits limits = {
-		mode.format == DCF_HT ? 65535 : mode.format == DCF_VHT ? 1048575 : 6500631, MODE_MAX_NS, number(argv, "mpdus", "0") ?: window, 0,
+		mode.format == DCF_HT ? 65535 : mode.format == DCF_VHT ? 1048575 : 6500631, MODE_MAX_NS,
+		number_of(argv, "mpdus", "0") ?: window, 0,
 	};
 	struct dcf_errors errors = { -10000, 50000, 2, { -log(1 - loss) / (8 * (MPDU + AMPDU_DELIMITER)) * 0x1p40 } };
 	u16 from, to;
 
 	(void)argc;
-	rts = number(argv, "rts", "0");
+	rts = number_of(argv, "rts", "0");
 	dcf = calloc(1, dcf_size(n + 1));
 	dcf_init(dcf, &config, &ops, NULL);
 	errors.lambda_q40[1] = errors.lambda_q40[0];
@@ -146,7 +149,7 @@ int main(int argc, char **argv)
 	while (now < (WARM_UP_S + seconds) * 1e9) {
 		for (from = 0; from < n; from++)
 			while (waiting[from] < 2 * window)
-				send(from, n);
+				send_mpdu(from, n);
 		now = dcf_next(dcf);
 		dcf_run(dcf, now);
 	}

@@ -17,12 +17,12 @@ static u16 again[DCF_MAX_STATIONS * 4];
 static int n_again;
 static u64 done_frames;
 
-static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power)
+static void ignore_delivery(void *edge, u16 to, const struct dcf_frame *f, u16 mode, s32 power)
 {
 	(void)edge, (void)to, (void)f, (void)mode, (void)power;
 }
 
-static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
+static void count_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
 {
 	(void)edge, (void)why;
 	done_frames++;
@@ -31,9 +31,9 @@ static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason w
 	free(f);
 }
 
-static const struct dcf_ops ops = { .deliver = deliver, .done = done };
+static const struct dcf_ops ops = { .deliver = ignore_delivery, .done = count_done };
 
-static void send(u16 from, u16 stations, u64 now)
+static void send_frame(u16 from, u16 stations, u64 now)
 {
 	struct dcf_frame *f = calloc(1, sizeof(*f));
 
@@ -78,12 +78,12 @@ int main(int argc, char **argv)
 	}
 	dcf_start(dcf, 0);
 	for (i = 0; i < 2 * n; i++)
-		send(i % n, n, 1);
+		send_frame(i % n, n, 1);
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	while ((now = dcf_next(dcf)) < end) {
 		dcf_run(dcf, now);
 		while (n_again)
-			send(again[--n_again], n, now);
+			send_frame(again[--n_again], n, now);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	wall = b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9;

@@ -169,7 +169,7 @@ __attribute__((constructor)) static void make_crc_table(void)
 }
 
 /* The FCS (IEEE 802.11-2016, 9.2.4.8), eight bytes at a time. */
-static uint32_t fcs(const uint8_t *frame, long length)
+static uint32_t fcs_of(const uint8_t *frame, long length)
 {
 	uint32_t crc = 0xFFFFFFFF;
 
@@ -195,7 +195,7 @@ static bool is_ofdm(uint16_t rate)
 /* Of a mode's code, docs/records.md. */
 enum { HT = 2, VHT, HE };
 
-static unsigned part(const struct tx *tx, int bit, int bits)
+static unsigned part_of(const struct tx *tx, int bit, int bits)
 {
 	return tx->mode >> bit & ((1 << bits) - 1);
 }
@@ -207,7 +207,7 @@ static void put16(uint8_t *to, unsigned value)
 }
 
 /* Fields have their natural alignment. */
-static long aligned(long at, long to)
+static long align_up(long at, long to)
 {
 	return (at + to - 1) / to * to;
 }
@@ -216,8 +216,8 @@ static long aligned(long at, long to)
 static long put_mcs(uint8_t *to, const struct tx *tx)
 {
 	to[0] = 0x7f; /* known: bandwidth, MCS, guard interval, format, FEC, no STBC, no extension streams */
-	to[1] = part(tx, 9, 2) | !part(tx, 11, 2) << 2 | part(tx, 13, 1) << 4;
-	to[2] = part(tx, 3, 4) + 8 * part(tx, 7, 2);
+	to[1] = part_of(tx, 9, 2) | !part_of(tx, 11, 2) << 2 | part_of(tx, 13, 1) << 4;
+	to[2] = part_of(tx, 3, 4) + 8 * part_of(tx, 7, 2);
 	return 3;
 }
 
@@ -227,10 +227,10 @@ static long put_vht(uint8_t *to, const struct tx *tx)
 
 	memset(to, 0, 12);
 	put16(to, 0x45); /* known: no STBC, guard interval, bandwidth */
-	to[2] = !part(tx, 11, 2) << 2;
-	to[3] = bandwidth[part(tx, 9, 2)];
-	to[4] = part(tx, 3, 4) << 4 | (part(tx, 7, 2) + 1);
-	to[8] = part(tx, 13, 1);
+	to[2] = !part_of(tx, 11, 2) << 2;
+	to[3] = bandwidth[part_of(tx, 9, 2)];
+	to[4] = part_of(tx, 3, 4) << 4 | (part_of(tx, 7, 2) + 1);
+	to[8] = part_of(tx, 13, 1);
 	return 12;
 }
 
@@ -241,13 +241,14 @@ static long put_he(uint8_t *to, const struct tx *tx)
 	memset(to, 0, 12);
 	put16(to, 0x42a0); /* SU; known: MCS, coding, no STBC, bandwidth */
 	put16(to + 2, 0x06); /* known: guard interval, number of HE-LTF symbols */
-	put16(to + 4, part(tx, 3, 4) << 8 | part(tx, 13, 1) << 13);
-	put16(to + 8, part(tx, 9, 2) | (part(tx, 11, 2) - 1) << 4 | part(tx, 14, 2) << 6 | training[part(tx, 7, 2)] << 8);
-	put16(to + 10, part(tx, 7, 2) + 1);
+	put16(to + 4, part_of(tx, 3, 4) << 8 | part_of(tx, 13, 1) << 13);
+	put16(to + 8, part_of(tx, 9, 2) | (part_of(tx, 11, 2) - 1) << 4 | part_of(tx, 14, 2) << 6 |
+	      training[part_of(tx, 7, 2)] << 8);
+	put16(to + 10, part_of(tx, 7, 2) + 1);
 	return 12;
 }
 
-static int8_t dbm(int32_t mdbm)
+static int8_t dbm_of(int32_t mdbm)
 {
 	int32_t up = mdbm + 500, whole = up / 1000 - (up % 1000 < 0); /* to the nearest, halves up */
 
@@ -258,7 +259,7 @@ static int8_t dbm(int32_t mdbm)
  * Write how long a frame had waited, "queued 1.234567 ms before"; if `more`,
  * after "; ", because other text comes before. Return the length.
  */
-static long queued(char *to, bool more, int64_t ns)
+static long put_queued(char *to, bool more, int64_t ns)
 {
 	static const char before[] = "; queued ", after[] = " ms before";
 	const char *from = before + (more ? 0 : 2);
@@ -280,7 +281,7 @@ static long queued(char *to, bool more, int64_t ns)
 /* Write the radiotap header of a packet, and return its length, a multiple of 4. */
 static long put_radiotap(uint8_t *to, const struct packet *p, const struct tx *tx, bool whole)
 {
-	unsigned format = part(tx, 0, 3);
+	unsigned format = part_of(tx, 0, 3);
 	bool several = tx->place || tx->more;
 	uint32_t present = RT_ALL | (tx->mode ? 0 : RT_RATE) | (p->interface ? RT_SIGNAL : 0) |
 			   (format == HT ? RT_MCS : format == VHT ? RT_VHT : format == HE ? RT_HE : 0) |
@@ -297,18 +298,18 @@ static long put_radiotap(uint8_t *to, const struct packet *p, const struct tx *t
 	put16(to + 12, (tx->mode || is_ofdm(tx->rate) ? CHANNEL_OFDM : CHANNEL_CCK) |
 		       (tx->freq < 3000 ? CHANNEL_2GHZ : CHANNEL_5GHZ));
 	if (p->interface)
-		to[14] = dbm(p->signal_mdbm);
+		to[14] = dbm_of(p->signal_mdbm);
 	if (format == HT)
 		at += put_mcs(to + at, tx);
 	if (several) {
-		at = aligned(at, 4);
+		at = align_up(at, 4);
 		memcpy(to + at, &first, 4);
 		put16(to + at + 4, AMPDU_LAST_KNOWN | (tx->more ? 0 : AMPDU_LAST));
 		at += 8;
 	}
 	if (format == VHT)
-		at = aligned(at, 2) + put_vht(to + aligned(at, 2), tx);
-	at = aligned(at, 8);
+		at = align_up(at, 2) + put_vht(to + align_up(at, 2), tx);
+	at = align_up(at, 8);
 	memcpy(to + at, &p->time_ns, 8);
 	to[at + 10] = RT_NS_AT_START;
 	at += 12;
@@ -336,7 +337,7 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		long captured = tx->caplen + 4 * whole, in_words = (captured + 3) / 4;
 		long text = p->text < 0 ? 0 : text_at[p->text + 1] - text_at[p->text];
 		char waited[48];
-		long more = p->waited_ns < 0 ? 0 : queued(waited, text, p->waited_ns);
+		long more = p->waited_ns < 0 ? 0 : put_queued(waited, text, p->waited_ns);
 		long comment = text + more ? 1 + (text + more + 3) / 4 : 0; /* words */
 		bool at_station = p->interface > 0;
 		uint32_t *head = out + words;
@@ -359,7 +360,7 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 			uint32_t sum;
 
 			if (p->tx != summed) /* stations receive it one after the other */
-				good = fcs(frame, tx->caplen);
+				good = fcs_of(frame, tx->caplen);
 			summed = p->tx;
 			sum = p->bad ? ~good : good;
 			memcpy(frame + tx->caplen, &sum, 4);

@@ -19,7 +19,7 @@ enum { BITS = 40, RECEIVER = 4, PAGE = 4096 }; /* in a Packet, where its headers
 static const int *mac_header; /* where it is among them */
 
 /* ARPTable::arpresolve(): 0, as the address is in the header. */
-static int known(void *table, int to, char *packet, void *link)
+static int know_address(void *table, int to, char *packet, void *link)
 {
 	uint32_t address = __builtin_bswap32((uint32_t)to);
 
@@ -49,7 +49,7 @@ static struct route *look_up(struct route **table, int to)
 	return r;
 }
 
-static const void *find(const char *symbol)
+static const void *find_symbol(const char *symbol)
 {
 	const void *found = dlsym(RTLD_DEFAULT, symbol);
 
@@ -59,10 +59,10 @@ static const void *find(const char *symbol)
 	exit(2);
 }
 
-static void replace(const char *symbol, uintptr_t by)
+static void put_jump(const char *symbol, uintptr_t by)
 {
 	uint8_t jump[12] = { 0x48, 0xb8, [10] = 0xff, 0xe0 }; /* mov by, %rax; jmp *%rax */
-	uint8_t *at = (uint8_t *)find(symbol);
+	uint8_t *at = (uint8_t *)find_symbol(symbol);
 
 	memcpy(jump + 2, &by, sizeof(by));
 	if (mprotect(at - (uintptr_t)at % PAGE, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC)) {
@@ -76,9 +76,9 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *without = getenv("NS2_WITHOUT");
 
-	mac_header = find("_ZN7hdr_mac7offset_E");
+	mac_header = find_symbol("_ZN7hdr_mac7offset_E");
 	if (without && strstr(without, "arp"))
-		replace("_ZN8ARPTable10arpresolveEiP6PacketP2LL", (uintptr_t)known);
+		put_jump("_ZN8ARPTable10arpresolveEiP6PacketP2LL", (uintptr_t)know_address);
 	if (without && strstr(without, "measuring"))
-		replace("_ZN11aodv_rtable9rt_lookupEi", (uintptr_t)look_up);
+		put_jump("_ZN11aodv_rtable9rt_lookupEi", (uintptr_t)look_up);
 }

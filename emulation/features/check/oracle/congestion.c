@@ -78,7 +78,7 @@ static struct control *control_of(const struct sock *sk)
 			&inet_sk(sk)->inet_daddr, ntohs(inet_sk(sk)->inet_dport));				\
 } while (0)
 
-static struct before look(const struct sock *sk)
+static struct before look_at_socket(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -101,7 +101,7 @@ static void check_socket(struct control *control, const void *function, struct s
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = tcp_snd_cwnd(tp), before = past->window, clamp = max(tp->snd_cwnd_clamp, LEAST_CLAMP);
-	struct before now = look(sk);
+	struct before now = look_at_socket(sk);
 	const char *field = changed_field(past, &now);
 
 	if ((s32)window <= 0 && (s32)before > 0)
@@ -120,7 +120,7 @@ static void check_socket(struct control *control, const void *function, struct s
 /* Call an operation that returns nothing, and check the socket. */
 #define WATCH(found, operation, sk, ...) do {					\
 	struct control *control_ = found;					\
-	struct before before_ = look(sk);					\
+	struct before before_ = look_at_socket(sk);				\
 										\
 	control_->own.operation(sk, ##__VA_ARGS__);				\
 	check_socket(control_, control_->own.operation, sk, &before_);		\
@@ -140,7 +140,7 @@ WATCHER(pkts_acked, (struct sock *sk, const struct ack_sample *sample), sample)
 WATCHER(cong_control, (struct sock *sk, u32 ack, int flag, const struct rate_sample *sample), ack, flag, sample)
 
 /* Return the segments by which hybla grows in a round trip, or with which it begins, if it is `squared` or not. */
-static u64 hyblas(const struct tcp_sock *tp, bool squared)
+static u64 hybla_growth(const struct tcp_sock *tp, bool squared)
 {
 	u64 rho = 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US;
 
@@ -158,7 +158,7 @@ static void watch_init(struct sock *sk)
 	if (control->own.init)
 		WATCH(control, init, sk);
 	window = tcp_snd_cwnd(tp);
-	if (oracle_policy && window > max(before, MOST_INITIAL) + hyblas(tp, false))
+	if (oracle_policy && window > max(before, MOST_INITIAL) + hybla_growth(tp, false))
 		tell(control, RULE_INITIAL, control->own.init, sk,
 		     "began with a congestion window of %u segments, before %u, at a round-trip time of %u us", window,
 		     before, tp->srtt_us >> 3);
@@ -185,7 +185,7 @@ static void check_round(struct control *control, struct sock *sk, u32 ack, u32 p
 		round->grown_us = tp->tcp_mstamp;
 	if (!begins && before(ack, round->end))
 		return;
-	if (!begins && window > from + from / 2 + 4 + hyblas(tp, true))
+	if (!begins && window > from + from / 2 + 4 + hybla_growth(tp, true))
 		round->fast++;
 	else
 		round->fast = 0;
@@ -233,7 +233,7 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	u32 before_count = tp->snd_cwnd_cnt;
 	u32 before = tcp_snd_cwnd(tp), shift = min(FASTEST_SHIFT, 1 + (tp->srtt_us >> 3) / FASTEST_RTT_US);
 	bool above = before >= tp->snd_ssthresh, avoids = limited && above && before < tp->snd_cwnd_clamp;
-	u64 most = before + (above ? due_above(sk, acked) + 1 + hyblas(tp, true) / max(before, 1U) :
+	u64 most = before + (above ? due_above(sk, acked) + 1 + hybla_growth(tp, true) / max(before, 1U) :
 				     (u64)max(acked, 1U) << shift);
 	bool unused = oracle_policy && !tp->is_cwnd_limited && before / 2 > tp->max_packets_out;
 
@@ -259,7 +259,7 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static u32 watch_ssthresh(struct sock *sk)
 {
 	struct control *control = control_of(sk);
-	struct before before = look(sk);
+	struct before before = look_at_socket(sk);
 	u32 window = before.window, threshold = control->own.ssthresh(sk), used = min(window, before.out);
 
 	check_socket(control, control->own.ssthresh, sk, &before);
@@ -282,7 +282,7 @@ static u32 watch_undo_cwnd(struct sock *sk)
 {
 	struct control *control = control_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct before before = look(sk);
+	struct before before = look_at_socket(sk);
 	u32 window = before.window, most = max(window, tp->prior_cwnd), undone = control->own.undo_cwnd(sk);
 
 	check_socket(control, control->own.undo_cwnd, sk, &before);
@@ -312,13 +312,13 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
 	each(release, __VA_ARGS__);						\
 } while (0)
 
-static void unwrap(struct tcp_congestion_ops *ops, struct control *control)
+static void unwrap_control(struct tcp_congestion_ops *ops, struct control *control)
 {
 	OPERATIONS(UNWRAP, ops, &control->own);
 	control->watched.registered = false;
 }
 
-static int watch(struct tcp_congestion_ops *ops, bool larger)
+static int watch_control(struct tcp_congestion_ops *ops, bool larger)
 {
 	struct control *control = oracle_place(controls, sizeof(*controls), ops);
 	int error;
@@ -330,7 +330,7 @@ static int watch(struct tcp_congestion_ops *ops, bool larger)
 	ops->init = watch_init;	/* also of one without */
 	error = tcp_register_congestion_control(ops);
 	if (error)
-		unwrap(ops, control);
+		unwrap_control(ops, control);
 	else
 		oracle_registered++;
 	return error;
@@ -338,13 +338,13 @@ static int watch(struct tcp_congestion_ops *ops, bool larger)
 
 int oracle_tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
-	return watch(ops, false);
+	return watch_control(ops, false);
 }
 EXPORT_SYMBOL_GPL(oracle_tcp_register_congestion_control);
 
 int oracle_register_larger(struct tcp_congestion_ops *ops)
 {
-	return watch(ops, true);
+	return watch_control(ops, true);
 }
 EXPORT_SYMBOL_GPL(oracle_register_larger);
 
@@ -355,7 +355,7 @@ void oracle_tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 	tcp_unregister_congestion_control(ops);
 	if (!control || !control->watched.registered)
 		return;
-	unwrap(ops, control);
+	unwrap_control(ops, control);
 	if (control->limited >= MANY_CALLS && !control->raised && oracle_tells(&control->watched, RULE_NO_GROWTH))
 		pr_info("dcflab: wrong window: %pS raised the window in none of the %u calls in which it limited the flow (%s)\n",
 			control->own.cong_avoid, control->limited, control->own.name);

@@ -19,7 +19,7 @@
 #define MANY_CALLS (1U << 20)	/* while the clock stands still */
 
 /* Note one of many accesses: the serial number of its call, and the time. Return whether this must end. */
-static bool endless(u64 serial, u64 ns, unsigned int *in_call, u64 *calls)
+static bool must_end(u64 serial, u64 ns, unsigned int *in_call, u64 *calls)
 {
 	static u64 first_serial, last_serial, last_ns;
 	static unsigned int again;
@@ -47,7 +47,7 @@ void endless_pass(unsigned long pc)
 		return;
 	raw_local_irq_save(flags);
 	call = call_now();
-	ends = call && endless(call->serial, ktime_get_mono_fast_ns(), &in_call, &calls);
+	ends = call && must_end(call->serial, ktime_get_mono_fast_ns(), &in_call, &calls);
 	raw_local_irq_restore(flags);
 	if (!ends)
 		return;

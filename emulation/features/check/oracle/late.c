@@ -21,7 +21,7 @@ static struct stopped {
 	bool work, was_due;
 } stopped[MOST_STOPPED];
 
-static void note(const void *what, unsigned long by, bool work, bool waits, bool was_due)
+static void note_stop(const void *what, unsigned long by, bool work, bool waits, bool was_due)
 {
 	unsigned long token = ~(unsigned long)what, flags;
 	struct stopped *free = NULL;
@@ -66,7 +66,7 @@ static void forget_work(void)
 	raw_local_irq_restore(flags);
 }
 
-static void tell(struct stopped *one, const char *where)
+static void tell_late(struct stopped *one, const char *where)
 {
 	static unsigned long told;
 
@@ -86,7 +86,7 @@ void late_in_memory(unsigned long start, unsigned long size)
 
 	for (i = 0; i < MOST_STOPPED; i++)
 		if (stopped[i].what && ~stopped[i].what - start < size)
-			tell(&stopped[i], "the qdisc that it destroys");
+			tell_late(&stopped[i], "the qdisc that it destroys");
 }
 
 /* One that was not due may run on another CPU as a user of the socket, which stays until it has ended. */
@@ -96,7 +96,7 @@ void late_in_state(unsigned long start, unsigned long size)
 
 	for (i = 0; i < MOST_STOPPED; i++)
 		if (stopped[i].what && ~stopped[i].what - start < size && stopped[i].was_due)
-			tell(&stopped[i], "a socket that goes on without it");
+			tell_late(&stopped[i], "a socket that goes on without it");
 	late_forget(start, size);
 }
 
@@ -106,7 +106,7 @@ void late_in_module(const struct module *module)
 
 	for (i = 0; i < MOST_STOPPED; i++)
 		if (stopped[i].what && within_module(~stopped[i].what, module))
-			tell(&stopped[i], "the module, which is unloaded");
+			tell_late(&stopped[i], "the module, which is unloaded");
 }
 
 #define STOPS(result, function, type, part, called, is_due, work, waits)	\
@@ -114,7 +114,7 @@ result oracle_##function(type *what);				\
 result oracle_##function(type *what)				\
 {								\
 	lifetime_stops((part)->called, _RET_IP_);			\
-	note(part, _RET_IP_, work, waits, is_due(part));	\
+	note_stop(part, _RET_IP_, work, waits, is_due(part));	\
 	return function(what);					\
 }								\
 EXPORT_SYMBOL(oracle_##function)

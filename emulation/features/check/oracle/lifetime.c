@@ -295,7 +295,7 @@ void lifetime_taken(const void *count);
 void lifetime_last(const void *count);
 
 /* Return the object with this count, and the access to it by the call in progress. */
-static struct object *counted(const void *count, unsigned long pc, struct access *access)
+static struct object *counted_object(const void *count, unsigned long pc, struct access *access)
 {
 	struct object *object = memory_find((unsigned long)count);
 	const struct call *call = object ? call_now() : NULL;
@@ -315,7 +315,7 @@ void lifetime_taken(const void *count)
 	int held;
 
 	raw_local_irq_save(flags);
-	object = counted(count, _RET_IP_, &access);
+	object = counted_object(count, _RET_IP_, &access);
 	if (object && object->borrowed == access.serial && lock_is_held(&rcu_lock_map)) {
 		held = current->lockdep_depth - call_now()->locks;
 		if (held == 1)	/* the call took no lock but RCU's */
@@ -333,7 +333,7 @@ void lifetime_last(const void *count)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	object = counted(count, _RET_IP_, &access);
+	object = counted_object(count, _RET_IP_, &access);
 	if (object && object->taken.serial && !locks_shared(&object->taken, &access) &&
 	    report_is_new(object->taken.pc, access.pc)) {
 		pr_info("dcflab: race: %pS takes a reference of what it found under rcu_read_lock(), and %pS may give the last one back at that time on another CPU: use refcount_inc_not_zero() (allocated by %ps)\n",

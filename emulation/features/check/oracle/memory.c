@@ -100,7 +100,7 @@ static void own_large(unsigned long start, unsigned long size)
 	most_large = max_t(unsigned int, most_large, object - large + 1);
 }
 
-static void own(unsigned long start, unsigned long size, unsigned long caller)
+static void own_memory(unsigned long start, unsigned long size, unsigned long caller)
 {
 	unsigned long flags, pages = (offset_in_page(start) + size + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct object *object;
@@ -127,7 +127,7 @@ static void own(unsigned long start, unsigned long size, unsigned long caller)
 
 void memory_own_qdisc(struct Qdisc *sch, size_t size)
 {
-	own((unsigned long)sch, size, 0);
+	own_memory((unsigned long)sch, size, 0);
 }
 
 const struct known_module *memory_module(unsigned long address)
@@ -146,7 +146,7 @@ void *oracle___kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, in
 {
 	void *start = __kvmalloc_node_noprof(PASS_BUCKET_PARAMS(size, b), flags, node);
 
-	own((unsigned long)start, size, _RET_IP_);
+	own_memory((unsigned long)start, size, _RET_IP_);
 	return start;
 }
 EXPORT_SYMBOL(oracle___kvmalloc_node_noprof);
@@ -155,14 +155,14 @@ static void heard_kmalloc(void *unused, unsigned long caller, const void *start,
 			  gfp_t flags, int node)
 {
 	if (memory_module(caller))
-		own((unsigned long)start, wanted, caller);
+		own_memory((unsigned long)start, wanted, caller);
 }
 
 static void heard_cache_alloc(void *unused, unsigned long caller, const void *start, struct kmem_cache *cache,
 			      gfp_t flags, int node)
 {
 	if (memory_module(caller))
-		own((unsigned long)start, kmem_cache_size(cache), caller);
+		own_memory((unsigned long)start, kmem_cache_size(cache), caller);
 }
 
 static int heard_module(struct notifier_block *block, unsigned long state, void *data)

@@ -63,7 +63,7 @@ static struct queue *queue_of(const struct Qdisc *sch)
 			(queue)->own.id, qdisc_dev(sch)->name);						\
 } while (0)
 
-static struct before look(struct Qdisc *sch)
+static struct before look_at_qdisc(struct Qdisc *sch)
 {
 	return (struct before){ .qlen = sch->q.qlen, .backlog = sch->qstats.backlog, .drops = sch->qstats.drops,
 				.overlimits = sch->qstats.overlimits, .calls = ++calls, .reduced = reduced,
@@ -110,7 +110,8 @@ static int own_packets(const struct queue *queue, struct Qdisc *sch)
 }
 
 /* Check what holds after all calls. `more` packets are in the queue, or would be if none had been dropped. */
-static void check(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before, int more)
+static void check_packets(struct queue *queue, const void *function, struct Qdisc *sch, const struct before *before,
+			  int more)
 {
 	int grown = sch->q.qlen - before->qlen, dropped = sch->qstats.drops - before->drops;
 	int reported = reduced - before->reduced;
@@ -151,7 +152,7 @@ static void check_backlog(struct queue *queue, const void *function, struct Qdis
 		     sch->qstats.backlog, abs(more));
 }
 
-static void forget(const struct Qdisc *sch)
+static void forget_packets(const struct Qdisc *sch)
 {
 	if (peeked_in == sch)
 		peeked_in = NULL;
@@ -179,11 +180,11 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 		sch->flags |= SEGMENTED;
 	else if (!sch->q.qlen)
 		sch->flags &= ~SEGMENTED;
-	before = look(sch);
+	before = look_at_qdisc(sch);
 	result = queue->own.enqueue(skb, sch, to_free);
 	if (!whole || result & __NET_XMIT_STOLEN || !is_checked(sch, &before))
 		return result;
-	check(queue, queue->own.enqueue, sch, &before, 1);
+	check_packets(queue, queue->own.enqueue, sch, &before, 1);
 	check_parents(queue, queue->own.enqueue, sch, &before, result == NET_XMIT_SUCCESS);
 	check_backlog(queue, queue->own.enqueue, sch, &before, length);
 	if (raw || (int)(sch->q.qlen - before.qlen) <= 0)
@@ -210,15 +211,15 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 
 	if (changed == sch && !in_serving_softirq())
 		return queue->own.dequeue(sch);
-	forget(sch);
-	before = look(sch);
+	forget_packets(sch);
+	before = look_at_qdisc(sch);
 	skb = queue->own.dequeue(sch);
 	if (!is_checked(sch, &before))
 		return skb;
 	if (expected && skb != expected)
 		tell(queue, RULE_PEEK, queue->own.dequeue, sch, "gave %s packet after %pS had shown one",
 		     skb ? "another" : "no", queue->own.peek);
-	check(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
+	check_packets(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
 	check_parents(queue, queue->own.dequeue, sch, &before, skb ? -1 : 0);
 	if (!skb)
 		return skb;
@@ -237,13 +238,13 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 static struct sk_buff *watch_peek(struct Qdisc *sch)
 {
 	struct queue *queue = queue_of(sch);
-	struct before before = look(sch);
+	struct before before = look_at_qdisc(sch);
 	struct sk_buff *skb = queue->own.peek(sch);
 
 	before.calls = calls; /* qdisc_peek_dequeued() calls dequeue */
 	if (!is_checked(sch, &before))
 		return skb;
-	check(queue, queue->own.peek, sch, &before, 0);
+	check_packets(queue, queue->own.peek, sch, &before, 0);
 	check_parents(queue, queue->own.peek, sch, &before, 0);
 	if (skb && skb_queue_empty(&sch->gso_skb)) {
 		peeked_in = sch;
@@ -262,7 +263,7 @@ static int watch_init(struct Qdisc *sch, struct nlattr *options, struct netlink_
 
 static void watch_reset(struct Qdisc *sch)
 {
-	forget(sch);
+	forget_packets(sch);
 	queue_of(sch)->own.reset(sch);
 }
 
@@ -272,13 +273,13 @@ static int watch_change(struct Qdisc *sch, struct nlattr *options, struct netlin
 	int error, own = own_packets(queue, sch), left;
 	struct before before;
 
-	forget(sch);
-	before = look(sch);
+	forget_packets(sch);
+	before = look_at_qdisc(sch);
 	changed = sch;
 	error = queue->own.change(sch, options, extack);
 	changed = NULL;
 	if (is_checked(sch, &before)) {
-		check(queue, queue->own.change, sch, &before, 0);
+		check_packets(queue, queue->own.change, sch, &before, 0);
 		check_parents(queue, queue->own.change, sch, &before, 0);
 	}
 	left = own_packets(queue, sch);
@@ -331,7 +332,7 @@ void oracle_unregister_qdisc(struct Qdisc_ops *ops);
 	each(destroy, __VA_ARGS__);		\
 } while (0)
 
-static void unwrap(struct Qdisc_ops *ops, struct queue *queue)
+static void unwrap_qdisc(struct Qdisc_ops *ops, struct queue *queue)
 {
 	OPERATIONS(UNWRAP, ops, &queue->own);
 	queue->watched.registered = false;
@@ -348,7 +349,7 @@ int oracle_register_qdisc(struct Qdisc_ops *ops)
 	OPERATIONS(WRAP, ops);
 	error = register_qdisc(ops);
 	if (error)
-		unwrap(ops, queue);
+		unwrap_qdisc(ops, queue);
 	else
 		oracle_registered++;
 	return error;
@@ -361,6 +362,6 @@ void oracle_unregister_qdisc(struct Qdisc_ops *ops)
 
 	unregister_qdisc(ops);
 	if (queue && queue->watched.registered)
-		unwrap(ops, queue);
+		unwrap_qdisc(ops, queue);
 }
 EXPORT_SYMBOL(oracle_unregister_qdisc);

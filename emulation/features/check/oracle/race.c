@@ -61,13 +61,13 @@ struct slot {
 static struct slot *slots;
 
 /* Return whether one may interrupt the other on the same CPU, so that an update is lost. */
-static bool interrupts(const struct access *one, const struct access *other)
+static bool may_interrupt(const struct access *one, const struct access *other)
 {
 	return one->updates && other->updates && ((one->open && other->context & 1) || (other->open && one->context & 1));
 }
 
-static void tell(const struct object *object, unsigned long address, const struct access *earlier,
-		 const struct access *later, bool pointer)
+static void tell_race(const struct object *object, unsigned long address, const struct access *earlier,
+		      const struct access *later, bool pointer)
 {
 	const struct access *one = later->strict && !earlier->strict ? earlier : later;
 	const struct access *other = one == later ? earlier : later;
@@ -134,7 +134,7 @@ static bool is_lax(const struct access *access)
 	return !access->context && !access->strict;
 }
 
-static bool collides(const struct access *write, const struct access *access, bool *pointer)
+static bool may_collide(const struct access *write, const struct access *access, bool *pointer)
 {
 	u64 bytes = bytes_of(write->mask), value = write->after;
 
@@ -174,7 +174,7 @@ static struct slot *find_slot(unsigned long address, u64 number, bool write)
 	return oldest;
 }
 
-static void remember(struct slot *slot, const struct access *access)
+static void remember_write(struct slot *slot, const struct access *access)
 {
 	static unsigned int next;
 	int i;
@@ -199,7 +199,7 @@ static void note_step(struct slot *slot, const struct access *write)
 	slot->steps |= after > 1 && after < most / 2 ? STEP_ABOVE_1 : 0;
 }
 
-static void check(const struct object *object, u64 number, unsigned long address, struct access *access)
+static void check_granule(const struct object *object, u64 number, unsigned long address, struct access *access)
 {
 	struct slot *slot = find_slot(address, number, access->write);
 	u64 value = *(u64 *)address;
@@ -225,14 +225,14 @@ static void check(const struct object *object, u64 number, unsigned long address
 			access->loses |= access->updates;
 			slot->writes[i].loses |= slot->writes[i].updates;
 		}
-		if (!slot->writes[i].serial || !collides(&slot->writes[i], access, &pointer))
+		if (!slot->writes[i].serial || !may_collide(&slot->writes[i], access, &pointer))
 			continue;
-		if (!object && memory_is_per_cpu(address) && !interrupts(&slot->writes[i], access))
+		if (!object && memory_is_per_cpu(address) && !may_interrupt(&slot->writes[i], access))
 			continue;
 		if ((!object && access->write) || (slot->suspected && slot->suspected != access->serial)) {
 			slot->reported |= access->mask;
-			tell(object, address + __ffs(slot->writes[i].mask & access->mask), &slot->writes[i], access,
-			     pointer);
+			tell_race(object, address + __ffs(slot->writes[i].mask & access->mask), &slot->writes[i], access,
+				  pointer);
 			break;
 		}
 		slot->suspected = access->serial;
@@ -240,7 +240,7 @@ static void check(const struct object *object, u64 number, unsigned long address
 	slot->last = access->serial;
 	access->before = value;
 	if (access->write)
-		remember(slot, access);
+		remember_write(slot, access);
 }
 
 static void note_locks_at_write(struct call *call, const struct access *access)
@@ -275,7 +275,7 @@ static bool in_rcu(unsigned long flags)
 	return lock_is_held(&rcu_lock_map) || preempt_count() || raw_irqs_disabled_flags(flags);
 }
 
-static void seen(unsigned long address, size_t size, bool write, bool marked, unsigned long pc)
+static void see_access(unsigned long address, size_t size, bool write, bool marked, unsigned long pc)
 {
 	static unsigned long last_read;
 	static u64 last_serial;
@@ -334,7 +334,7 @@ static void seen(unsigned long address, size_t size, bool write, bool marked, un
 		unsigned int from = at < address ? address - at : 0, to = min(address + size - at, GRANULE);
 
 		access.mask = GENMASK(to - 1, from);
-		check(object, object ? object->number : module->number, at, &access);
+		check_granule(object, object ? object->number : module->number, at, &access);
 	}
 	busy = false;
 out:
@@ -376,7 +376,8 @@ EXPORT_SYMBOL(race_retried);
 void race_checked(const volatile void *variable, unsigned long size, int type)
 {
 	if (!(type & KCSAN_ACCESS_ASSERT))
-		seen((unsigned long)variable, size, type & KCSAN_ACCESS_WRITE, type & KCSAN_ACCESS_ATOMIC, _RET_IP_);
+		see_access((unsigned long)variable, size, type & KCSAN_ACCESS_WRITE, type & KCSAN_ACCESS_ATOMIC,
+			   _RET_IP_);
 }
 EXPORT_SYMBOL(race_checked);
 
@@ -385,7 +386,7 @@ void asan(void *at);								\
 void name(void *at);								\
 void name(void *at)								\
 {										\
-	seen((unsigned long)at, size, write, marked, _RET_IP_);			\
+	see_access((unsigned long)at, size, write, marked, _RET_IP_);		\
 	asan(at);	/* The last call, without a frame of this function: KASAN names the module's. */	\
 }										\
 EXPORT_SYMBOL(name)
@@ -406,14 +407,14 @@ ACCESSES(unaligned_, 4);
 ACCESSES(unaligned_, 8);
 ACCESSES(unaligned_, 16);
 
-#define RANGE(name, asan, write)				\
-void asan(void *at, ssize_t size);				\
-void name(void *at, size_t size);				\
-void name(void *at, size_t size)				\
-{								\
-	seen((unsigned long)at, size, write, false, _RET_IP_);	\
-	asan(at, size);						\
-}								\
+#define RANGE(name, asan, write)					\
+void asan(void *at, ssize_t size);					\
+void name(void *at, size_t size);					\
+void name(void *at, size_t size)					\
+{									\
+	see_access((unsigned long)at, size, write, false, _RET_IP_);	\
+	asan(at, size);							\
+}									\
 EXPORT_SYMBOL(name)
 
 RANGE(__tsan_read_range, __asan_loadN_noabort, false);

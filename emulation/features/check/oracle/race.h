@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files share that watch a module's accesses: race.c calls memory.c, locks.c and lifetime.c. */
+/*
+ * What the files share that watch a module's accesses. Memory has a life: a qdisc or the module gets it, accesses give
+ * it users, and what was stopped or read in it matters until it goes. In a circle: late.c, lifetime.c, memory.c,
+ * qdisc.c, race.c.
+ */
 #ifndef RACE_H
 #define RACE_H
 

@@ -78,7 +78,7 @@ static bool is_new(unsigned long one, unsigned long other)
 	return new;
 }
 
-static void tell(unsigned long pc, bool write, unsigned long other, bool other_writes, unsigned long size)
+static void tell_race(unsigned long pc, bool write, unsigned long other, bool other_writes, unsigned long size)
 {
 	if (!is_new(pc, other))
 		return;
@@ -109,14 +109,14 @@ static bool is_freed(const u8 *bytes, unsigned long size)
 	return READ_ONCE(bytes[at]) == POISON_FREE || READ_ONCE(bytes[at]) == POISON_END;
 }
 
-static bool meets(const struct watch *watch, unsigned long address, unsigned long size, bool write)
+static bool is_watched(const struct watch *watch, unsigned long address, unsigned long size, bool write)
 {
 	return (write || READ_ONCE(watch->write)) && address < READ_ONCE(watch->address) + READ_ONCE(watch->size) &&
 	       READ_ONCE(watch->address) < address + size;
 }
 
 /* Tell those who wait at these bytes. A write counts more than a read before it, as both may be one update. */
-static void meet(unsigned long address, unsigned long size, bool write, unsigned long pc)
+static void meet_watches(unsigned long address, unsigned long size, bool write, unsigned long pc)
 {
 	struct watch *watch;
 	unsigned long flags;
@@ -124,11 +124,11 @@ static void meet(unsigned long address, unsigned long size, bool write, unsigned
 	for (watch = watches; watch < watches + WATCHES; watch++) {
 		int state = atomic_read(&watch->state);
 
-		if ((state != SET && (state != MET || !write)) || !meets(watch, address, size, write))
+		if ((state != SET && (state != MET || !write)) || !is_watched(watch, address, size, write))
 			continue;
 		raw_local_irq_save(flags);
 		if (atomic_cmpxchg(&watch->state, state, IN_USE) == state) {
-			bool met = meets(watch, address, size, write);	/* it may be another's by now */
+			bool met = is_watched(watch, address, size, write);	/* it may be another's by now */
 
 			if (met) {
 				watch->other = pc;
@@ -166,7 +166,7 @@ static void watch_while_waiting(unsigned long address, unsigned long size, bool 
 	other_writes = watch->other_writes;
 	atomic_set_release(&watch->state, UNUSED);
 	if (state == MET)
-		tell(pc, write, other, other_writes, size);
+		tell_race(pc, write, other, other_writes, size);
 	else if (!freed_before && is_freed((u8 *)address, size))
 		tell_freed(pc, write, address, size);
 }
@@ -192,7 +192,7 @@ static bool is_due(struct turn *turn, unsigned long pc)
 	return true;
 }
 
-static void access(unsigned long address, unsigned long size, bool write, bool marked, unsigned long pc)
+static void pass_access(unsigned long address, unsigned long size, bool write, bool marked, unsigned long pc)
 {
 	struct turn *turn = raw_cpu_ptr(&turns);
 	unsigned int wait_us;
@@ -200,7 +200,7 @@ static void access(unsigned long address, unsigned long size, bool write, bool m
 	if (in_nmi() || object_is_on_stack((void *)address))
 		return;
 	if (!marked)
-		meet(address, size, write, pc);
+		meet_watches(address, size, write, pc);
 	if (!is_due(turn, pc))
 		return;
 	wait_us = 1 + (turn->random >> 8) % WAIT_US;
@@ -216,7 +216,7 @@ static void access(unsigned long address, unsigned long size, bool write, bool m
 	void __tsan_##name##size(void *address);					\
 	void __tsan_##name##size(void *address)						\
 	{										\
-		access((unsigned long)address, size, write, marked, _RET_IP_);		\
+		pass_access((unsigned long)address, size, write, marked, _RET_IP_);	\
 	}										\
 	EXPORT_SYMBOL(__tsan_##name##size)
 
@@ -234,7 +234,7 @@ static void access(unsigned long address, unsigned long size, bool write, bool m
 	void __tsan_##name##_range(void *address, unsigned long size);			\
 	void __tsan_##name##_range(void *address, unsigned long size)			\
 	{										\
-		access((unsigned long)address, size, write, false, _RET_IP_);		\
+		pass_access((unsigned long)address, size, write, false, _RET_IP_);	\
 	}										\
 	EXPORT_SYMBOL(__tsan_##name##_range)
 

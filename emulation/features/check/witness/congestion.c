@@ -25,8 +25,8 @@ static struct control *control_of(const struct sock *sk)
 	return witness_find(controls, sizeof(*controls), inet_csk(sk)->icsk_ca_ops);
 }
 
-static void begin(const struct control *control, const char *operation, const struct sock *sk, u32 window,
-		  u32 threshold)
+static void begin_control(const struct control *control, const char *operation, const struct sock *sk, u32 window,
+			  u32 threshold)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -37,7 +37,7 @@ static void begin(const struct control *control, const char *operation, const st
 		witness_add(" tried=1 srtt_us=%u", tp->srtt_us >> 3);
 }
 
-static void end(const struct sock *sk)
+static void end_control(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -57,9 +57,9 @@ static void watch_##operation parameters					\
 	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh; \
 										\
 	control->own.operation arguments;					\
-	begin(control, #operation, sk, window, threshold);			\
+	begin_control(control, #operation, sk, window, threshold);		\
 	witness_add(__VA_ARGS__);						\
-	end(sk);								\
+	end_control(sk);							\
 }
 
 WATCHER(init, (struct sock *sk), (sk), " ")
@@ -79,9 +79,9 @@ static u32 watch_##operation(struct sock *sk)					\
 	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh; \
 	u32 result = control->own.operation(sk);				\
 										\
-	begin(control, #operation, sk, window, threshold);			\
+	begin_control(control, #operation, sk, window, threshold);		\
 	witness_add(" returned=%u", result);					\
-	end(sk);								\
+	end_control(sk);							\
 	return result;								\
 }
 
@@ -176,9 +176,9 @@ static void watch_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh;
 
 	control->own.cong_avoid(sk, ack, acked);
-	begin(control, "cong_avoid", sk, window, threshold);
+	begin_control(control, "cong_avoid", sk, window, threshold);
 	witness_add(" acked=%u", acked);
-	end(sk);
+	end_control(sk);
 	try_more(sk);
 }
 
@@ -188,10 +188,10 @@ static size_t watch_get_info(struct sock *sk, u32 ext, int *attribute, union tcp
 	u32 window = tcp_snd_cwnd(tcp_sk(sk)), threshold = tcp_sk(sk)->snd_ssthresh;
 	size_t size = control->own.get_info(sk, ext, attribute, info);
 
-	begin(control, "get_info", sk, window, threshold);
+	begin_control(control, "get_info", sk, window, threshold);
 	witness_add(" returned=%zu shown=", size);
 	witness_bytes(info, min(size, sizeof(*info)));
-	end(sk);
+	end_control(sk);
 	return size;
 }
 

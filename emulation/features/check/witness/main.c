@@ -35,7 +35,7 @@ void *witness_find(void *table, size_t size, const void *ops)
 	return NULL;
 }
 
-static size_t room(void)
+static size_t room_left(void)
 {
 	return MOST_TEXT - length;
 }
@@ -43,8 +43,8 @@ static size_t room(void)
 void witness_begin(const char *operation)
 {
 	local_bh_disable();
-	if (room() > LONGEST)
-		length += scnprintf(text + length, room(), "%llu %s", ktime_get_ns(), operation);
+	if (room_left() > LONGEST)
+		length += scnprintf(text + length, room_left(), "%llu %s", ktime_get_ns(), operation);
 }
 
 void witness_add(const char *format, ...)
@@ -52,13 +52,13 @@ void witness_add(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	length += vscnprintf(text + length, room(), format, arguments);
+	length += vscnprintf(text + length, room_left(), format, arguments);
 	va_end(arguments);
 }
 
 void witness_bytes(const void *bytes, unsigned int count)
 {
-	count = min3(count, LONGEST / 4U, (unsigned int)room() / 2);
+	count = min3(count, LONGEST / 4U, (unsigned int)room_left() / 2);
 	bin2hex(text + length, bytes, count);
 	length += 2 * count;
 }
@@ -75,20 +75,20 @@ u32 witness_draw(u32 below)
 	return (drawn >> 8) % below;
 }
 
-static ssize_t read(struct file *opened, char __user *to, size_t count, loff_t *at)
+static ssize_t read_text(struct file *opened, char __user *to, size_t count, loff_t *at)
 {
 	return simple_read_from_buffer(to, count, at, text, length);
 }
 
 /* Whatever is written clears the text. */
-static ssize_t write(struct file *opened, const char __user *from, size_t count, loff_t *at)
+static ssize_t clear_text(struct file *opened, const char __user *from, size_t count, loff_t *at)
 {
 	length = 0;
 	drawn = 0;
 	return count;
 }
 
-static const struct file_operations operations = { .owner = THIS_MODULE, .read = read, .write = write };
+static const struct file_operations operations = { .owner = THIS_MODULE, .read = read_text, .write = clear_text };
 
 static int __init witness_init(void)
 {

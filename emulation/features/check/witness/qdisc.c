@@ -26,13 +26,13 @@ static struct queue *queue_of(const struct Qdisc *sch)
 	return witness_find(queues, sizeof(*queues), sch->ops);
 }
 
-static void begin(const char *operation, const struct queue *queue, struct Qdisc *sch)
+static void begin_queue(const char *operation, const struct queue *queue, struct Qdisc *sch)
 {
 	witness_begin(operation);
 	witness_add(" %zu:%x:%x", queue - queues, sch->handle >> 16, sch->parent);
 }
 
-static void end(struct Qdisc *sch)
+static void end_queue(struct Qdisc *sch)
 {
 	witness_add(" qlen=%u backlog=%u drops=%u overlimits=%u requeues=%u sent=%llu bytes=%llu limit=%u\n",
 		    sch->q.qlen, sch->qstats.backlog, sch->qstats.drops, sch->qstats.overlimits, sch->qstats.requeues,
@@ -65,16 +65,16 @@ static int watch_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	struct sk_buff *freed = *to_free, *dropped;
 	int result;
 
-	begin("enqueue", queue, sch);
+	begin_queue("enqueue", queue, sch);
 	add_packet(skb);
 	witness_add("\n");
 	local_bh_enable();
 	result = queue->own.enqueue(skb, sch, to_free);
-	begin("enqueue", queue, sch);
+	begin_queue("enqueue", queue, sch);
 	witness_add(" returned=%d", result);
 	for (dropped = *to_free; dropped && dropped != freed; dropped = dropped->next)
 		add_packet(dropped);
-	end(sch);
+	end_queue(sch);
 	return result;
 }
 
@@ -83,11 +83,11 @@ static struct sk_buff *watch_dequeue(struct Qdisc *sch)
 	struct queue *queue = queue_of(sch);
 	struct sk_buff *skb = queue->own.dequeue(sch);
 
-	begin("dequeue", queue, sch);
+	begin_queue("dequeue", queue, sch);
 	witness_add(" returned=%s", skb ? "packet" : "nothing");
 	if (skb)
 		add_packet(skb);
-	end(sch);
+	end_queue(sch);
 	return skb;
 }
 
@@ -96,11 +96,11 @@ static struct sk_buff *watch_peek(struct Qdisc *sch)
 	struct queue *queue = queue_of(sch);
 	struct sk_buff *skb = queue->own.peek(sch);
 
-	begin("peek", queue, sch);
+	begin_queue("peek", queue, sch);
 	witness_add(" returned=%s", skb ? "packet" : "nothing");
 	if (skb)
 		add_packet(skb);
-	end(sch);
+	end_queue(sch);
 	return skb;
 }
 
@@ -108,9 +108,9 @@ static struct sk_buff *watch_peek(struct Qdisc *sch)
 	struct queue *queue = queue_of(sch);			\
 	int result = queue->call;				\
 								\
-	begin(operation, queue, sch);				\
+	begin_queue(operation, queue, sch);			\
 	witness_add(" returned=%d", result);			\
-	end(sch);						\
+	end_queue(sch);						\
 	return result
 
 static int watch_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
@@ -128,8 +128,8 @@ static void watch_reset(struct Qdisc *sch)
 	struct queue *queue = queue_of(sch);
 
 	queue->own.reset(sch);
-	begin("reset", queue, sch);
-	end(sch);
+	begin_queue("reset", queue, sch);
+	end_queue(sch);
 }
 
 /* Call an operation that shows something in a message, and add what it shows. */
@@ -138,11 +138,11 @@ static void watch_reset(struct Qdisc *sch)
 	unsigned int before = (message)->len;						\
 	int result = queue->call;							\
 											\
-	begin(operation, queue, sch);							\
+	begin_queue(operation, queue, sch);						\
 	witness_add(" returned=%d shown=", result < 0 ? result : 0);			\
 	if ((message)->len > before)							\
 		witness_bytes((message)->data + before, (message)->len - before);	\
-	end(sch);									\
+	end_queue(sch);									\
 	return result
 
 static int watch_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -187,8 +187,8 @@ static void class_qlen_notify(struct Qdisc *sch, unsigned long class)
 	struct queue *queue = queue_of(sch);
 
 	queue->own_classes->qlen_notify(sch, class);
-	begin("class_qlen_notify", queue, sch);
-	end(sch);
+	begin_queue("class_qlen_notify", queue, sch);
+	end_queue(sch);
 }
 
 void witness_qdisc_tree_reduce_backlog(struct Qdisc *sch, int packets, int bytes);
@@ -198,9 +198,9 @@ void witness_qdisc_tree_reduce_backlog(struct Qdisc *sch, int packets, int bytes
 	struct queue *queue = queue_of(sch);
 
 	if (queue) {
-		begin("qdisc_tree_reduce_backlog", queue, sch);
+		begin_queue("qdisc_tree_reduce_backlog", queue, sch);
 		witness_add(" packets=%d packets_bytes=%d", packets, bytes);
-		end(sch);
+		end_queue(sch);
 	}
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
 }

@@ -60,7 +60,7 @@ PLANTED = {
 }
 # Found in the first phases. Their workouts end there; those of the others show that nothing else is found.
 EARLY = {"beyond_private", "early_free", "endless", "forgotten_unlock", "high_threshold", "no_recovery", "restless",
-         "stub", "untrue"}  # fmt: skip
+         "stub", "unlocked", "untrue"}  # fmt: skip
 SILENT = (
     Name.REFUSED_UNLOAD,
     Name.REFUSED_LOAD,

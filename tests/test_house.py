@@ -8,6 +8,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -267,6 +268,29 @@ def test_contributing_draws_the_tree_that_there_is() -> None:
     of_features = {folder for folder in drawn() if folder.startswith("emulation/features/")}
     removed = {folder for folder in of_features if not (CHECKOUT / folder).is_dir()}
     assert drawn() - removed == shown | {"tests/plugins"}
+
+
+# Names that several files of the road have, and why that helps. A folder's or a kernel's own files are no two files.
+SHARED_NAMES = {
+    "a noun on its way: specification, plan, lane, analysis": (
+        "adaptive_retries.py air.py fading.py flow_routes.py kernel.py measurement.py mesh.py modes.py motion.py "
+        "network.py radio.py routes.py wired.py wlan.py"
+    ),
+    "a command, and what it does": "doctor.py figures.py package.py replay.py run.py script.py study.py view.py",
+    "the same part of several kernel modules or lanes": (
+        "boot.py channel.h compat.h control.c module.c neighbours.c protocol.h queue.c trace.c types.h"
+    ),
+    "a study, named after what it shows": "capture.py",
+    "errors inside a lane, and of set-up": "errors.py",
+}
+
+
+def test_no_two_files_of_the_road_have_one_name_without_a_reason() -> None:
+    roots = "analysis", "emulation", "experiments", "tc_modules", "topologies", "traffic"
+    said = subprocess.run(["git", "ls-files", *roots], cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
+    files = [Path(name) for name in said.splitlines() if "/features/" not in name]
+    names = Counter(file.name for file in files if re.fullmatch(r"[a-z]\w*\.(py|c|h)", file.name))
+    assert {name for name, count in names.items() if count > 1} == {*" ".join(SHARED_NAMES.values()).split()}
 
 
 def test_what_tests_import_by_name_is_named_once() -> None:

@@ -21,7 +21,7 @@ from analysis.results.result import Host, Result
 from emulation import lanes
 from emulation.cli.main import cli
 from emulation.lane.errors import Failure, Misuse
-from emulation.lane.plugins import POINTS
+from emulation.lane.plugin_folders import POINTS
 from emulation.play.lab import Lab, parameters_of
 from emulation.play.player import play, play_all
 from emulation.play.replay import changed, replay

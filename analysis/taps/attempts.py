@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.taps import sessions
-from analysis.taps.arrivals import Received
 from analysis.taps.following import noticed
 from analysis.taps.phy import NS2_DELAY_NS, Medium, plcp_ns
 from analysis.taps.phy import at as own
+from analysis.taps.receptions import Received
 from analysis.taps.transmissions import Sent
 from analysis.traces.capture import Capture
 from analysis.traces.columns import around, begins, ends

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from analysis.taps import exchanges
-from analysis.taps.arrivals import Received, arrivals, remarked
 from analysis.taps.attempts import Attempts, attempts
 from analysis.taps.phy import Medium, at
+from analysis.taps.receptions import Received, arrivals, remarked
 from analysis.taps.transmissions import Sent, transmissions
 from analysis.traces.capture import Capture
 from analysis.traces.trace import Array, Kind, Outcome, Reason

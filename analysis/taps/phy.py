@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.taps.links import ALWAYS, Links, attowatts
+from analysis.taps.signals import ALWAYS, Links, attowatts
 from analysis.traces import modes
 from analysis.traces.capture import Capture
 from analysis.traces.columns import around, begins, ends, one_of

@@ -251,7 +251,7 @@ def program(boot: dict[str, Any]) -> int:
         if name != AIR_MODULE:
             syscalls.load_module(path)
     if boot["plugins"]:
-        from emulation.lane.plugins import extend
+        from emulation.lane.plugin_folders import extend
 
         extend(f"{PLUGINS}/{number}" for number, _ in enumerate(boot["plugins"]))
     name, *arguments = boot["command"]

@@ -81,6 +81,6 @@ if __name__ == "__main__":
         sys.path_importer_cache.pop(CHECKOUT, None)  # the path did not exist when ctypes was imported
         from emulation.lane.guest import main
     else:
-        from emulation.lane.machine import main
+        from emulation.lane.vm_init import main
 
     with_room(main)

@@ -33,7 +33,7 @@ import os
 
 from emulation.lane import interfaces, links, routing
 from emulation.lane.clock import is_real, settle, wait_until_settled
-from emulation.lane.distribution import Distribution
+from emulation.lane.distribution_system import Distribution
 from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.motion import Motion

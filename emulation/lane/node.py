@@ -219,10 +219,10 @@ class Node:
 
     def connections(self, port: int) -> list[dict[str, Any]]:
         """Return TCP_INFO and `congestion` of each of its TCP connections from or to a port."""
-        from emulation.lane import sockets
+        from emulation.lane import sock_diag
 
         with self:
-            return sockets.connections(port)
+            return sock_diag.connections(port)
 
 
 class Interface:

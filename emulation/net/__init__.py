@@ -40,14 +40,14 @@ from emulation.lane.links.wired import Link as Wired
 from emulation.lane.measurement import REQUEST_FILE, Measurement, Service
 from emulation.lane.motion import Position, straight_line
 from emulation.lane.node import Node
-from emulation.lane.plugins import extend
+from emulation.lane.plugin_folders import extend
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net import stepping
 from emulation.net.station import Station
 from emulation.plan.air import GAIN, SENSE, TX_POWER, excess_db, gains_db, owners_of, received_powers
 from emulation.plan.applications import plan_flow, resolve_flow
+from emulation.plan.checks import as_misuse, check_names, find_kind
 from emulation.plan.distance import Table
-from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.motion import check_extent, no_table_reason, per_radio, table_of
 from emulation.plan.nodes import check_new, link_settings
 from emulation.specification import Specification

@@ -13,7 +13,7 @@ from emulation.lane.interfaces import radio
 from emulation.lane.motion import FASTEST, Position, at_rest
 from emulation.lane.node import Node
 from emulation.plan.air import RECEIVE, SENSE, TX_POWER, node_thresholds, units
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, air_settings, node_radio
 from topologies.network import WITH_RADIO
 

@@ -12,7 +12,7 @@ from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.routing import static
 from emulation.lane.stage import Stage
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.specification import specify
 from traffic.loop import Loop
 

@@ -13,10 +13,10 @@ from typing import Any
 from emulation import features
 from emulation.lane import recorders
 from emulation.lane.errors import Misuse
-from emulation.lane.plugins import extend
+from emulation.lane.plugin_folders import extend
 from emulation.plan.air import basic_rates, owners_of, plan_air, reached, received_powers
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
-from emulation.plan.errors import find_kind
+from emulation.plan.checks import find_kind
 from emulation.plan.memory import plan_memory
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of

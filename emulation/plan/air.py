@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from emulation.lane import links
 from emulation.lane.errors import Misuse
 from emulation.plan import link_table
+from emulation.plan.checks import as_misuse
 from emulation.plan.error_rates import error_table
-from emulation.plan.errors import as_misuse
 from emulation.plan.fading import plan_fading, strongest_db
 from emulation.plan.ht import QUEUE
 from emulation.plan.shadowing import shadow_db

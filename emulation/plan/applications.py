@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from emulation.lane.errors import Misuse
-from emulation.plan.errors import as_misuse, check_names, find_kind
+from emulation.plan.checks import as_misuse, check_names, find_kind
 from emulation.specification import Specification
 from emulation.specification.transport import AUTO, Flow, Transport
 from topologies import Application, Network

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from emulation.lane.errors import Misuse
 from emulation.lane.protocol import CATEGORIES
-from emulation.plan.errors import check_names
+from emulation.plan.checks import check_names
 from emulation.specification import explain
 from emulation.specification.radio import HR, Radio
 

@@ -24,8 +24,8 @@ from emulation.plan.air import (
     units,
 )
 from emulation.plan.bridges import check_bridge, check_loops, plan_bridge
+from emulation.plan.checks import as_misuse, check_names, find_kind
 from emulation.plan.edca import EDCA, plan_edca
-from emulation.plan.errors import as_misuse, check_names, find_kind
 from emulation.plan.ht import hold, of_node, plan_ht
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm

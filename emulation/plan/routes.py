@@ -13,7 +13,7 @@ from emulation.lane import routing
 from emulation.lane.errors import Misuse
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import mean_dbm
-from emulation.plan.errors import find_kind
+from emulation.plan.checks import find_kind
 from emulation.plan.lifetime import check_hops, hop_bound, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.lane.errors import Misuse
 from emulation.plan.advice import advice
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.play.run import Task
 from emulation.play.session import check_programs
 from emulation.setup.errors import say

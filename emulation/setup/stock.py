@@ -23,7 +23,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from emulation.lanes.virtual.boot import PYTHON
-from emulation.lanes.vm import programs
+from emulation.lanes.vm import host_programs
 from emulation.lanes.vm.cpio import CONSOLE, Archive, into_usr
 from emulation.setup import cache, packages
 from emulation.setup.errors import SetupError, say
@@ -184,7 +184,7 @@ def root(release: str, modules: Iterable[tuple[bytes, str]]) -> bytes:
         if (file := Path("/lib/firmware") / name).is_file():
             root.file(f"/lib/firmware/{name}", file.read_bytes())
     for program in [PYTHON, *map(program_path, PROGRAMS)]:
-        programs.add(root, program)
+        host_programs.add(root, program)
     for file, data in library():
         root.file(str(file), data)
     return root.whole()
@@ -281,7 +281,7 @@ def unpack_modules(release: str, folder: Path) -> Iterator[tuple[bytes, str]]:
 
 def program_path(name: str) -> Path:
     """Return the path of a program of the distribution. Raises SetupError if it is missing."""
-    if not (found := programs.find(name)):
+    if not (found := host_programs.find(name)):
         raise SetupError(f"{name} is not installed")
     return found
 
@@ -296,7 +296,7 @@ def library() -> Iterator[tuple[Path, bytes]]:
                 yield file.with_suffix(".pyc"), compiled(file)
             elif file.suffix == ".so":
                 yield file, file.read_bytes()
-                yield from ((needed, needed.read_bytes()) for needed in programs.libraries(file))
+                yield from ((needed, needed.read_bytes()) for needed in host_programs.libraries(file))
 
 
 def compiled(source: Path) -> bytes:

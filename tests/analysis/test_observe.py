@@ -18,9 +18,9 @@ from tiny_air import tcp as tcp_header
 
 from analysis.taps.compare import differences, totals
 from analysis.taps.fading import Fading
-from analysis.taps.links import Links
 from analysis.taps.observe import Observation, observe
 from analysis.taps.phy import Medium, Own, airtime_ns
+from analysis.taps.signals import Links
 from analysis.traces import pcapng, trace
 from analysis.traces.capture import read
 from analysis.traces.trace import Kind

@@ -10,7 +10,7 @@ import pytest
 from dcf import US, Core, Rx
 
 from analysis.taps.fading import Fading
-from analysis.taps.links import Links
+from analysis.taps.signals import Links
 from emulation.plan.fading import FADES, cumulative, plan_fading, quantiles, strongest_db
 from emulation.specification import channel
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from emulation.lane import plugins
+from emulation.lane import plugin_folders
 from emulation.lane.errors import Misuse
 
 ROOT = Path(__file__).parents[2]
@@ -104,10 +104,10 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
      ("applications", "there is no application 'warp'; there are: ask, bulk, iperf3, request, udp, voice, web")],
 )  # fmt: skip
 def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
-    plugins.extend([str(MINE)])
-    (point,) = (point for point in plugins.POINTS if point.endswith(what))
+    plugin_folders.extend([str(MINE)])
+    (point,) = (point for point in plugin_folders.POINTS if point.endswith(what))
     with pytest.raises(ValueError, match=said):
-        plugins.find(point, "warp")
+        plugin_folders.find(point, "warp")
 
 
 def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:

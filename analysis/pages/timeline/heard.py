@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from analysis.taps.aired import Aired
-from analysis.taps.links import attowatts
 from analysis.taps.phy import Medium, Own
+from analysis.taps.signals import attowatts
 from analysis.traces.capture import Capture
 from analysis.traces.trace import Array
 from analysis.traces.views import Views

@@ -14,12 +14,12 @@ from emulation.features.mininet.node import Node
 from emulation.features.mininet.roles import Bridge
 from emulation.features.mininet.shaping import Link as Shaped
 from emulation.lane.air import stations_of
-from emulation.lane.distribution import Distribution
+from emulation.lane.distribution_system import Distribution
 from emulation.lane.errors import Misuse
 from emulation.lane.interfaces import radio
 from emulation.lane.interfaces import wired as ends
 from emulation.lane.links import wlan
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 
 if TYPE_CHECKING:
     from emulation.features.mininet.lab import Lab

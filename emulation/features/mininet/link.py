@@ -15,7 +15,7 @@ from emulation.lane import programs
 from emulation.lane.errors import Misuse
 from emulation.lane.links import wired
 from emulation.lane.links.infrastructure import CONTROL, READY_S
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.specification import modes
 from emulation.specification.radio import OLDER
 

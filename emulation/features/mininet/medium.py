@@ -21,7 +21,7 @@ from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.modes import MODES, rate_of, settings_of
 from emulation.features.mininet.refusals import PAGE, check, note, numeric
 from emulation.lane.errors import Misuse
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.plan.ht import hold, plan_ht
 from emulation.plan.nodes import mode_of
 from emulation.specification import Specification

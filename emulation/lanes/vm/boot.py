@@ -27,7 +27,7 @@ from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages,
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
 from emulation.lanes.virtual.machine import CONSOLE, Wires
-from emulation.lanes.vm import programs
+from emulation.lanes.vm import host_programs
 from emulation.lanes.vm.cpio import Archive, into_usr
 
 ROOT, INITRD = "root.cpio", "initrd"
@@ -164,8 +164,8 @@ def write_initrd(
         for file in sorted(file for file in plugin.rglob("*") if file.is_file()):
             root.file(f"{PLUGINS}/{number}/{file.relative_to(plugin)}", file.read_bytes())
     if command[0] == "plan":
-        for program in programs.of_plan(json.loads((folder / "plan.json").read_text())):
-            programs.add(root, program)
+        for program in host_programs.of_plan(json.loads((folder / "plan.json").read_text())):
+            host_programs.add(root, program)
     elif shared:
         for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
             root.file(f"{COPY}/{file.name}", file.read_bytes())

@@ -22,7 +22,7 @@ from emulation.features.check.inside import queues, setups, tested_module
 from emulation.features.check.inside.crowd import RESET
 from emulation.features.check.inside.devices import Loopback
 from emulation.features.check.inside.packets import Packets
-from emulation.lane import netem, rtnetlink, sockets
+from emulation.lane import netem, rtnetlink, sock_diag
 from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, Netlink, NetlinkError, attributes, build
 from emulation.lane.node import LOOPBACK
 from traffic.applications import bulk
@@ -466,9 +466,9 @@ def send_timed(node: Any, address: str, random: Random, count: int = BURST) -> N
 
 def describe(node: Node) -> None:
     """Let congestion controls describe a node's connections, and qdiscs themselves and their statistics."""
-    request = sockets.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, EXTENSIONS, sockets.ALL)
-    with node, Netlink(sockets.NETLINK_SOCK_DIAG) as diag:
-        diag.request(sockets.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
+    request = sock_diag.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, EXTENSIONS, sock_diag.ALL)
+    with node, Netlink(sock_diag.NETLINK_SOCK_DIAG) as diag:
+        diag.request(sock_diag.SOCK_DIAG_BY_FAMILY, request, DUMP, "sock_diag")
     node.route.qdiscs()
     setups.show_classes(node)
 

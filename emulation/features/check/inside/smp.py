@@ -30,9 +30,9 @@ from emulation.features.check.inside.reach import describe
 from emulation.features.check.inside.setups import WORD
 from emulation.features.check.inside.tested_module import Module, read, write
 from emulation.lane import netem
-from emulation.lane.machine import load as load_of_distribution
 from emulation.lane.netlink import build
 from emulation.lane.node import LOOPBACK, Node
+from emulation.lane.vm_init import load as load_of_distribution
 from traffic.applications.bulk import NOWHERE
 
 TYPE_CHECKING = False

@@ -27,7 +27,7 @@ from emulation.features.check.inside.queues import Queues
 from emulation.features.check.inside.reach import Reach
 from emulation.features.check.inside.shorter import ShorterPath
 from emulation.features.check.inside.tested_module import WRAPPED, Module
-from emulation.lane import sockets
+from emulation.lane import sock_diag
 from emulation.lane.net import Net
 
 TYPE_CHECKING = False
@@ -373,7 +373,7 @@ def refusal(error: OSError) -> str:
 def controls_in_use(node: Node) -> list[str]:
     """Return the congestion control of each connection of a node, in any state."""
     with node:
-        return sockets.congestion_controls()
+        return sock_diag.congestion_controls()
 
 
 def search_for_leaks(job: Job) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from analysis.taps.links import Links, attowatts
+from analysis.taps.signals import Links, attowatts
 from emulation.plan.distance import table
 from emulation.specification.propagation import Disc, LogDistance, Propagation, TwoRayGround
 

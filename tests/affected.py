@@ -28,6 +28,7 @@ WHOLE_TREE = "ls-files"  # a test with this in it reads the whole tree
 LOADS = re.compile(r"\bplugins\.find\(__name__|\bimport_module\(f\"\{__name__\}\.\{[^{}]*\}\"\)")
 BY_NAME = {
     "emulation.cli.main": ("emulation.cli.commands.*", "emulation.features.*.commands.*"),
+    "emulation.plan": ("emulation.features.*.media.*",),
     "labs": ("labs.*",),
 }
 OFTEN = ("__init__.py", "__main__.py", "conftest.py")  # names that identify no file

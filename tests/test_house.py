@@ -20,7 +20,9 @@ from rooms import BETWEEN, missing, needs
 
 from emulation import features, lanes
 from emulation.lanes import CHECKOUT, INSIDE
+from emulation.plan import plan
 from emulation.play.imports import MAKE_RUNS, modules_of_lane, modules_of_result, modules_of_run
+from emulation.specification import specify
 
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
@@ -42,7 +44,7 @@ ARROWS = {
                        "emulation.plan", "emulation.setup", "emulation.specification", "experiments", "topologies",
                        "traffic"},
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
-    "emulation.specification": {"emulation.lane", "topologies", "traffic"},
+    "emulation.specification": {"emulation.features", "emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis", "topologies"},
     "labs": {"analysis", "experiments", "topologies"},
     "topologies": set(),
@@ -120,9 +122,10 @@ def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
 
 
 def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
-    for part in features.parts("of_media"):
-        loaded = modules_of_run(part.INSIDE)
-        assert {part.INSIDE} < loaded.keys() - modules_of_run().keys() and loaded.keys() <= {*inside()}
+    for name in features.media():
+        module = plan(specify("string", {"medium": name}))["medium"]["module"]
+        loaded = modules_of_run(module)
+        assert {module} < loaded.keys() - modules_of_run().keys() and loaded.keys() <= {*inside()}
 
 
 def test_a_run_depends_on_the_lane_that_plays_it() -> None:

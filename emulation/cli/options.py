@@ -11,9 +11,9 @@ from pydantic.fields import FieldInfo
 
 from emulation.cli.command import Option
 from emulation.specification import OPTIONS, SECTION_OF, parameters_of, usual
-from emulation.specification.medium import COMPOUND
+from emulation.specification.medium import ABSENT, COMPOUND
 
-HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
+HIDDEN = {"own", "topology", "parameters", "seed"} | ABSENT  # seeds have an option of their own
 GROUPS = {
     "radio": "Radios",
     "medium": "The air",

@@ -9,7 +9,7 @@ A feature may have
     of_files.py         kinds of files that `run` and `shell` take (emulation.cli.groups)
     of_scripts.py       options of commands that run a script: `OPTIONS` (emulation.cli.script)
     of_networks.py      what scripts have of it (emulation.net)
-    of_media.py         media beside the project's own air (emulation.plan)
+    media/NAME.py       a medium beside the project's own air: its plan, and a check of what it needs (emulation.plan)
     of_benchmarks.py    what `bench` runs of the folder `benchmarks`, with a line of help: `BENCHMARKS`
     inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and
                         itself
@@ -41,6 +41,23 @@ def parts(part: str) -> Iterator[ModuleType]:
     for name in names():
         if os.path.isfile(os.path.join(HERE, name, f"{part}.py")):
             yield importlib.import_module(f"{__name__}.{name}.{part}")
+
+
+def media() -> dict[str, str]:
+    """The modules of the features' media, by the media's names."""
+    found = {}
+    for name in names():
+        folder = os.path.join(HERE, name, "media")
+        for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if entry.endswith(".py") and entry != "__init__.py":
+                module = entry.removesuffix(".py")
+                found[module.replace("_", "-")] = f"{__name__}.{name}.media.{module}"
+    return found
+
+
+def medium(name: str) -> ModuleType:
+    """Return a medium. Raises KeyError if no feature has it."""
+    return importlib.import_module(media()[name])
 
 
 def commands() -> dict[str, str]:

@@ -62,7 +62,8 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
     moving = plan_motion(specification, aired, standing, owners)
     other = None
     if specification.medium.medium != OURS:
-        other = plan_medium(specification, air, links, nodes, moving is not None)
+        medium = features.medium(specification.medium.medium)
+        other = medium.plan_medium(specification, air, links, nodes, moving is not None)
     memory = plan_memory(nodes, links, received, moving is not None, applications)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # modules that others need come first
     modules += set_up_queues(specification, by_name, network)
@@ -95,13 +96,3 @@ def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str
     """Return the modules that these parameters belong to, except those that are known."""
     named = dict.fromkeys(name.partition(".")[0] for name in parameters)
     return [name for name in named if name not in known]
-
-
-def plan_medium(specification: Specification, *of: Any) -> dict[str, Any]:
-    """Plan another medium than dcf80211, by the feature that provides it. Raises Misuse."""
-    name = specification.medium.medium
-    for part in features.parts("of_media"):
-        if name in part.MEDIA:
-            planned: dict[str, Any] = part.plan_medium(specification, *of)
-            return planned
-    raise Misuse(f"medium: no feature offers {name}")

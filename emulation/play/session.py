@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import platform
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emulation import files, lanes
+from emulation import features, files, lanes
 from emulation.lane import programs
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, LaneError, Reason
@@ -74,10 +73,8 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
 def check_programs(made: Mapping[str, Any]) -> None:
     """Check for the programs that a plan's network and applications call, and offer to install them. Raises Failure
     with a remedy for a program that is missing and may not be installed."""
-    medium = made.get("medium")
-    if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
-        raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd; build "
-                      "it and give its path with --wmediumd, or use --medium wmediumd-compat")  # fmt: skip
+    if medium := made.get("medium"):
+        features.medium(medium["kind"]).check(medium)
     called = list(programs.needed_by(made))
     for kind in dict.fromkeys(application["kind"] for application in made["applications"]):
         called += [(program, f"applications of kind {kind}") for program in applications.find(kind).programs]

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from emulation import features
 from emulation.lane.protocol import RULES
 from emulation.specification.channel import MaybeFading, MaybeShadowing
 from emulation.specification.per import MaybePer
@@ -66,15 +67,21 @@ LIKE: dict[str, dict[str, object]] = {
 }
 
 
-OURS: Literal["dcf80211"] = "dcf80211"
+OURS = "dcf80211"
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[(OURS, *features.media())]
+ABSENT = {"wmediumd"} - features.media().keys()  # options of media that are not here
 HOST_DELAY_US = 25.0  # where a user's own programs run: docs/hosts.md
 
 
 class Medium(Section):
     """How the air treats frames."""
 
-    medium: Literal["dcf80211", "wmediumd", "wmediumd-compat"] = Field(
-        OURS, description="what decides which frames arrive: dcflab's air, wmediumd, or a model of it (docs/mediumd.md)"
+    medium: Kind = Field(
+        OURS,
+        description="what decides which frames arrive: dcflab's air, or a program or model (docs/mediumd.md)",
     )
     wmediumd: str = Field("wmediumd", min_length=1, description="the program, with --medium wmediumd")
     like: Literal["standard", "ns2"] = Field(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--medium wmediumd`, or its model: a medium other than the air, which gets the air's powers as SNRs in wmediumd's
-grammar."""
+"""wmediumd or its model as a medium: it gets the air's powers as SNRs in wmediumd's grammar."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,15 +10,21 @@ from emulation.lane.per_tables import NOISE_DBM
 from emulation.specification import Specification
 from emulation.specification.per import PerTable
 
-MEDIA = ("wmediumd", "wmediumd-compat")
 INSIDE = "emulation.features.wmediumd.inside.medium"
 NO_SIGNAL = -100  # the SNR of a signal that does not arrive
 
 
 def plan_medium(
-    specification: Specification, air: Mapping[str, Any], links: Sequence[Any], nodes: Sequence[Any], moving: bool
+    specification: Specification,
+    air: Mapping[str, Any],
+    links: Sequence[Any],
+    nodes: Sequence[Any],
+    moving: bool,
+    *,
+    program: str | None = None,
 ) -> dict[str, Any]:
-    """Return the plan's `medium` (docs/interfaces.md, section 1). Raises Misuse for what wmediumd cannot do."""
+    """Return the plan's `medium` (docs/interfaces.md, section 1). Without a program it is the model. Raises Misuse for
+    what wmediumd cannot do."""
     medium = specification.medium
     fading = medium.fading
     if moving:
@@ -32,7 +37,7 @@ def plan_medium(
     return {
         "kind": medium.medium,
         "module": INSIDE,
-        "program": medium.wmediumd if medium.medium == "wmediumd" else None,
+        "program": program,
         "config": config,
         "table": table(medium.per) if medium.per else None,
     }

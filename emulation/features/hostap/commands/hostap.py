@@ -8,12 +8,15 @@ from typing import Any
 
 import click
 
+from emulation import features
 from emulation.cli.command import Command, jobs, out
 from emulation.features.hostap.play import Medium, Test, as_dict, plan_radios, play
 from emulation.features.hostap.source import Source
 from emulation.play.session import check_programs, failures, new_folder, provide
 from emulation.setup.errors import say
 
+MEDIA = [str(each) for each in (Medium.AIR, Medium.HWSIM)]
+MEDIA += [name for name in map(str, Medium) if name in features.media()]
 DEFAULTS = {"mode": "ac", "width": 80, "streams": 2, "guard": 0.4}
 
 
@@ -23,7 +26,7 @@ DEFAULTS = {"mode": "ac", "width": 80, "streams": 2, "guard": 0.4}
 @click.argument("tests", nargs=-1, metavar="[TEST]...")
 @click.option("--source", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="PATH",
               help="the root of hostap's sources")  # fmt: skip
-@click.option("--medium", type=click.Choice([str(each) for each in Medium]), default=str(Medium.AIR), show_default=True,
+@click.option("--medium", type=click.Choice(MEDIA), default=str(Medium.AIR), show_default=True,
               help="what carries frames: our air, hwsim itself, or wmediumd")  # fmt: skip
 @click.option("--mode", type=click.Choice(["abg", "n", "ac", "ax"]),
               help="mode of the radios on the air  [default: ac, 80 MHz, 2 streams, short guard]")  # fmt: skip

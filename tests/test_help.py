@@ -18,6 +18,7 @@ import dcflab
 from emulation.cli.groups import SECTIONS, RunCommands
 from emulation.cli.main import cli, refusal
 from emulation.specification import OPTIONS
+from emulation.specification.medium import ABSENT
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -80,7 +81,7 @@ def test_help_names_the_program_and_every_default() -> None:
     text = shown("run", "string", "--help-all")
     assert text.startswith("Usage: ./dcflab run string [OPTIONS]")
     for name, field in OPTIONS.items():
-        if name in ("own", "topology", "parameters"):
+        if name in ("own", "topology", "parameters") or name in ABSENT:
             continue
         lines = text.split("\n  --" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
         assert (field.default is None) == ("[default:" not in lines), name

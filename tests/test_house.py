@@ -52,6 +52,15 @@ ARROWS = {
 }  # fmt: skip
 # The packages of analysis: each knows those before it, and `growing` and `load` know all.
 ANALYSIS = ("traces", "results", "taps", "tcp", "routes", "tables", "figures", "pages")
+# Features that code outside of features names, and why. The names of the others are common words, or programs, too.
+DISTINCT = {"film", "mininet", "wmediumd"}
+NAMED = {
+    ("analysis.pages.report", "film"): "a report links to films, which are made before or after it",
+    ("analysis.results.shapes", "film"): "a script's request is a file, whose format is public",
+    ("emulation.net", "film"): "a script asks for a film inside the lane, and the feature makes it outside",
+    ("emulation.play.script", "film"): "it reads this request",
+    ("emulation.specification.medium", "wmediumd"): "options are fields of one model, whose format is public",
+}
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
 
 LOADED = re.compile(r"\.parts\(\"(?!packages)(\w+)\"\)")  # `packages` are a script's, which uses what runs it
@@ -164,6 +173,27 @@ def test_arrows_run_one_way(package: str) -> None:
             for imported in imports(name):
                 if ours := module_of(imported):
                     assert package_of(ours) in allowed, f"{name} imports {imported}"
+
+
+def names_in(module: str) -> Iterator[str]:
+    """Return the identifiers and the strings of one word in a module."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        for field in ("id", "attr", "arg", "name", "value"):
+            found = getattr(node, field, None)
+            if isinstance(found, str) and " " not in found:
+                yield found
+
+
+def test_what_is_outside_of_features_names_few() -> None:
+    """So a removed feature is not offered. What is imported is tested above."""
+    found = {
+        (module, word)
+        for module in MODULES
+        if not module.startswith("emulation.features.")
+        for name in names_in(module)
+        for word in DISTINCT & {*re.findall("[a-z]+", name.lower())}
+    }
+    assert found == {*NAMED}
 
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, id="-".join(pair), marks=needs(*pair)) for pair in BETWEEN])

@@ -159,14 +159,14 @@ def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFi
     from emulation.features.film import runs as film
 
     stranger.leaves({"kernel": {"plugins": [str(stranger.folder)]}})
-    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, False))
+    assert film._reach_m(stranger.folder / "1", trust.trust_for_ranges(stranger.folder, False))
     assert capsys.readouterr().err == ""
     stranger.leaves({"network": {"motion": {"model": stranger.file}}})
-    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, False)) is None
+    assert film._reach_m(stranger.folder / "1", trust.trust_for_ranges(stranger.folder, False)) is None
     assert f"the ranges of stations are not shown: to compute them, this machine would run {stranger.file}" in (
         capsys.readouterr().err
     )
-    assert film._reach_m(stranger.folder / "1", trust.trust_to_film(stranger.folder, True))
+    assert film._reach_m(stranger.folder / "1", trust.trust_for_ranges(stranger.folder, True))
 
 
 @pytest.mark.parametrize(

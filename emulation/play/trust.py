@@ -75,7 +75,7 @@ def trust_to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None
     return Trust(paths(programs, False), paths(programs, True))
 
 
-def trust_to_film(folder: Path, trusted: bool) -> Trust:
+def trust_for_ranges(folder: Path, trusted: bool) -> Trust:
     """Return what may be run to compute the stations' ranges, which a film can omit. Nothing is planned, so no program
     of a folder is run."""
     try:

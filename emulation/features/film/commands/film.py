@@ -15,11 +15,11 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     --at, make a picture of that moment, for print."""
     from emulation.features.film import runs as film
     from emulation.features.film.page import page
-    from emulation.play.trust import trust_to_film
+    from emulation.play.trust import trust_for_ranges
     from emulation.play.view import link
 
     run = only_run(run_folder)
-    trusted = trust_to_film(run.parent, trust)
+    trusted = trust_for_ranges(run.parent, trust)
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")

@@ -22,7 +22,7 @@ import topologies
 from analysis.tables.claims import Claim
 from analysis.tables.quantities import OF_RUNS, QUANTITIES
 from analysis.tables.table import Published, is_path
-from topologies.files import load, place_of, prefix_errors
+from topologies.files import is_a, load, place_of, prefix_errors
 
 Options = Mapping[str, object]
 
@@ -212,7 +212,7 @@ def _modules() -> dict[str, str]:
 def find(name: str) -> Study:
     """The study of this name, or in this file (a path that ends in .py). Raises ValueError if there is none."""
     if name.endswith(".py"):
-        found: Study = load(name, "study", {"STUDY": (lambda found: isinstance(found, Study), "is not a Study")}).STUDY
+        found: Study = load(name, "study", {"STUDY": is_a(Study)}).STUDY
         beside = str(Path(name).parent / found.topology) if found.topology.endswith(".py") else found.topology
         found = replace(found, topology=beside, place=place_of(name, "STUDY"))
         with prefix_errors(found.place):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analysis.load import Recorded
 from analysis.traces.trace import Array
-from topologies.files import load
+from topologies.files import is_a, load
 
 FILE, HANDOUT, SHEET = "lab.py", "README.md", "answers.toml"
 Options = Mapping[str, object]
@@ -152,8 +152,7 @@ def find(name: str) -> Found:
         raise ValueError(f"there is no lab {name!r}; there are: {', '.join(names())}")
     if not (folder / FILE).is_file():
         raise ValueError(f"{name} is not a lab: there is no {FILE} in it")
-    words = {"LAB": (lambda found: isinstance(found, Lab), "is not a Lab")}
-    return Found(load(str(folder / FILE), "lab", words).LAB, folder)
+    return Found(load(str(folder / FILE), "lab", {"LAB": is_a(Lab)}).LAB, folder)
 
 
 def is_path(name: str) -> bool:

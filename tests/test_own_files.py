@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -93,10 +94,132 @@ AT_WORK = {
                 ["string", "--lane", "slow.py"], "slow.py, line 4: ZeroDivisionError: division by zero"),
     "applications/mine.py": ("int('x')\n", ["string", "--plugins", ".", "--traffic", "mine"],
                              "mine.py, line 1: ValueError: invalid literal"),
-    "routing/mine.py": ("def plan(*_, **more):\n    return {}[1]\n", ["string", "--plugins", ".", "--routing", "mine"],
-                        "mine.py, line 2: KeyError: 1"),
+    "routing/mine.py": ("from emulation.lane.routing import Routing\ndef plan(*_, **more):\n    return {}[1]\n",
+                        ["string", "--plugins", ".", "--routing", "mine"], "mine.py, line 3: KeyError: 1"),
     "script.py": ("x = 1\nx = (\n", ["script.py"], "script.py, line 2: SyntaxError: '(' was never closed"),
 }  # fmt: skip
+
+
+# Files that define something else than they should, take other arguments, or return something else; and what is said.
+PLUGINS = {"links": "--link", "routing": "--routing", "recorders": "--recorders", "applications": "--traffic"}
+LINK, PLAN = (
+    "from emulation.lane.links import adhoc\nclass Link(adhoc.Link):\n",
+    "from emulation.lane.routing import *\n",
+)
+RECORDER = "from emulation.lane.recorders import *\n"
+APPLICATION = "from traffic import applications\nclass Application(applications.Application):\n"
+WRONG_PLUGINS = [
+    ("links", "x = 1\n", "FILE is not a link: it does not define Link"),
+    ("links", "class Link: pass\n", "line 1: Link is not a class derived from emulation.lane.links.Link"),
+    ("links", "from emulation.lane import links\nclass Link(links.Link): pass\n",
+     "line 2: Link does not define join, type"),
+    ("links", LINK + "    recorders = 5\n", "line 2: Link does not fit its base: recorders is not a tuple or a list"),
+    ("links", LINK + "    turn = 5\n", "line 2: Link does not fit its base: turn is not a function"),
+    ("links", LINK + "    beacon_tu = 'x'\n", "line 2: Link does not fit its base: beacon_tu is not an int or a None"),
+    ("links", LINK + "    @classmethod\n    def check(cls, settings): return 5\n",
+     "line 3: what check returns is not a dict, but 5"),
+    ("links", LINK + "    @classmethod\n    def decide(cls): pass\n",
+     "line 3: Link.decide() takes 1 positional argument"),
+    ("routing", "x = 1\n", "FILE is not a routing: it does not define plan"),
+    ("routing", "from emulation.lane.routing import Routing\n", "FILE is not a routing: it does not define plan"),
+    ("routing", PLAN + "plan = 5\n", "line 2: plan is not a function"),
+    ("routing", PLAN + "class Routing: pass\ndef plan(*_): pass\n",
+     "line 2: Routing is not a class derived from"),
+    ("routing", PLAN + "def plan(): pass\n", "line 2: plan() takes 0 positional arguments"),
+    ("routing", PLAN + "def plan(*_): return 5\n",
+     "line 2: what plan returns is not a list with a Planned for each of"),
+    ("routing", PLAN + "def plan(reach, *_): return [5 for _ in reach]\n",
+     "line 2: what plan returns has an element that is not a Planned, but 5"),
+    ("routing", PLAN + "def plan(reach, *_): return [Planned({}, [99]) for _ in reach]\n",
+     "line 2: what plan returns has neighbours that cannot be reached: 99"),
+    ("routing", PLAN + "MODULES = 5\ndef plan(reach, *_): return [Planned({}, []) for _ in reach]\n",
+     "line 2: MODULES is not a tuple or a list, but 5"),
+    ("recorders", "x = 1\n", "FILE is not a recorder: it does not define Recorder"),
+    ("recorders", RECORDER + "Recorder = print\n", "line 2: Recorder is not a class derived from"),
+    ("recorders", RECORDER + "class Recorder(Recorder): pass\n", "line 2: Recorder does not define start"),
+    ("recorders", RECORDER + "class Recorder(Relay): pass\n", "line 2: Recorder does not define channel, file"),
+    ("applications", "x = 1\n", "FILE is not an application: it does not define Application"),
+    ("applications", "class Application: heeds = ()\n", "line 1: Application is not a class derived from"),
+    ("applications", APPLICATION + "    pass\n", "line 2: Application does not define finish, start"),
+    ("applications", APPLICATION + "    start = finish = print\n    heeds = 5\n",
+     "line 2: Application does not fit its base: heeds is not a tuple or a list or a None"),
+    ("applications", APPLICATION + "    start = finish = print\n    settings = 5\n",
+     "line 2: Application does not fit its base: settings is not a dict"),
+    ("applications", APPLICATION + "    start = finish = print\n    @classmethod\n    def check(cls): pass\n",
+     "line 4: Application.check() takes 1 positional argument"),
+]  # fmt: skip
+PARAMETERS = "from pydantic import *\nfrom topologies import *\nclass Parameters(BaseModel): a: int = 1\n"
+LAYOUT = PARAMETERS + "def layout(p): return Layout({'a': (0, 0, 0), 'b': (9, 0, 0)}, [('a', 'b')])\n"
+LANE = "from emulation.lanes import LaneResult\nclass Mine:\n    name = 'mine'\n"
+WRONG_FILES = [
+    ("topology", PARAMETERS + "def layout(p): return Layout({'a': (0, 0, 0)}, [('a', 'c')])\n",
+     "line 4: flow a -> c: there is no node c"),
+    ("topology", PARAMETERS + "def layout(p): return Layout({'a': (0, 0)}, [])\n", "line 4: position: a position is"),
+    ("topology", PARAMETERS + "def layout(p): return Layout({'a': (0, 0, 0)}, [('a',)])\n",
+     "line 4: ValueError: not enough values"),
+    ("topology", PARAMETERS + "def layout(p): return 5\n",
+     "line 4: what layout returns is not a Layout or a Network, but 5"),
+    ("topology", PARAMETERS + "def layout(): pass\n", "line 4: layout() takes 0 positional arguments"),
+    ("topology",
+     "from pydantic import *\nclass Parameters(BaseModel):\n    a: int = Field(1, validate_default=True)\n"
+     "    @field_validator('a')\n    def _(cls, a): return {}[a]\ndef layout(p): pass\n", "line 5: KeyError: 1"),
+    ("topology", LAYOUT + "usual = 5\n", "line 5: usual is not a function"),
+    ("topology", LAYOUT + "def usual(): return {}\n", "line 5: usual() takes 0 positional arguments"),
+    ("topology", LAYOUT + "def usual(p): return 5\n", "line 5: what usual returns is not a Mapping, but 5"),
+    ("topology", LAYOUT + "def usual(p): return {'nosuch': 5}\n",
+     "line 5: what usual returns has options that there are not: nosuch"),
+    ("motion", PARAMETERS + "def move(): pass\n", "line 4: move() takes 0 positional arguments"),
+    *(("motion", PARAMETERS + f"def move(*_): return {returned}\n", f"motion: mine.py, line 4: {said}")
+      for returned, said in {
+          "{'sta1': [1, 2, 3]}": "waypoints are times with positions of three numbers, not [1, 2, 3]",
+          "{'sta1': [(0, (0, 0))]}": "waypoints are times with positions",
+          "{'sta1': [('a', (0, 0, 0))]}": "waypoints are times with positions",
+          "{'sta1': None}": "waypoints are times with positions of three numbers, not None",
+          "{'sta9': []}": "motion: there is no node sta9",
+          "{'sta1': [(5, (0, 0, 0)), (3, (0, 0, 0))]}": "times of waypoints go back",
+          "None": "what move returns is not a Mapping, but None",
+          "Motion({}, 5)": "what move returns is not a Mapping, but 5",
+          "Motion({}, {'sta1': [5]})": "spans of presence are pairs of times, not [5]",
+      }.items()),
+    ("lane", "class Mine: name = 'mine'\nLANE = Mine()\n", "line 2: LANE has no run"),
+    ("lane", "class Mine: run = print\nLANE = Mine()\n", "line 2: LANE has no name"),
+    ("lane", LANE + "    run = print\nLANE = Mine\n", "line 5: LANE is not an object, but a class"),
+    ("lane", LANE + "    run = print\n    stock = 5\nLANE = Mine()\n", "line 6: LANE has a wrong stock: 5"),
+    ("lane", LANE + "    run = print\n    def refusal(self): return 5\nLANE = Mine()\n",
+     "line 5: what refusal returns is not a str, but 5"),
+]  # fmt: skip
+
+
+def refused(words: list[str]) -> str:
+    """Run with these words, and return the message of the failure, which is no traceback."""
+    done = CliRunner().invoke(cli, ["run", *words, "--out", "out"])
+    assert isinstance(done.exception, SystemExit | Failure), done.exception
+    assert done.exit_code and not Path("out").exists()
+    return done.output + str(done.exception)
+
+
+@pytest.mark.parametrize(("folder", "text", "said"), WRONG_PLUGINS)
+def test_a_plug_in_that_is_something_else_is_reported_with_its_line(
+    folder: str, text: str, said: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for point in map(importlib.import_module, POINTS):  # which --plugins makes longer
+        monkeypatch.setattr(point, "__path__", [*point.__path__])
+        monkeypatch.delitem(sys.modules, f"{point.__name__}.wrong", raising=False)
+    Path(folder).mkdir()
+    (file := tmp_path / folder / "wrong.py").write_text(text)
+    told = refused(["string", "--plugins", ".", PLUGINS[folder], "wrong"])
+    assert (said.replace("FILE", str(file)) if said.startswith("FILE") else f"wrong.py, {said}") in told
+
+
+@pytest.mark.parametrize(("kind", "text", "said"), WRONG_FILES)
+def test_a_file_that_gives_something_else_is_reported_with_its_line(
+    kind: str, text: str, said: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(text)
+    told = refused(["mine.py"] if kind == "topology" else ["string", f"--{kind}", "mine.py"])
+    assert (said if kind == "motion" and said.startswith("motion") else f"mine.py, {said}") in told
 
 
 @pytest.mark.parametrize("point", NAMED, ids=lambda point: point.__name__)
@@ -163,6 +286,23 @@ def test_a_mistake_in_a_lane_at_work_is_reported_with_its_line(tmp_path: Path) -
     )
     lab = Lab(file, {"dcflab": file, "tcp_tap": file}, lanes.find(str(file)))
     with pytest.raises(lanes.LaneError, match=r"mine\.py, line 4: KeyError: 'none'"):
+        play_all(lab, [TASK], tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    {
+        "def run(self): pass": r"Mine\.run\(\) got an unexpected keyword argument",
+        "def run(self, *all, **more): pass": "what run returns is not a LaneResult, but None",
+    }.items(),
+)
+def test_a_lane_that_is_called_or_returns_otherwise_is_reported_with_its_line(
+    run: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"class Mine:\n    name = 'mine'\n    {run}\nLANE = Mine()\n")
+    lab = Lab(file, {"dcflab": file, "tcp_tap": file}, lanes.find(str(file)))
+    with pytest.raises(lanes.LaneError, match=rf"mine\.py, line 3: {said}"):
         play_all(lab, [TASK], tmp_path / "runs")
 
 

@@ -208,7 +208,7 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
     ("body", "said"),
     [
         ("    return 1 / 0", "own.py, line 4: ZeroDivisionError: division by zero"),
-        ("    pass", "own.py: its layout returns None, neither a Layout nor a Network"),
+        ("    pass", "own.py, line 3: what layout returns is not a Layout or a Network, but None"),
         ("    raise ValueError('three at least')", "three at least"),
         ("    pass\nclass Parameters(BaseModel, never=1): pass", "own.py, line 5: "),
         ("    return missing.name", "own.py, line 4: NameError: name 'missing' is not defined"),

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from topologies.files import FUNCTION, MODEL, load, own_mistakes
+from topologies.files import ask, is_a, is_function, is_model, load, own_mistakes
 from topologies.network import NAME, WIRED, Application, Link, Motion, Network, Node, Span, Waypoint
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 Position = tuple[float, float, float]
-NO_TOPOLOGY = ("area", "files", "links", "mobility", "motion", "network")  # modules of this folder
+NO_TOPOLOGY = ("area", "errors", "files", "links", "mobility", "motion", "network")  # modules of this folder
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,9 @@ class Topology:
 
     def network(self, parameters: dict[str, Any]) -> Network:
         """Return the network with these parameters. Raises ValueError, as pydantic does, if they are invalid."""
-        chosen = self.Parameters(**parameters)
         with own_mistakes(Path(self.name)):
-            made = self.layout(chosen)
-        if isinstance(made, Layout):
-            return made.network()
-        if not isinstance(made, Network):
-            raise ValueError(f"{Path(self.name).name}: its layout returns {made!r}, neither a Layout nor a Network")
-        return made
+            made: Layout | Network = ask(self.layout, is_a(Layout, Network), self.Parameters(**parameters))
+            return made.network() if isinstance(made, Layout) else made
 
 
 @cache  # reading the folder takes longer than everything else
@@ -90,7 +85,8 @@ def find(name: str) -> Topology:
     Raises ValueError, which lists the names, if there is none, or if the file defines none.
     """
     if is_file(name):
-        module = load(name, "topology", {"Parameters": MODEL, "layout": FUNCTION})
+        words = {"Parameters": is_model, "layout": is_function}
+        module = load(name, "topology", words, {"usual": is_function})
         return _topology(str(Path(name).resolve()), module)
     if name not in names():
         raise ValueError(f"there is no topology {name!r}; there are: {', '.join(names())}")

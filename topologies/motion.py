@@ -7,6 +7,7 @@ from 0 s to the end of the run; and without waypoints that change nothing.
 """
 
 import math
+import reprlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -33,8 +34,11 @@ def position_at(way: Sequence[Waypoint], at_s: float) -> Position:
 
 def settle(way: Iterable[Waypoint], seconds: float) -> tuple[Waypoint, ...]:
     """Return the same motion from 0 s to `seconds`, in whole microseconds and millimetres. Of waypoints with the same
-    time the last counts. Raises ValueError if times decrease, or are not numbers."""
-    given = [Waypoint(*waypoint) for waypoint in way]
+    time the last counts. Raises ValueError if they are not waypoints, or if their times decrease."""
+    try:
+        given = [Waypoint(float(at_s), (float(x), float(y), float(z))) for at_s, (x, y, z) in way]
+    except (TypeError, ValueError):
+        raise ValueError(f"waypoints are times with positions of three numbers, not {reprlib.repr(way)}") from None
     for before, after in pairwise(given):
         if not before.at_s <= after.at_s:
             raise ValueError(f"times of waypoints go back, from {before.at_s:g} s to {after.at_s:g} s")
@@ -55,8 +59,12 @@ def settle(way: Iterable[Waypoint], seconds: float) -> tuple[Waypoint, ...]:
 
 
 def settle_spans(spans: Iterable[Span], seconds: float) -> tuple[Span, ...]:
-    """Return the parts of these spans that are within the duration, in whole microseconds."""
-    cut = (Span(_micro(max(begin, 0.0)), _micro(min(end, seconds))) for begin, end in spans)
+    """Return the parts of these spans that are within the duration, in whole microseconds. Raises ValueError if they
+    are not spans."""
+    try:
+        cut = [Span(_micro(max(begin, 0.0)), _micro(min(end, seconds))) for begin, end in spans]
+    except (TypeError, ValueError):
+        raise ValueError(f"spans of presence are pairs of times, not {reprlib.repr(spans)}") from None
     return tuple(span for span in cut if span.from_s < span.until_s)
 
 

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
+Found = TypeVar("Found")
 CHECKOUT = Path(__file__).resolve().parents[2]
 IN_EVERY_LANE = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # the code inside a lane, for every run
 INSIDE = (*IN_EVERY_LANE, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # with that of features
@@ -143,7 +144,7 @@ def clock(lane: Lane) -> Clock:
 def refusal(lane: Lane) -> str:
     """Return why a lane cannot run on this machine, as far as is known before it starts; empty if it can."""
     refused: Callable[[], str] | None = getattr(lane, "refusal", None)
-    return refused() if refused else ""
+    return _ask(lane, refused, str) if refused else ""
 
 
 def memory_arguments(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +160,13 @@ def allows_late(lane: Lane) -> bool:
 def ready(lane: Lane, kernel: Path) -> tuple[Lane, str]:
     """Return the lane, completed with facts about this machine that are determined once, and a note for the user."""
     find_out: Callable[[Path], tuple[Lane, str]] | None = getattr(lane, "ready", None)
-    return find_out(kernel) if find_out else (lane, "")
+    return _ask(lane, find_out, tuple, kernel) if find_out else (lane, "")
+
+
+def run(lane: Lane, *given: Any, **named: Any) -> LaneResult:
+    """Run a program in a lane, as `Lane.run` does. Raises LaneError also for mistakes in a user's own lane."""
+    with as_lane_error(lane):
+        return _ask(lane, lane.run, LaneResult, *given, **named)
 
 
 def settings_of(lane: Lane) -> set[str]:
@@ -178,17 +185,50 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
+def _is_own(lane: Lane) -> bool:
+    """Return whether a lane is the user's."""
+    return type(lane).__module__.startswith("own ")
+
+
+def _ask(lane: Lane, function: Callable[..., Found], kind: type[Found], *given: Any, **named: Any) -> Found:
+    """Call a function of a lane. Raises LaneError if a user's own takes other arguments, or returns something else."""
+    if not _is_own(lane):
+        return function(*given, **named)
+    from topologies.files import Mistake, ask, is_a  # needs the environment, which this file does not
+
+    try:
+        found: Found = ask(function, is_a(kind), *given, **named)
+    except Mistake as error:
+        raise LaneError(Reason.PROGRAM, str(error)) from None
+    return found
+
+
 @contextmanager
 def as_lane_error(lane: Lane) -> Iterator[None]:
     """Convert errors in a user's own lane to LaneError, with file and line."""
-    module = sys.modules.get(type(lane).__module__)
-    if module is None or not module.__name__.startswith("own "):
+    if not _is_own(lane):
         yield
         return
-    from topologies.files import own_mistakes  # needs the environment, which this file does not
+    from topologies.files import own_mistakes
 
-    with own_mistakes(Path(str(module.__file__)), partial(LaneError, Reason.PROGRAM), (LaneError, OSError)):
+    file = Path(str(sys.modules[type(lane).__module__].__file__))
+    with own_mistakes(file, partial(LaneError, Reason.PROGRAM), (LaneError, OSError)):
         yield
+
+
+def _lacks(found: Any) -> str:
+    """Say what is wrong with a user's lane; empty if nothing is."""
+    if isinstance(found, type):
+        return "is not an object, but a class: make one, as in LANE = Mine()"
+    wanted: dict[str, Any] = {
+        "run": Callable, "name": str, "stock": str | None, "clock": Clock, "refusal": Callable, "ready": Callable,
+    }  # fmt: skip
+    for name, kind in wanted.items():
+        if hasattr(found, name) and not isinstance(getattr(found, name), kind):
+            return f"has a wrong {name}: {getattr(found, name)!r}"
+        if not hasattr(found, name) and name in ("run", "name"):
+            return f"has no {name}"
+    return ""
 
 
 def find(name: str) -> Lane:
@@ -196,7 +236,7 @@ def find(name: str) -> Lane:
     if name.endswith(".py"):
         from topologies.files import load
 
-        return cast(Lane, load(name, "lane", {"LANE": (lambda found: hasattr(found, "run"), "has no run")}).LANE)
+        return cast(Lane, load(name, "lane", {"LANE": _lacks}).LANE)
     if name not in names():
         raise ValueError(f"there is no lane {name!r}; there are: {', '.join(names())}")
     return cast(Lane, importlib.import_module(f"{__name__}.{name}").LANE)

@@ -166,7 +166,7 @@ class Net(lane.Net):
         """
         names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
         if isinstance(cls, str):
-            find_kind(links.find, cls)
+            find_kind(links, cls)
         link_settings(self.spec.radio, kind, settings)
         self.members.append((cls, topologies.Link(nodes=names, kind=kind, settings=settings)))
 

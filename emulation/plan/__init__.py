@@ -83,7 +83,7 @@ def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any
         "applications": applications,
         "motion": moving,
         "presence": plan_presence(network, applications, measurement.seconds),
-        "recorders": [{"kind": kind} for kind in recording if find_kind(recorders.find, kind)],
+        "recorders": [{"kind": kind} for kind in recording if find_kind(recorders, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,
         "plugins": plugins,

@@ -10,6 +10,7 @@ from emulation.plan.checks import as_misuse, check_names, find_kind
 from emulation.specification import Specification
 from emulation.specification.transport import AUTO, Flow, Transport
 from topologies import Application, Network
+from topologies.files import ask, is_a
 from traffic import applications, tcp
 from traffic.settings import setting
 
@@ -76,7 +77,7 @@ def _application(transport: Transport, number: int, application: Application) ->
 
 def used_settings(kind: str) -> Collection[str]:
     """Return the settings of flows that this kind uses."""
-    heeds = find_kind(applications.find, kind).heeds
+    heeds = find_kind(applications, kind).heeds
     return Flow.model_fields if heeds is None else heeds
 
 
@@ -89,7 +90,7 @@ def resolve_flow(transport: Transport, application: Application) -> tuple[str, F
         settings = {**of_all, **settings}
     else:
         kind = application.kind
-    found, heeds = find_kind(applications.find, kind), used_settings(kind)
+    found, heeds = find_kind(applications, kind), used_settings(kind)
     settings = {"tcp" if name == "congestion" else name: value for name, value in settings.items()}
     kinds = {name: setting(of) for name, of in found.settings.items()}
     check_names(what, settings, (*heeds, *(name for name in kinds if name not in heeds)))
@@ -98,7 +99,7 @@ def resolve_flow(transport: Transport, application: Application) -> tuple[str, F
         with as_misuse(f"{what}: {name}"):
             own[name] = kinds[name].read(settings.pop(name))
     with as_misuse(what):
-        found.check(own)
+        ask(found.check, is_a(object), own)
         usual = Flow.usual(transport) | {n: of.default for n, of in kinds.items() if n in Flow.model_fields}
         flow = Flow.model_validate({**usual, **settings})
     unheeded = [name for name in ("window_limit", "bytes") if getattr(flow, name) is not None and name not in heeds]

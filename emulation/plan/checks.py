@@ -2,21 +2,38 @@
 """Checks that raise Misuse for what cannot be planned."""
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from types import ModuleType
+from typing import Any
 
+from emulation.lane import links, plugins, recorders, routing
 from emulation.lane.errors import Misuse
 from emulation.specification import explain
 from emulation.specification.modes import ABSENT
-from topologies.files import loading
+from topologies.files import check, is_a, is_derived_from, is_function, loading
+from traffic import applications
 
-Found = TypeVar("Found")
+# What the file of a kind defines, by the package for such kinds; and what that of a routing may define.
+DEFINED = {
+    links: {"Link": is_derived_from(links.Link)},
+    routing: {"plan": is_function, "Routing": is_derived_from(routing.Routing)},
+    recorders: {"Recorder": is_derived_from(recorders.Recorder)},
+    applications: {"Application": is_derived_from(applications.Application)},
+}
+OPTIONAL = {
+    **dict.fromkeys(("MODULES", "RECORDERS"), is_a(tuple, list)), "LINK": is_a(str), "SNAP": is_a(int),
+    **dict.fromkeys(("PUNCTUAL", "OVERHEARS", "ANY_LINK", "TTL_FALLS"), is_a(bool)), "farthest": is_function,
+}  # fmt: skip
 
 
-def find_kind(find: Callable[[str], Found], kind: str) -> Found:
-    """Return what implements a kind. Raises Misuse, naming the kinds that exist, if nothing does."""
+def find_kind(package: ModuleType, kind: str) -> Any:
+    """Return what implements a kind, as the package's `find` does. Raises Misuse, naming the kinds that exist, if
+    nothing does, or the place in the file that should."""
     try:
-        return find(kind)
+        module = plugins.find(package.__name__, kind)
+        what = package.__name__.rpartition(".")[2].removesuffix("s")
+        check(module, str(module.__file__), what, DEFINED[package], OPTIONAL if package is routing else {})
+        return package.find(kind)
     except ValueError as error:
         if loading(error):  # a plug-in's mistake, which `plan` locates
             raise

@@ -12,6 +12,7 @@ from typing import Any
 from emulation.lane.errors import Misuse
 from emulation.lane.routing import Demand, Reach, reachable
 from emulation.lane.routing.static import hops_to
+from topologies.files import ask, is_a
 
 VARIABLE = "net.ipv4.ip_default_ttl"
 USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
@@ -43,7 +44,7 @@ def check_hops(
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):
-            most, why = min((most, why), found.farthest(nodes[one.source]["routing"]))
+            most, why = min((most, why), ask(found.farthest, is_a(tuple), nodes[one.source]["routing"]))
         if most_hops > most and (hops := hops_to(one.destination, reach)[one.source]) > most:
             names = f"{nodes[one.source]['name']} to {nodes[one.destination]['name']}"
             said = f"from {names} it is {hops} hops, and packets take no more than {most}, {why}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from emulation.lane import links
+from emulation.lane import links, plugins
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import check_passphrase
 from emulation.plan.air import (
@@ -31,6 +31,7 @@ from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
 from emulation.specification.radio import CHANNEL, CHANNELS_1_TO_11, HR, OF_MODE, OFDM, OLDER, RATES, Radio, frequency
 from topologies import Network, Node
+from topologies.files import ask, is_a
 from topologies.network import BRIDGES, WITH_RADIO
 
 # In bytes. mac80211 compares a frame's length with FCS: that of a TCP ACK is up to 118, of a DATA segment 612 or more.
@@ -100,7 +101,9 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
         changing = specification.network.unreachable or not is_static(network, members)
         receive_dbm = specification.medium.effective_thresholds().receive_dbm
         assert receive_dbm is not None
-        found.decide(one, [network.nodes[name].kind for name in members], changing, receive_dbm)
+        kinds = [network.nodes[name].kind for name in members]
+        with as_misuse(f"link {kind}"):
+            ask(found.decide, is_a(object), one, kinds, changing, receive_dbm)
         planned.append(one)
     return planned
 
@@ -174,17 +177,18 @@ def links_of(
     found = [(link.kind, link.nodes, link.settings) for link in network.links]
     on_one = {name for kind, members, _ in found if link_class(kind).interface == "radio" for name in members}
     if rest := tuple(name for name in network.on_air().nodes if name not in on_one):
-        find_kind(links.find, specification.network.link)
+        find_kind(links, specification.network.link)
         found.append((specification.network.link, rest, {}))
     return found
 
 
 def link_class(kind: str) -> type[links.Link]:
-    """Return the class of a link. A script's own class is unknown to the plan, which then takes it for radios."""
-    try:
-        return links.find(kind)
-    except ValueError:
+    """Return the class of a link. A script's own class is unknown to the plan, which then takes it for radios. Raises
+    Misuse if a file of this kind defines none."""
+    if kind not in plugins.kinds(links.__name__):
         return links.Link
+    found: type[links.Link] = find_kind(links, kind)
+    return found
 
 
 def _fits(found: type[links.Link], kind: str, network: Network, members: Sequence[str]) -> None:
@@ -208,7 +212,7 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
     common = LINK_SETTINGS if found.interface == "radio" else ()
     check_names(what, settings, (*common, *found.settings))
     with as_misuse(what):
-        own = found.check({name: value for name, value in settings.items() if name in found.settings})
+        own = ask(found.check, is_a(dict), {name: settings[name] for name in settings if name in found.settings})
     ssid = settings.get("ssid", SSID)
     if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
         raise Misuse(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")

@@ -2,7 +2,9 @@
 """The routing of a plan: the chosen routing plans its part from which nodes can exchange frames."""
 
 import itertools
+import reprlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -11,13 +13,14 @@ from numpy.typing import NDArray
 
 from emulation.lane import routing
 from emulation.lane.errors import Misuse
-from emulation.lane.routing import Demand, Unreachable
+from emulation.lane.routing import Demand, Planned, Unreachable
 from emulation.plan.air import mean_dbm
 from emulation.plan.checks import find_kind
 from emulation.plan.lifetime import check_hops, hop_bound, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
 from topologies import Network
+from topologies.files import ask, is_a
 from topologies.network import WITH_RADIO
 
 ROUTE_METRICS = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # for TCP, by option
@@ -49,7 +52,7 @@ def plan_routing(
     kinds = {link["name"]: link["kind"] for link in links}
     options = dict(chosen.routing)
     kind = options.pop("kind")
-    found = find_kind(routing.find, kind)
+    found = find_kind(routing, kind)
     if "path" in options and getattr(found, "TAKES_PATHS", False):
         options["path"] = _paths(str(options["path"]), index)
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
@@ -80,7 +83,7 @@ def plan_routing(
                 interface["aps"] = [names[near] for near in sorted(everywhere[i]) if nodes[near]["kind"] == "ap"]
     ips = [ip(i) for i in range(len(names))]
     try:
-        planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
+        planned = ask(found.plan, partial(_not_planned, hops), reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:
         raise Misuse(_no_path(specification, network, nodes, lost.at, direct, names[lost.to])) from None
     except ValueError as error:  # an unknown option
@@ -95,6 +98,18 @@ def plan_routing(
         check_hops(nodes, reach, far, demands, found)
     plan_lifetime(nodes, far, found)
     return found, {"kind": kind}
+
+
+def _not_planned(hops: list[dict[int, Hop]], planned: Any) -> str:
+    """Say what is wrong with a routing's plan of nodes with these neighbours; empty if nothing is."""
+    if not isinstance(planned, list) or len(planned) != len(hops):
+        return f"is not a list with a Planned for each of {len(hops)} nodes, but {reprlib.repr(planned)}"
+    for near, each in zip(hops, planned, strict=True):
+        if said := is_a(Planned)(each) or is_a(dict)(each.node) or is_a(list)(each.neighbours):
+            return f"has an element that {said}"
+        if far := set(each.neighbours) - near.keys():
+            return f"has neighbours that cannot be reached: {', '.join(map(str, far))}"
+    return ""
 
 
 def _paths(text: str, index: Mapping[str, int]) -> list[list[int]]:

@@ -71,12 +71,11 @@ def play(
             with traces.reading_lane(where):
                 converter.progress()
 
-        with lanes.as_lane_error(lab.lane):
-            ended = lab.lane.run(
-                lab.kernel, lab.select_modules(plan["modules"]), where, ["plan"], seed=plan["seed"],
-                wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard, started=started),
-                plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_arguments(plan),
-            )  # fmt: skip
+        ended = lanes.run(
+            lab.lane, lab.kernel, lab.select_modules(plan["modules"]), where, ["plan"], seed=plan["seed"],
+            wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard, started=started),
+            plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_arguments(plan),
+        )  # fmt: skip
         lane_over()
         from emulation.play.finished import finish_run
 

@@ -68,9 +68,9 @@ def play_script(
             files.write(folder / SCRIPT_COPY, program)
         for seed in script.seeds:
             lane_began = time.monotonic()
-            with failures(), lanes.as_lane_error(lab.lane):
-                ended = lab.lane.run(
-                    lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
+            with failures():
+                ended = lanes.run(
+                    lab.lane, lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener, **more,
                 )  # fmt: skip
             found.status, found.lane_result = ended.status, ended

@@ -25,9 +25,9 @@ from emulation.specification.network import Chosen
 from emulation.specification.radio import OLDER, Radio, of_mode
 from emulation.specification.transport import Transport
 from emulation.specification.words import Section
-from emulation.specification.words import explain as _explain
 from topologies import Network
-from topologies.files import NOBODY, USER, Trust, own_mistakes, run_by
+from topologies.errors import explain as _explain
+from topologies.files import NOBODY, USER, Mistake, Trust, ask, is_a, own_mistakes, run_by
 
 SECTIONS: dict[str, type[Section]] = {
     "network": Chosen,
@@ -109,9 +109,18 @@ def usual(topology: str, parameters: Mapping[str, Any], trust: Trust = USER) -> 
     found = topologies.find(topology)
     with own_mistakes(Path(found.name)):
         try:
-            return found.usual(found.Parameters.model_validate(dict(parameters), context=trust))
+            valid = found.Parameters.model_validate(dict(parameters), context=trust)
+            defaults: Mapping[str, Any] = ask(found.usual, _has_options, valid)
+        except Mistake:
+            raise
         except ValueError:
             return {}
+        return defaults
+
+
+def _has_options(found: Any) -> str:
+    strange = sorted(map(str, found.keys() - OPTIONS.keys())) if isinstance(found, Mapping) else []
+    return f"has options that there are not: {', '.join(strange)}" if strange else is_a(Mapping)(found)
 
 
 def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER) -> Specification:

@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 import topologies
 from emulation.specification.words import Section, word_and_pairs
 from topologies import Application, Motion, Network, mobility
-from topologies.files import NOBODY, run_by
+from topologies.files import NOBODY, own_mistakes, run_by
 
 ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # other names of routings
 
@@ -89,7 +90,8 @@ class Chosen(Section):
         name = info.data.get("topology")
         if name is None:  # its own validator has refused it
             return parameters
-        return topologies.find(name).Parameters.model_validate(parameters, context=info.context).model_dump()
+        with own_mistakes(Path(name)):
+            return topologies.find(name).Parameters.model_validate(parameters, context=info.context).model_dump()
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Common code of a specification's sections: values in the form of a command line, and messages for people."""
+"""Common code of a specification's sections: values in the form of a command line, and the words that a user meant."""
 
 import difflib
 import re
-import reprlib
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 
 class Section(BaseModel):
@@ -78,38 +77,3 @@ def nearest(name: str, there: Iterable[str]) -> str | None:
             alike = [each for each in same if each in names]
             return next(iter(difflib.get_close_matches(name, names, 1) or alike), None)
     return next(iter(difflib.get_close_matches(name, names, 1)), None)
-
-
-# Replacements for pydantic's words.
-SHORTER = {
-    "input should be": "must be",
-    "greater than or equal to": "at least",
-    "less than or equal to": "at most",
-    "greater than": "above",
-    "less than": "below",
-}
-
-
-def explain(error: ValueError, sections: frozenset[str] = frozenset()) -> list[str]:
-    """Return what is wrong, for people, a line per error. ValidationError is a ValueError. The location of an error
-    omits names of `sections`, which options do not have."""
-    if not isinstance(error, ValidationError):
-        return [str(error)]
-    lines = []
-    for one in error.errors(include_url=False):
-        cause = one.get("ctx", {}).get("error")
-        place = [str(part) for part in one["loc"]]
-        if place and place[0] in sections:
-            del place[: 2 if place[1:2] == ["parameters"] and len(place) > 2 else 1]
-        if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            said = "there is no such option"
-        elif cause:
-            said = str(cause)
-        else:
-            said = one["msg"][:1].lower() + one["msg"][1:]
-            for pydantic, ours in SHORTER.items():
-                said = said.replace(pydantic, ours)
-            if isinstance(one["input"], str | int | float | bool | None):
-                said += f", not {reprlib.repr(one['input'])}"
-        lines.append(" ".join(f"{'.'.join(place)}: {said}".removeprefix(": ").split()))
-    return lines

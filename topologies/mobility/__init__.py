@@ -10,12 +10,25 @@ another TCP meets the same motion. docs/mobility.md has the models, docs/plugins
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any
 
-from topologies.files import FUNCTION, MODEL, USER, Trust, load, own_mistakes, run_by
+from topologies.files import (
+    USER,
+    Trust,
+    ask,
+    is_a,
+    is_function,
+    is_model,
+    load,
+    own_mistakes,
+    place_of_function,
+    prefix_errors,
+    run_by,
+)
 from topologies.motion import settle, settle_spans
 from topologies.network import Motion, Network
 
@@ -28,7 +41,7 @@ def names() -> list[str]:
 def find(name: str) -> ModuleType:
     """Return the model with this name, or in this file. Raises ValueError, which lists the names, if there is none."""
     if name.endswith(".py"):
-        return load(name, "mobility model", {"Parameters": MODEL, "move": FUNCTION})
+        return load(name, "mobility model", {"Parameters": is_model, "move": is_function})
     if name not in names():
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}, a file in .py")
     return importlib.import_module(f"{__name__}.{name}")
@@ -38,11 +51,18 @@ def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int)
     """Return the network in motion; `chosen` is a model and its parameters, from `check`. Raises ValueError."""
     parameters = dict(chosen)
     name = parameters.pop("model")
-    model = find(name)
+    model, own = find(name), name.endswith(".py")
     with own_mistakes(Path(name).resolve()):
-        found = model.move(model.Parameters(**parameters), network, seconds, Random(f"motion {seed}"))
-    ways, presence = found if isinstance(found, Motion) else Motion(found)
-    return settled(network, Motion({**network.motion, **ways}, {**network.presence, **presence}), seconds)
+        random = Random(f"motion {seed}")
+        found = ask(model.move, _is_motion, model.Parameters(**parameters), network, seconds, random)
+    with prefix_errors(place_of_function(model.move)) if own else nullcontext():
+        ways, presence = found if isinstance(found, Motion) else Motion(found)
+        return settled(network, Motion({**network.motion, **ways}, {**network.presence, **presence}), seconds)
+
+
+def _is_motion(found: Any) -> str:
+    parts = found if isinstance(found, Motion) else [found]
+    return next(filter(None, map(is_a(Mapping), parts)), "")
 
 
 def settled(network: Network, motion: Motion, seconds: float) -> Network:
@@ -69,5 +89,6 @@ def check(chosen: Any, trust: Trust = USER) -> dict[str, Any]:
     model = find(name).Parameters
     if strange := next((parameter for parameter in parameters if parameter not in model.model_fields), None):
         raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(model.model_fields)}")
-    complete: dict[str, Any] = model.model_validate(parameters).model_dump(mode="json")
+    with own_mistakes(Path(name)):
+        complete: dict[str, Any] = model.model_validate(parameters).model_dump(mode="json")
     return {"model": name, **complete}

@@ -9,6 +9,7 @@ one. `Applications` runs those of a plan in parallel, in one loop.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from functools import partial
 
 from traffic import plugins
@@ -56,6 +57,7 @@ class Application:
     def prepare(self) -> None:
         """Prepare the receiving end. Raises OSError if that fails."""
 
+    @abstractmethod
     def start(self) -> None:
         """Begin to send. Raises OSError if that fails."""
         raise NotImplementedError
@@ -64,6 +66,7 @@ class Application:
         """Return the current values of `traffic.samples.COLUMNS`: `delivered_bytes` at least, or nothing at all."""
         return {}
 
+    @abstractmethod
     def finish(self) -> dict[str, Any]:
         """Return the results so far, for lane.json (docs/interfaces.md, section 2); keys may be missing or added."""
         raise NotImplementedError

@@ -15,7 +15,7 @@ from analysis.traces.pcapng import AIR
 from emulation import files
 from emulation.features.labs.inside import SAID
 from emulation.lane.errors import Misuse
-from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason, run
 from emulation.play.lab import Lab
 from emulation.play.session import failures
 
@@ -42,7 +42,7 @@ class TimeLimited:
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], **more: Any
     ) -> LaneResult:
         more["wall_limit_s"] = min(more.get("wall_limit_s") or self.limit_s, self.limit_s)
-        return self.lane.run(kernel, modules, run_folder, command, **more)
+        return run(self.lane, kernel, modules, run_folder, command, **more)
 
 
 def time_limited(lab: Lab, limit_s: float = RUN_LIMIT_S) -> Lab:

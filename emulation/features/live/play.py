@@ -10,7 +10,7 @@ from typing import Any
 from emulation.features.live.actions import program
 from emulation.features.live.session import BackError, Session
 from emulation.files import tree
-from emulation.lanes import Lane, LaneError, LaneResult, Listener
+from emulation.lanes import Lane, LaneError, LaneResult, Listener, run
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
 from emulation.net.stepping import LIVE
@@ -37,7 +37,9 @@ class Lanes:
                 with scratch("live") as there:
                     live = Path(there, "live.py")
                     live.write_text(program(self.session.specification.model_dump_json()))
-                    ended = self.lane.run(kernel, modules, run_folder, ["script", str(live)], listener=asked, **options)
+                    ended = run(
+                        self.lane, kernel, modules, run_folder, ["script", str(live)], listener=asked, **options
+                    )
             except BackError:
                 with suppress(OSError):
                     tree.remove(str(self.session.trace.parent))

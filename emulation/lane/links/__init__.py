@@ -8,6 +8,8 @@ joins radios; the air decides which of them hear each other. docs/plugins.md sho
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from traffic import plugins
 
 TYPE_CHECKING = False
@@ -76,6 +78,7 @@ class Link:
         if rates := interface.plan["rates"]:
             interface.set_rate_mask(rates, self.plan["freq"])
 
+    @abstractmethod
     def join(self, interface: Interface) -> None:
         """Join the link; return when the interface has joined."""
         raise NotImplementedError

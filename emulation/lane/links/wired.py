@@ -34,6 +34,7 @@ class Link(links.Link):
     """A wire with two ends, in any two nodes."""
 
     interface = "wired"
+    type = ""  # that of radios only
     settings = ("bw", "delay", "jitter", "loss", "max_queue_size", "spare")
 
     @classmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+from abc import abstractmethod
 
 from traffic import plugins
 
@@ -32,6 +33,7 @@ class Recorder:
         """Return whether there is something to record; if not, the recorder is not used."""
         return True
 
+    @abstractmethod
     def start(self, loop: Loop) -> None:
         """Start recording; `loop` reports when data is ready. Raises OSError."""
         raise NotImplementedError

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
 
 import topologies
 from analysis.tables.claims import Claim
@@ -87,22 +89,20 @@ class Study:
     place: str = ""
 
     def __post_init__(self) -> None:
-        """Raises TypeError for fields of a wrong type, ValueError for a study without variants or cases."""
-        for what in ("options", "variants", "cases", "names", "phrases", "quantities", "published"):
-            if not isinstance(value := getattr(self, what), Mapping):
-                raise TypeError(f"a study's {what} are a mapping, not {value!r}")
+        """Raises ValueError, as pydantic does for fields of a wrong type."""
+        _fields().model_validate(vars(self))
         for what, those in (("variants", self.variants), ("cases", self.cases)):
             if not those:
                 raise ValueError(f"a study needs {what}, but has none")
-            for name, options in those.items():
-                if not isinstance(options, Mapping):
-                    raise TypeError(f"{what}: {name!r} is a mapping of options, not {options!r}")
-        for claim in self.claims:
-            if not isinstance(claim, Claim):
-                raise TypeError(f"claims: {claim!r} is not a Claim")
         for path in (*self.quantities, *(path for claim in self.claims for _, _, path in claim.cells)):
-            if not is_path(path) and path not in self.reckoned:
+            if not is_path(path) and (path not in self.reckoned or path in self.quantities):
                 raise ValueError(f"a run has no quantity {path!r}")
+        of_claims = {(claim.name, case, variant) for claim in self.claims for case, variant, _ in claim.cells}
+        of_paper = [("published", case, variant) for case, those in self.published.items() for variant in those]
+        for what, case, variant in (*sorted(of_claims), *of_paper):
+            for kind, name, there in (("case", case, self.cases), ("variant", variant, self.variants)):
+                if name not in there:
+                    raise ValueError(f"{what}: there is no {kind} {name!r}; there are: {', '.join(there)}")
 
     @property
     def means(self) -> bool:
@@ -125,6 +125,13 @@ class Study:
     def varied(self) -> set[str]:
         """The options that cases or variants set; a user cannot set them."""
         return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
+
+
+@functools.cache
+def _fields() -> type[BaseModel]:
+    """Return a model of a study's fields, to check their types."""
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in get_type_hints(Study).items()}
+    return create_model("Fields", __config__=ConfigDict(strict=True), **fields)
 
 
 @dataclass(frozen=True)

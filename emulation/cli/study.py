@@ -29,6 +29,7 @@ from emulation.play.run import name_of
 from emulation.play.session import provide_for
 from emulation.play.study import Request, play_study
 from emulation.play.tasks import for_seeds, misuse, specification_for, task_for, tasks_of
+from emulation.specification import OPTIONS
 
 if TYPE_CHECKING:
     from experiments import Study
@@ -74,7 +75,9 @@ def cost(study: Study) -> str:
     words = [f"{each * len(seeds):,} runs, about {_hours(each * len(seeds) * study.core_s)} of one core."]
     if study.repetition:
         seconds, count = study.repetition
-        core_s = each * count * study.core_s * seconds / float(str(study.options["seconds"]))
+        core_s = (
+            each * count * study.core_s * seconds / float(str(study.options.get("seconds", OPTIONS["seconds"].default)))
+        )
         words.append(
             f"At the paper's size, --seconds {seconds:g} --seeds 1..{count}: {each * count:,} runs, {_hours(core_s)}."
         )

@@ -68,6 +68,30 @@ def test_what_is_wrong_is_said_before_anything_starts(tmp_path: Path, wrong: str
     assert refusal(caught.value)[1] == meant
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("[options]\nrate = 3\n[grid]\nrts = ['full']\n", "my.toml, line 3: rts full: rate: 3 Mb/s is not possible"),
+        ("[grid]\nstations = [3, 'x']\n", "my.toml, line 3: stations x: stations: must be a valid integer"),
+        ("[[points]]\nname = 'a'\nshort-retry = -1\n", "my.toml, line 4: a: short_retry: must be"),
+        ("[[points]]\nrate = 3\n[[points]]\nrate = 2\n", "my.toml: rate 3: rate: 3 Mb/s"),  # it is on two lines
+        ("show = ['nosuch']\n[grid]\nrts = ['full']\n", "my.toml, line 2: a run has no quantity 'nosuch'"),
+        ("seeds = 'x'\n[grid]\nrts = ['full']\n", "my.toml, line 2: x: a seed is a whole number"),
+        ("seeds = 3\n[grid]\nrts = ['full']\n", "my.toml, line 2: seeds: must be a valid string, not 3"),
+        ("[gird]\nrts = ['full']\n", "my.toml, line 2: gird: there are"),
+        ("[grid]\nrtss = ['full']\n", "my.toml, line 3: there is no option 'rtss'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, wrong: str, said: str) -> None:
+    done = CliRunner().invoke(cli, ["sweep", str(written(tmp_path, f'topology = "string"\n{wrong}'))])
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_an_unknown_topology_is_said_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(Misuse, match=r"my\.toml, line 1: there is no topology 'nosuch'"):
+        read(written(tmp_path, 'topology = "nosuch"\n[grid]\nstations = [3]\n'))
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match=r"none\.toml: No such file"):
         read(tmp_path / "none.toml")

@@ -7,6 +7,7 @@ All combinations of the grid's other options are the cases. Everything is checke
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -17,10 +18,11 @@ import click
 from pydantic import BaseModel, ValidationError
 
 import experiments
+import topologies
 from analysis.results.names import REPORT, RESULT
 from analysis.results.result import Run
 from analysis.tables.quantities import OF_RUNS, QUANTITIES
-from analysis.tables.table import conditions
+from analysis.tables.table import conditions, is_path
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, command_line, full, lane, out, seeds
 from emulation.cli.groups import STUDY, RunCommands, defines
@@ -30,6 +32,7 @@ from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
+from emulation.plan.errors import as_misuse
 from emulation.play import trust
 from emulation.play.reporting import findings_of, make_report, stated_options
 from emulation.play.run import Task
@@ -72,7 +75,7 @@ def read(path: Path) -> tuple[Study, list[int]]:
     except ValidationError as error:
         lines = [line.replace("there is no such option", f"there are: {', '.join(SweepFile.model_fields)}")
                 for line in explain(error)]  # fmt: skip
-        raise Misuse(f"{path}: " + "\n       ".join(lines)) from None
+        raise Misuse("\n       ".join(f"{place_of(path, line)}: {line}" for line in lines)) from None
     except ValueError as error:  # no TOML
         raise Misuse(f"{path}: {error}") from None
     options, grid = (
@@ -80,11 +83,13 @@ def read(path: Path) -> tuple[Study, list[int]]:
     )
     for name, values in grid.items():
         if not values or any(values.count(value) > 1 for value in values):
-            raise Misuse(f"{path}: grid: {name} needs values, each once")
+            raise Misuse(f"{place_of(path, name)}: grid: {name} needs values, each once")
     if not grid and not found.points:
         raise Misuse(f"{path}: there is nothing to vary: write options with their values under [grid], or [[points]]")
+    with as_misuse(place_of(path, "topology")):
+        topologies.find(found.topology)
     for name in [*found.options, *grid, *(name for point in found.points for name in point if name != "name")]:
-        vary.check(found.topology, name.replace("-", "_"), str(path))
+        vary.check(found.topology, name.replace("-", "_"), place_of(path, name))
     variants = points_by_name(path, found.points)
     rows = dict(grid)
     if not variants:
@@ -92,12 +97,29 @@ def read(path: Path) -> tuple[Study, list[int]]:
         variants = vary.points([(first, rows.pop(first))])
     cases = vary.points(list(rows.items()))
     shown = {path: QUANTITIES.get(path, path) for path in found.show}
+    try:
+        chosen = list(Seeds().convert(found.seeds, None, None))
+    except click.UsageError as error:
+        raise Misuse(f"{place_of(path, 'seeds')}: {error.message}") from None
+    if strange := next((quantity for quantity in found.show if not is_path(quantity)), None):
+        raise Misuse(f"{place_of(path, 'show')}: a run has no quantity {strange!r}")
     made = Study(
         path.stem, found.title or path.stem, found.topology, options, variants, [], cases, ", ".join(rows),
         names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
-        quantities=shown or ({path: QUANTITIES[path] for path in vary.SHOWN} if rows else OF_RUNS),
+        quantities=shown or ({path: QUANTITIES[path] for path in vary.SHOWN} if rows else OF_RUNS), place=str(path),
     )  # fmt: skip
-    return made, list(Seeds().convert(found.seeds, None, None))
+    return made, chosen
+
+
+def place_of(path: Path, said: str) -> str:
+    """Return the file, with the line in which it has the key that a message begins with, if one line only does."""
+    key = re.split("[:.]", said)[0].replace("_", "[_-]")
+    key = re.sub(r"[^\w\[\]-]", ".", key)
+    lines = [
+        number for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.match(rf"\s*(\[+\s*)?{key}\s*[=\]]", line)
+    ]  # fmt: skip
+    return f"{path}, line {lines[0]}" if len(lines) == 1 else str(path)
 
 
 def points_by_name(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
@@ -193,8 +215,10 @@ def checked_tasks(
         try:
             first_tasks += tasks_for(found, [pair], seeds[:1], given)
         except Misuse as error:
-            where = "; ".join(filter(None, pair))
-            raise Misuse(f"{where}: {error}" if where else str(error)) from None
+            said = str(error).removeprefix(f"{found.place}: ")
+            place = place_of(Path(found.place), said) if found.place.endswith(".toml") else found.place
+            where = ["; ".join(filter(None, pair)), said]
+            raise Misuse(": ".join(filter(None, [place, *where] if said != str(error) else where))) from None
     return [*first_tasks, *for_seeds(seeds[1:], first_tasks)]
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.results import result
 from analysis.results.result import Result, Run
 from analysis.results.shapes import read_lane, read_plan
+from emulation.files.foreign import Damaged
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -139,5 +140,9 @@ class Loaded:
 
 
 def load(folder: Path | str) -> Loaded:
-    """Read a run folder. Raises OSError if it has no result.json, Damaged if that is of another version."""
-    return Loaded(result.read(Path(folder) / "result.json"), Path(folder))
+    """Read a run folder. Raises Damaged if its result.json cannot be read, or is of another version."""
+    file = Path(folder) / "result.json"
+    try:
+        return Loaded(result.read(file), Path(folder))
+    except OSError as error:
+        raise Damaged(f"{file}: {error.strerror}") from error

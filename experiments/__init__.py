@@ -16,14 +16,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_type_hints
-
-from pydantic import BaseModel, ConfigDict, create_model
+from typing import Any
 
 import topologies
 from analysis.tables.claims import Claim
 from analysis.tables.quantities import OF_RUNS, QUANTITIES
 from analysis.tables.table import Published, is_path
+from topologies.errors import check_fields
 from topologies.files import is_a, load, place_of, prefix_errors
 
 Options = Mapping[str, object]
@@ -90,7 +89,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Raises ValueError, as pydantic does for fields of a wrong type."""
-        _fields().model_validate(vars(self))
+        check_fields(self)
         for what, those in (("variants", self.variants), ("cases", self.cases)):
             if not those:
                 raise ValueError(f"a study needs {what}, but has none")
@@ -125,13 +124,6 @@ class Study:
     def varied(self) -> set[str]:
         """The options that cases or variants set; a user cannot set them."""
         return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
-
-
-@functools.cache
-def _fields() -> type[BaseModel]:
-    """Return a model of a study's fields, to check their types."""
-    fields: dict[str, Any] = {name: (kind, ...) for name, kind in get_type_hints(Study).items()}
-    return create_model("Fields", __config__=ConfigDict(strict=True), **fields)
 
 
 @dataclass(frozen=True)

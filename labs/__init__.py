@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import InstanceOf
+
 from analysis.load import Recorded
 from analysis.traces.trace import Array
+from topologies.errors import check_fields
 from topologies.files import is_a, load
 
 FILE, HANDOUT, SHEET = "lab.py", "README.md", "answers.toml"
@@ -28,6 +31,10 @@ class Question:
     asks: str
     look: str
     points: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, as pydantic does, for fields of a wrong type."""
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +97,9 @@ class Test:
     holds: Callable[[Runs, Runs], bool]
     look: str
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Congestion(Program):
@@ -113,8 +123,18 @@ class Lab:
     runs: Mapping[str, Options]
     questions: Sequence[Question]
     options: Options = field(default_factory=dict)
-    drawn: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    drawn: Mapping[str, InstanceOf[Sequence[object]]] = field(default_factory=dict)
     files: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, as pydantic does for fields of a wrong type."""
+        check_fields(self)
+        if empty := next((option for option, values in self.drawn.items() if not values), None):
+            raise ValueError(f"drawn: {empty} has no values")
+        for question in self.questions:
+            runs = question.runs if isinstance(question, Congestion) else [getattr(question, "run", None)]
+            if strange := next((run for run in runs if run is not None and run not in self.runs), None):
+                raise ValueError(f"question {question.name}: there is no run {strange!r}")
 
 
 @dataclass(frozen=True)

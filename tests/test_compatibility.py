@@ -13,6 +13,7 @@ from command_line import obeyed
 from rooms import needs
 
 import emulation
+from analysis.load import load
 from analysis.results import result
 from emulation.cli import main
 from emulation.files.foreign import Damaged
@@ -98,3 +99,11 @@ def test_a_failed_set_up_and_a_failed_lane_keep_their_codes() -> None:
 def test_the_changelog_begins_with_this_version() -> None:
     [newest, *_] = re.findall(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert newest == emulation.version()
+
+
+def test_a_folder_without_a_result_is_an_error_with_a_code(tmp_path: Path) -> None:
+    """Also one that does not exist."""
+    for folder in (tmp_path, tmp_path / "nowhere", str(tmp_path / "nowhere")):
+        with pytest.raises(Damaged, match=r"result\.json: No such file") as caught:
+            load(folder)
+        assert caught.value.code == "damaged"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The errors of pydantic, in words for people."""
+"""Checks of data by pydantic, and its errors in words for people."""
 
+import functools
 import reprlib
+from typing import Any, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 # Replacements for pydantic's words.
 SHORTER = {
@@ -38,3 +40,15 @@ def explain(error: ValueError, sections: frozenset[str] = frozenset()) -> list[s
                 said += f", not {reprlib.repr(one['input'])}"
         lines.append(" ".join(f"{'.'.join(place)}: {said}".removeprefix(": ").split()))
     return lines
+
+
+def check_fields(made: object) -> None:
+    """Check the types of a dataclass's fields. Raises ValidationError."""
+    kind: Any = type(made)
+    _fields(kind).model_validate(vars(made))
+
+
+@functools.cache
+def _fields(kind: type) -> type[BaseModel]:
+    fields: dict[str, Any] = {name: (of, ...) for name, of in get_type_hints(kind, include_extras=True).items()}
+    return create_model(kind.__name__, __config__=ConfigDict(strict=True, arbitrary_types_allowed=True), **fields)

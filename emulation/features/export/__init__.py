@@ -190,5 +190,5 @@ def unique(names: Iterable[str]) -> list[str]:
 
 
 def tables(folder: Path | str) -> Tables:
-    """Return the tables of a run folder. Raises OSError if there is no result.json, Damaged if it is malformed."""
+    """Return the tables of a run folder. Raises Damaged if it has no result.json, or a malformed one."""
     return Tables(load.load(folder))

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from emulation.features.labs.judge import tasks_of
 from emulation.features.labs.sheet import Student, blank
-from emulation.lane.errors import Misuse
-from labs import HANDOUT, SHEET, Found
+from emulation.lane.errors import Failure, Misuse
+from labs import FILE, HANDOUT, SHEET, Found
+from topologies.files import place_of
 
 COMMAND = "./dcflab "
 WRITTEN = "handout.md"
@@ -30,6 +32,15 @@ def begin(found: Found, student: Student, folder: Path, shown_path: Path | None 
     sheet = folder / SHEET
     sheet.write_text(blank(found, student, str(shown_path or folder)))
     return sheet
+
+
+def check(found: Found, student: Student) -> None:
+    """Check that the lab's files are there, and that the student's runs can be played. Raises Failure, which names the
+    lab's file."""
+    for file in (found.folder / HANDOUT, *found.files):
+        if not file.is_file():
+            raise Failure(f"{place_of(str(found.folder / FILE), 'LAB')}: the lab {found.name}: there is no file {file}")
+    tasks_of(found, student)
 
 
 def handout(found: Found, student: Student | None = None, folder: Path | None = None) -> str:

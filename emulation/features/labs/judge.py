@@ -69,16 +69,24 @@ class Marked(BaseModel, extra="forbid", frozen=True):
         return sum(answer.of for answer in self.answers)
 
 
-def play(lab: Lab, found: Found, student: Student, place: Path, jobs: int | None = None) -> Runs:
-    """Play the lab's runs with this student's numbers. Raises Failure or Misuse."""
+def tasks_of(found: Found, student: Student) -> list[Task]:
+    """Return the lab's runs with this student's numbers. Raises Failure, which names the lab's file, if they cannot be
+    played."""
     tasks = []
     for name, own in found.lab.runs.items():
         options = {**found.lab.options, **student.drawn, **own, "seed": student.seed}
         try:
             tasks.append(Task(specify(found.topology, options), name))
+            tasks[-1].plan  # noqa: B018  # it is made now
         except ValueError as error:
             where = place_of(str(found.folder / FILE), "LAB")
             raise Failure(f"{where}: the lab {found.name}, run {name}: {explain(error)[0]}") from None
+    return tasks
+
+
+def play(lab: Lab, found: Found, student: Student, place: Path, jobs: int | None = None) -> Runs:
+    """Play the lab's runs with this student's numbers. Raises Failure or Misuse."""
+    tasks = tasks_of(found, student)
     with failures():
         outcomes = play_all(lab, tasks, place, jobs=jobs)
     of = zip(tasks, outcomes, strict=True)

@@ -71,7 +71,7 @@ def folder_name(found: Found, student: Student) -> str:
 def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
     """Make the folders of these labs and names, as OUT/LAB/LAB-NAME; keep those that exist.
 
-    Raises Misuse before it makes anything, or OSError.
+    Raises Misuse or Failure before it makes anything, or OSError.
     """
     planned: dict[Path, tuple[Found, Student]] = {}
     for found in labs:
@@ -81,6 +81,8 @@ def make(labs: Sequence[Found], class_: Sequence[str], out: Path) -> Made:
             if folder in planned:  # the names differ only in characters that folders do not have
                 folder = folder.with_name(f"{folder.name}-{who.seed}")
             planned[folder] = (found, who)
+            if not folder.exists():
+                begin.check(found, who)
     new, kept = [], []
     for folder, (found, who) in planned.items():
         if folder.exists():

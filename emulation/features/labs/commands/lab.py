@@ -90,6 +90,7 @@ def of_lab(name: str) -> click.Command:
             return show(one, as_json)
         who = sheet.student_named(one, student)
         folder = out or Path(roster.folder_name(one, who))
+        begin.check(one, who)
         answers = begin.begin(one, who, folder)
         if as_json:
             click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.own_numbers(who)}))

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from emulation.lane import links, plugins, recorders, routing
+from emulation.lane import links, recorders, routing
 from emulation.lane.errors import Misuse
 from emulation.specification import explain
 from emulation.specification.modes import ABSENT
 from topologies.files import check, is_a, is_derived_from, is_function, loading
-from traffic import applications
+from traffic import applications, plugins
 
 # What the file of a kind defines, by the package for such kinds; and what that of a routing may define.
 DEFINED = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from emulation.lane import links, plugins
+from emulation.lane import links
 from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import check_passphrase
 from emulation.plan.air import (
@@ -33,6 +33,7 @@ from emulation.specification.radio import CHANNEL, CHANNELS_1_TO_11, HR, OF_MODE
 from topologies import Network, Node
 from topologies.files import ask, is_a
 from topologies.network import BRIDGES, WITH_RADIO
+from traffic import plugins
 
 # In bytes. mac80211 compares a frame's length with FCS: that of a TCP ACK is up to 118, of a DATA segment 612 or more.
 PARTIAL_RTS = 400

@@ -116,6 +116,7 @@ def test_a_sweep_by_its_command(tmp_path: Path) -> None:
 
 
 MOODY = """
+import os
 from emulation import lanes
 from emulation.lanes import LaneError, Reason
 
@@ -123,7 +124,7 @@ class Moody:
     name = "moody"
 
     def run(self, kernel, modules, run_folder, *arguments, **more):
-        if run_folder.name == "stations-3-rts-none-2":
+        if run_folder.name == "stations-3-rts-none-2" and not os.path.exists("sun"):
             raise LaneError(Reason.CRASHED, "it rained")
         return lanes.find("virtual").run(kernel, modules, run_folder, *arguments, **more)
 
@@ -136,12 +137,13 @@ def test_what_failed_is_filed_and_the_rest_is_shown(tmp_path: Path) -> None:
     """Tables have the seeds that all variants have, result.json has all results. The same command runs the rest."""
     written(tmp_path, GRID)
     (tmp_path / "moody.py").write_text(MOODY)
-    command = "sweep", "my.toml", "--store", "store", "--out"
-    bad = ran(tmp_path, *command, "bad", "--lane", "./moody.py", status=1)
+    command = "sweep", "my.toml", "--lane", "./moody.py", "--store", "store", "--out"
+    bad = ran(tmp_path, *command, "bad", status=1)
     assert "1 of 8 runs failed: stations-3-rts-none-2: the lane's kernel crashed: it rained" in bad.stderr
     assert "seed 1; 1 s" in bad.stdout
     assert json.loads((tmp_path / "bad/failures.json").read_text()).keys() == {"stations-3-rts-none-2"}
     assert len(json.loads((tmp_path / "bad/result.json").read_text())["runs"]) == 7
+    (tmp_path / "sun").touch()
     good = ran(tmp_path, *command, "good")
     assert "7 of 8 runs are in the store; 1 to run" in good.stderr
     assert not (tmp_path / "good/failures.json").exists()

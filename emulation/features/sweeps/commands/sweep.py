@@ -32,7 +32,7 @@ from emulation.features.sweeps.playing import place_for, play, sweep_options
 from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
-from emulation.plan.errors import as_misuse
+from emulation.plan.checks import as_misuse
 from emulation.play import trust
 from emulation.play.reporting import findings_of, make_report, stated_options
 from emulation.play.run import Task

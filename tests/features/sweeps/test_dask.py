@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from made_up import ENVIRONMENT, GRID, task, written
 
-from emulation.features.sweeps.commands.sweep import read
+from emulation.features.sweeps.file import read
 from emulation.features.sweeps.sweep import Failed, LocalProcesses, Sweep
 from emulation.lane.errors import Failure
 from emulation.play.lab import Lab

@@ -13,7 +13,7 @@ from command_line import ran
 from made_up import GRID, written
 
 from emulation.cli.main import cli, refusal
-from emulation.features.sweeps.commands.sweep import read
+from emulation.features.sweeps.file import read
 from emulation.lane.errors import Misuse
 
 

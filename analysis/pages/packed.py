@@ -7,7 +7,6 @@ written as text. `shared/packed.js` reads it in the page, `unpack` in Python.
 """
 
 import base64
-import html
 import json
 import re
 import zlib
@@ -17,32 +16,32 @@ from typing import Any
 
 import numpy as np
 
-from analysis.pages.shared import SHARED
+from analysis.pages.shared import file_of, framed
 from analysis.traces.trace import Array
 from emulation.files import LARGEST, compressed
 from emulation.files.foreign import parsed
 
-ALL = ("packed.js", "theme.js")  # programs of every page
+ALL = ("base.css", "packed.js", "theme.js")  # files of every page
+POLICY = (
+    """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; """
+    """style-src 'unsafe-inline'; img-src data:">\n"""
+)
 DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
-PART = re.compile(r"\{\{(\w+)\}\}")
 LENGTH = 4  # bytes before the JSON that hold its length
 ALIGNED = 8  # alignment of a column, bytes
 GZIP = zlib.MAX_WBITS | 16
 
 
-def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: str = "") -> str:
-    """Return the file. Its body is the folder's `page.html`, its style the folder's `style.css`. `programs` are
-    included in order, from the folder or else from `analysis.pages.shared`, as is the frame. `head` is added
-    to the HTML head. `data` comes from `pack`."""
-    body = (folder / "page.html").read_text().partition("\n")[2]  # without its licence line
-    files = (file if (file := folder / name).exists() else SHARED / name for name in (*ALL, *programs))
-    parts = {
-        "title": html.escape(title), "style": (SHARED / "base.css").read_text() + (folder / "style.css").read_text(),
-        "program": "".join(file.read_text() for file in files),
-        "data": base64.b64encode(data).decode(), "head": head,
-    }  # fmt: skip
-    frame = (SHARED / "frame.html").read_text().replace("{{body}}", body)
-    return PART.sub(lambda found: parts[found[1]], frame)
+def page(folder: Path, title: str, files: Sequence[str], data: bytes, head: str = "") -> str:
+    """Return the file. Its body is the folder's `page.html`. `files` are programs and styles, which are included in
+    order, from the folder or else from `analysis.pages.shared`. `head` is added to the HTML head. `data` comes from
+    `pack`."""
+    style, program = (
+        "".join(file_of(folder, name).read_text() for name in (*ALL, *files) if name.endswith(kind))
+        for kind in (".css", ".js")
+    )
+    end = f'<script id="data" type="text/plain">{base64.b64encode(data).decode()}</script>\n'
+    return framed(folder, title, f"{POLICY}{head}<style>{style}</style>\n", f"{end}<script>{program}</script>\n")
 
 
 def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:

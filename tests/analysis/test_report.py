@@ -15,7 +15,7 @@ from rich.table import Table
 from analysis.figures.figures import OVER_TIME
 from analysis.pages import report
 from analysis.pages.packed import unpack
-from analysis.pages.report import HERE, PROGRAMS, Report, page
+from analysis.pages.report import FILES, HERE, Report, page
 from analysis.pages.report.curves import OverTime
 from analysis.pages.report.pictures import drawings
 from analysis.results.result import Host, Result, Run, Setting
@@ -68,7 +68,7 @@ def test_the_file(made: Report) -> None:
     assert text == page(made) and "<title>a &lt;study&gt;</title>" in text and "default-src 'none'" in text
     assert not re.search(r"\bsrc=|@import|fetch\(|XMLHttpRequest|{{", text)
     assert "Leon Sorokin" in text and "WITHOUT WARRANTY OF ANY KIND" in text
-    assert {*PROGRAMS} >= {file.name for file in HERE.glob("*.js")}
+    assert {*FILES} >= {file.name for file in HERE.glob("*.js")}
 
 
 def test_it_links_to_what_is_made_later(made: Report, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from analysis.pages import timeline
 from analysis.pages.packed import unpack
 from analysis.pages.timeline import Frames, Timeline, perfetto
 from analysis.pages.timeline.exchange import attempts
-from analysis.pages.timeline.page import HERE, PROGRAMS, page
+from analysis.pages.timeline.page import FILES, HERE, page
 from analysis.pages.timeline.segments import NO_FLOW
 from analysis.tcp.senders import NO_SSTHRESH, Flow
 from analysis.traces.capture import read_file
@@ -347,6 +347,6 @@ def test_a_million_frames(tmp_path: Path) -> None:
 
 
 def test_the_pages_files_say_their_license() -> None:
-    assert {*PROGRAMS} >= {file.name for file in HERE.glob("*.js")}
+    assert {*FILES} >= {file.name for file in HERE.glob("*.js")}
     for file in HERE.iterdir():
         assert file.is_dir() or "SPDX-License-Identifier: BSD-3-Clause" in file.read_text()[:200], file

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 HERE = Path(__file__).parent
-PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
+FILES = ("style.css", "uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
 LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # files in the folder of a run
 UPLOT = """<!-- Curves are drawn by uPlot 1.6.32, which is in this file under this license:
 {}-->
@@ -75,7 +75,7 @@ def page(report: Report) -> str:
     """Return the whole file."""
     said, columns = content(report)
     uplot = [(SHARED / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
-    return packed.page(HERE, report.findings.title, PROGRAMS, packed.pack(said, columns), UPLOT.format(*uplot))
+    return packed.page(HERE, report.findings.title, FILES, packed.pack(said, columns), UPLOT.format(*uplot))
 
 
 def link(path: Path) -> None:

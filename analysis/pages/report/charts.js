@@ -18,8 +18,7 @@ function bars(chart) {
       both.append(tag("div", { class: "bar theirs" }, tag("i", { style: `width:${share(published)}` }), tag("b", {}, `published ${theirs}`)));
     grid.append(tag("div", {}, name), both);
   }
-  const keys = chart.stacks[0].parts.length > 1 ? chart.stacks[0].parts.map(([name], part) =>
-    tag("span", { class: "key" }, tag("i", { style: `background:${shades[part]}` }), name)) : [];
+  const keys = chart.stacks[0].parts.length > 1 ? chart.stacks[0].parts.map(([name], part) => colourKey(name, shades[part])) : [];
   return tag("div", { class: "chart" }, tag("h3", {}, `${chart.title}, ${chart.unit}`), ...keys, grid);
 }
 

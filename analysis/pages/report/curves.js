@@ -112,8 +112,7 @@ const stateColours = () => STATES[document.documentElement.dataset.theme] ?? STA
 
 // The legend of signs and colours.
 function keys(chart) {
-  if (chart.kind === "spans") return chart.states.length < 2 ? [] : chart.states.map((name, n) =>
-    tag("span", { class: "key" }, tag("i", { style: `background:${stateColours()[n]}` }), name));
+  if (chart.kind === "spans") return chart.states.length < 2 ? [] : chart.states.map((name, n) => colourKey(name, stateColours()[n]));
   const said = new Map((chart.marks ?? []).map(({ what, sign }) => [what, sign === "v" ? "▼" : sign]));
   return [...said].map(([what, sign]) => tag("span", { class: "key" }, `${sign} ${what}`));
 }

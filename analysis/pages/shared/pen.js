@@ -61,6 +61,17 @@ function cross(pen, at, size, style, width) {
   for (const sign of [1, -1]) line(pen, [at[0] - size, at[1] - sign * size], [at[0] + size, at[1] + sign * size], style, width);
 }
 
+// Draws links between places; if there are many, each is fainter.
+function drawLinks(pen, at, pairs) {
+  pen.strokeStyle = colours.well;
+  pen.lineWidth = 1;
+  pen.globalAlpha = Math.min(Math.max(120 / pairs.length, 0.35), 1);
+  pen.beginPath();
+  for (const [a, b] of pairs) { pen.moveTo(...at[a]); pen.lineTo(...at[b]); }
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
 // Returns the map that shows all of these positions (m).
 function wholeMap(places, width, height, pad) {
   const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];

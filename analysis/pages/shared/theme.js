@@ -41,3 +41,10 @@ function tag(name, attributes = {}, ...inside) {
   made.append(...inside);
   return made;
 }
+
+// An entry of a legend.
+function colourKey(name, style) {
+  const made = tag("span", { class: "key" }, tag("i"), name);
+  made.firstChild.style.background = style;
+  return made;
+}

@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Canvases, and the two that show the whole time: the overview and the axis.
+// The overview of the whole time, and the axis.
 "use strict";
 
 const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // colours of the classes of run.js
-
-// Fills the canvas with one colour. Returns its context and size.
-function begin(canvas, fill) {
-  const { pen: ink, width, height } = sheet(canvas);
-  ink.fillStyle = fill;
-  ink.fillRect(0, 0, width, height);
-  ink.font = LETTERS;
-  ink.textBaseline = "middle";
-  ink.textAlign = "left";
-  return { ink, width, height };
-}
-
-function inPlot(ink, width, top, bottom, draw) {
-  ink.save();
-  ink.beginPath();
-  ink.rect(GUTTER, top, width - GUTTER, bottom - top);
-  ink.clip();
-  draw();
-  ink.restore();
-}
 
 // Fills a triangle with its tip at this point, and its base `tall` px below it.
 function triangle(ink, x, y, tall, half = 4) {
@@ -31,12 +11,6 @@ function triangle(ink, x, y, tall, half = 4) {
   ink.lineTo(x - half, y + tall);
   ink.lineTo(x + half, y + tall);
   ink.fill();
-}
-
-// Draws the text if it fits.
-function fitted(ink, text, x, y, room) {
-  if (room > 12 && ink.measureText(text).width <= room) { ink.fillText(text, x, y); return true; }
-  return false;
 }
 
 // Returns all stations' shares of the whole time, for this many pixel columns; computed once.
@@ -80,16 +54,9 @@ function drawMini(canvas, run, view, hits) {
 }
 
 function drawAxis(canvas, view) {
-  const { ink, width, height } = begin(canvas, colours.paper), { base, at, texts } = labels(view, width);
-  ink.fillStyle = colours.quiet;
-  ink.fillText(base === "s" ? "time, s" : base, 8, height / 2);
-  ink.textAlign = "center";
-  at.forEach((ns, n) => {
-    const x = view.x(ns, width), half = ink.measureText(texts[n]).width / 2;
-    ink.fillRect(Math.round(x), height - 5, 1, 5);
-    const left = base === "s" ? GUTTER : Math.max(GUTTER, ink.measureText(base).width + 16);
-    if (x - half > left - (base === "s" ? 12 : 0) && x + half < width) ink.fillText(texts[n], x, height / 2 - 2);
-  });
+  const { ink, width, height } = begin(canvas, colours.paper);
+  writeTimes(ink, view, width, height / 2 - 1);
+  drawTicks(ink, view, width, height - 5, 5, colours.quiet);
   ink.fillStyle = colours.faint;
   ink.fillRect(0, height - 1, width, 1);
 }

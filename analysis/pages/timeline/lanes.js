@@ -75,8 +75,7 @@ class Lanes {
   }
 
   grid(ink, width, height) {
-    ink.fillStyle = colours.faint;
-    for (const ns of ticks(this.view, width).at) ink.fillRect(Math.round(this.view.x(ns, width)), 0, 1, height);
+    drawTicks(ink, this.view, width, 0, height, colours.faint);
     for (const ns of [0, this.run.took_all]) {
       ink.fillStyle = colours.quiet;
       ink.fillRect(Math.round(this.view.x(ns, width)), 0, 1, height);
@@ -172,18 +171,7 @@ class Lanes {
   bar(ink, row, x, wide, top, tall, lost) {
     const { run } = this, kind = run.kinds[run.kind[row]], left = Math.max(x, GUTTER - 2);
     const shown = Math.min(x + wide, this.canvas.clientWidth + 2) - left;
-    ink.fillStyle = colours[kind] ?? colours.OTHER;
-    ink.fillRect(left, top, shown, tall);
-    if (lost) {
-      ink.fillStyle = colours[LOST_COLOUR[run.outcome[row]]];
-      ink.fillRect(left, top + tall - 5, shown, 5);
-      ink.fillRect(left, top, shown, 2);
-      if (wide > 8) {
-        ink.strokeStyle = ink.fillStyle;
-        ink.lineWidth = 1;
-        ink.strokeRect(left + 0.5, top + 0.5, shown - 1, tall - 1);
-      }
-    }
+    drawBar(ink, left, top, shown, tall, kind, lost ? colours[LOST_COLOUR[run.outcome[row]]] : null);
     if (run.retried(row) && wide > 2) {
       ink.fillStyle = colours.ink;
       ink.fillRect(left, top, Math.min(2, shown), tall);
@@ -193,12 +181,9 @@ class Lanes {
       ink.fillRect(Math.min(x + wide, this.canvas.clientWidth) - 2, top - 3, 3, tall + 6);
     }
     if (shown > 22) {
-      ink.fillStyle = colours === COLOURS.light || ["DATA", "TCP ACK", "RTS", "ROUTING"].includes(kind) ? "#101214" : "#f2f3f4";
       const to = run.to[row] < run.stations.length ? ` → ${run.stations[run.to[row]]}` : "";
       const again = run.attempt[row] > 1 ? ` · attempt ${run.attempt[row]}` : "", what = lost ? "× " : "";
-      const y = top + Math.min(tall / 2, 14);
-      fitted(ink, what + kind + to + again, left + 5, y, shown - 8) || fitted(ink, what + kind + to, left + 5, y, shown - 8) ||
-        fitted(ink, what + kind, left + 4, y, shown - 6) || fitted(ink, what.trim(), left + 3, y, shown - 4);
+      nameBar(ink, left, shown, top + Math.min(tall / 2, 14), kind, [what + kind + to + again, what + kind + to, what + kind, what.trim()]);
       if (tall > 34) {
         const more = [];
         if (run.payload[row]) more.push(`seq ${run.seq[row].toLocaleString("en")}`);

@@ -15,14 +15,14 @@ from analysis.traces.remarks import LIMITS, NAMES
 from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome
 
 HERE = Path(__file__).parent
-PROGRAMS = ("times.js", "pen.js", "run.js", "query.js", "derive.js", "scale.js", "draw.js", "lanes.js", "tcp.js",
-            "pane.js", "main.js")  # fmt: skip
+FILES = ("window.css", "style.css", "times.js", "pen.js", "scale.js", "bars.js", "run.js", "query.js", "derive.js",
+         "draw.js", "lanes.js", "tcp.js", "pane.js", "main.js")  # fmt: skip
 NOBODY = 255
 
 
 def page(made: Timeline) -> str:
     """Return the whole file."""
-    return packed.page(HERE, made.title, PROGRAMS, pack(made))
+    return packed.page(HERE, made.title, FILES, pack(made))
 
 
 def pack(made: Timeline) -> bytes:

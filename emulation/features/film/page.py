@@ -15,7 +15,8 @@ HERE = Path(__file__).parent
 
 
 def page(film: Film) -> str:
-    return packed.page(HERE, film.title, ("pen.js", "scene.js", "player.js"), pack(film))
+    files = ("window.css", "style.css", "pen.js", "scene.js", "player.js")
+    return packed.page(HERE, film.title, files, pack(film))
 
 
 def pack(film: Film) -> bytes:

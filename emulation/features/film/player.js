@@ -85,12 +85,7 @@ function drawStage() {
   scene.flows.forEach((flow, number) => [flow.source, flow.destination].forEach((end) => ends.set(end, flowColour(number))));
   if (shown("ranges") && scene.reach)
     at.forEach((p, station) => disc(pen, p, scene.reach[station] * view.scale, null, colours.faint, [3, 4]));
-  if (shown("links")) {
-    const links = scene.links(now, metres), faint = colours.faint;
-    pen.globalAlpha = Math.min(Math.max(100 / links.length, 0.3), 1); // fainter if there are many
-    for (const [a, b] of links) line(pen, at[a], at[b], faint, 1);
-    pen.globalAlpha = 1;
-  }
+  if (shown("links")) drawLinks(pen, at, scene.links(now, metres));
   drawPaths(pen, at);
   if (shown("frames")) drawFrames(pen, at);
   drawLostLinks(pen, at);

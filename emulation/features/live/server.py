@@ -123,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         _, _, what = self.path.removeprefix("/").partition("/")
         folder, _, name = what.partition("/")
         if what == "":
-            self.file("index.html")
+            self.file(page.START)
         elif folder == "page":
             self.file(name)
         elif what == "events":

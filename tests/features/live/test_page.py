@@ -9,7 +9,7 @@ from browser import visit
 from hand import HAND
 from toy import Toy, served
 
-from emulation.features.live.page import FILES, HERE, found
+from emulation.features.live.page import FILES, HERE, START, found
 
 STRING = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
 
@@ -338,8 +338,10 @@ def test_everything_has_a_name_and_fits(toy: Toy, browser: str) -> None:
 
 
 def test_only_the_pages_own_files_are_found() -> None:
-    asked = set(re.findall(r'(?:src|href)="page/([^"]+)"', (HERE / "index.html").read_text()))
-    assert {*FILES} == asked | {"index.html"}
+    start = found(START)
+    assert start and {*FILES} == {*re.findall(r'(?:src|href)="page/([^"]+)"', start[1].decode())}
+    own = {file.name for file in HERE.iterdir() if file.suffix in (".css", ".js")}
+    assert own == {file.name for file in FILES.values() if file.parent == HERE}
     for name in ("", ".", "../server.py", "__init__.py", "nothing.js", "/etc/passwd"):
         assert found(name) is None
     for file in HERE.iterdir():

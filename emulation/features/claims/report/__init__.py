@@ -34,7 +34,7 @@ def page_of(claims: Claims) -> str:
         ],
         "papers": [{"title": f"{name}: {what}", "picture": _source(pictures[name])} for name, what in PAPERS.items()],
     }  # fmt: skip
-    return packed.page(HERE, TITLE, ("report.js",), packed.pack(data, {}))
+    return packed.page(HERE, TITLE, ("style.css", "report.js"), packed.pack(data, {}))
 
 
 def _claim(name: str, said: Numbered, known: Standing) -> dict[str, Any]:

@@ -4,18 +4,26 @@ are; nothing is built."""
 
 from pathlib import Path
 
-from analysis.pages.shared import SHARED
+from analysis.pages.shared import file_of, framed
 
 HERE = Path(__file__).parent
-FROM_SHARED = ("base.css", "theme.js", "times.js", "pen.js", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js")
+ORDER = ("uplot/uPlot.min.css", "base.css", "window.css", "style.css", "uplot/uPlot.iife.min.js", "theme.js",
+         "times.js", "pen.js", "scale.js", "bars.js", "air.js", "server.js", "map.js", "strip.js", "curves.js",
+         "panels.js", "input.js", "main.js")  # fmt: skip
+FILES = {file.name: file for file in (file_of(HERE, name) for name in ORDER)}
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}  # all are UTF-8
-FILES = {
-    file.name: file
-    for file in (*(each for each in HERE.iterdir() if each.suffix in TYPES), *(SHARED / name for name in FROM_SHARED))
-}
+LOADS = {".css": '<link rel="stylesheet" href="page/{}">\n', ".js": '<script defer src="page/{}"></script>\n'}
+START = "index.html"
 
 
 def found(name: str) -> tuple[str, bytes] | None:
     """Return the type and content of a file of the page; None if it has no such file."""
-    file = FILES.get(name)
-    return (f"{TYPES[file.suffix]}; charset=utf-8", file.read_bytes()) if file else None
+    if name not in (START, *FILES):
+        return None
+    body = _start() if name == START else FILES[name].read_bytes()
+    return f"{TYPES[Path(name).suffix]}; charset=utf-8", body
+
+
+def _start() -> bytes:
+    head = "".join(LOADS[file.suffix].format(file.name) for file in FILES.values())
+    return framed(HERE, "dcflab live", head).encode()

@@ -78,9 +78,3 @@ class Curves {
 
   fitted() { this.charts.forEach((chart, n) => chart.setSize(this.size(n))); }
 }
-
-function colourKey(name, style) {
-  const made = tag("span", { class: "key" }, tag("i"), name);
-  made.firstChild.style.background = style;
-  return made;
-}

@@ -67,7 +67,7 @@ class Stage {
     const { pen, width, height } = sheet(this.canvas), metres = this.positions(), at = this.places(metres);
     this.grid(pen, width, height);
     if (this.shows.ranges) this.circles(pen, at);
-    if (this.shows.links) this.lines(pen, at, this.air.links(metres, this.dragged >= 0));
+    if (this.shows.links) drawLinks(pen, at, this.air.links(metres, this.dragged >= 0));
     this.routes(pen, at);
     const frames = this.air.onAir(), sends = new Map(frames.filter((frame) => frame.end > this.air.now).map((frame) => [frame.from, frame]));
     this.near = at.some(([x, y], n) => at.some(([u, v], m) => m > n && Math.abs(x - u) < NEAR && Math.abs(y - v) < NEAR));
@@ -106,16 +106,6 @@ class Stage {
       pen.fillText(`${name === "range" ? "received" : "sensed"} to ${Math.round(metres)} m`, at[of][0], Math.max(at[of][1] - radius - 4, high));
       pen.textAlign = "left";
     }
-  }
-
-  lines(pen, at, pairs) {
-    pen.strokeStyle = colours.well;
-    pen.lineWidth = 1;
-    pen.globalAlpha = Math.min(Math.max(120 / pairs.length, 0.35), 1);  // of many, each less
-    pen.beginPath();
-    for (const [a, b] of pairs) { pen.moveTo(...at[a]); pen.lineTo(...at[b]); }
-    pen.stroke();
-    pen.globalAlpha = 1;
   }
 
   // Draws each flow's path, hop by hop, right of the line between two stations; several side by side.

@@ -6,8 +6,7 @@
 const LEAST_NS = 10e6, MOST_NS = 100e6, LASTS_S = 6;  // shown: this many seconds of the viewer's, within these limits
 const STANDS_NS = 20e6;  // at most, while time stands
 const AHEAD = 0.18;  // of the width, for the future
-const NAMES_PX = 52;
-const TICKS_NS = Array.from({ length: 15 }, (_, n) => [1, 2, 5][n % 3] * 10 ** (3 + Math.floor(n / 3)));
+const TOP = 16;  // px, for times
 const SMALL = "9px system-ui, sans-serif";
 const DOES = { backoff: "count", defer: "frozen", wait_cts: "ifs", wait_ack: "ifs" };
 
@@ -44,49 +43,38 @@ class Strip {
   }
 
   draw() {
-    const { pen, width, height } = sheet(this.canvas), { air, span } = this, { now } = air;
+    const { ink, width, height } = begin(this.canvas, colours.paper), { air, span } = this, { now } = air;
     const radios = air.network.nodes.map((node, n) => n).filter((n) => air.network.nodes[n].radio !== false);
-    const lane = Math.min(30, (height - 16) / radios.length), long = (width - NAMES_PX) / span, edge = width - (width - NAMES_PX) * AHEAD;
-    const x = (ns) => Math.max(NAMES_PX, edge + (ns - now) * long), row = new Map(radios.map((n, at) => [n, 16 + at * lane]));
-    this.times(pen, x, edge, width, height);
-    const below = Math.max(1, Math.min(3, lane / 7)), bar = lane - 2 * below - 1;
-    const span_ = (list, y, high, style) => { for (const { from, to, doing } of list) if (x(to) > NAMES_PX && x(from) < width) { pen.fillStyle = style(doing); pen.fillRect(x(from), y, x(to) - x(from), high); } };
+    const view = new Span(now - span * (1 - AHEAD), now + span * AHEAD), lane = Math.min(30, (height - TOP) / radios.length);
+    const row = new Map(radios.map((n, at) => [n, TOP + at * lane])), below = Math.max(1, Math.min(3, lane / 7)), bar = lane - 2 * below - 1;
+    ink.font = SMALL;
+    writeTimes(ink, view, width, 7);
+    drawTicks(ink, view, width, TOP - 2, height, colours.only);
     for (const [n, top] of row) {
-      pen.fillStyle = colours.only;
-      pen.fillRect(NAMES_PX, top + lane - 1, width, 1);
-      span_(this.navs[n], top + bar + below, below, () => colours.ROUTING);
-      span_(this.did[n].filter(({ doing }) => DOES[doing]), top + bar, below, (doing) => colours[DOES[doing]]);
-      if (lane >= 7) { pen.font = lane < 12 ? SMALL : LETTERS; pen.fillStyle = n === this.chosen ? colours.hit : colours.quiet; pen.fillText(air.names[n], 6, top + bar / 2 + (lane < 12 ? 3 : 4), NAMES_PX - 10); }
+      ink.fillStyle = colours.only;
+      ink.fillRect(GUTTER, top + lane - 1, width, 1);
+      ink.font = lane < 12 ? SMALL : LETTERS;
+      ink.fillStyle = n === this.chosen ? colours.hit : colours.quiet;
+      if (lane >= 7) ink.fillText(air.names[n], 8, top + bar / 2, GUTTER - 14);
     }
-    for (let i = air.frames.length - 1; i >= 0 && air.frames[i].start > now - span - LONGEST_NS; i--) this.frame(pen, air.frames[i], row, x, width, bar);
-    pen.fillStyle = colours.hit;
-    pen.fillRect(edge, 12, 1, height);
+    inPlot(ink, width, 0, height, () => {
+      const box = ({ from, to }, y, style) => { ink.fillStyle = style; ink.fillRect(view.x(from, width), y, view.x(to, width) - view.x(from, width), below); };
+      for (const [n, top] of row) {
+        for (const nav of this.navs[n]) box(nav, top + bar + below, colours.ROUTING);
+        for (const did of this.did[n]) if (DOES[did.doing]) box(did, top + bar, colours[DOES[did.doing]]);
+      }
+      for (let i = air.frames.length - 1; i >= 0 && air.frames[i].start > view.from - LONGEST_NS; i--) this.frame(ink, air.frames[i], row, view, width, bar);
+      ink.fillStyle = colours.hit;
+      ink.fillRect(view.x(now, width), TOP - 4, 1, height);
+    });
   }
 
-  frame(pen, frame, row, x, width, high) {
-    const top = row.get(frame.from), [from, to] = [x(frame.start), x(frame.end)];
+  frame(ink, frame, row, view, width, high) {
+    const top = row.get(frame.from), from = view.x(frame.start, width), wide = Math.max(1, view.x(frame.end, width) - from);
     this.air.looked++;
-    if (top === undefined || to <= NAMES_PX || from > width || frame.start > this.air.now) return;
-    pen.fillStyle = colourOf(frame);
-    pen.fillRect(from, top, Math.max(1, to - from), high);
-    const lost = frame.outcome === "collision" ? colours.lost : frame.outcome === "noise" ? colours.noise : null;
-    if (lost) { pen.fillStyle = lost; pen.fillRect(from, top + high * 0.6, Math.max(1, to - from), high * 0.4); }
-    const said = kindSaid(frame);
-    if (high >= 10 && to - from > 8 * said.length + 4) { pen.font = LETTERS; pen.fillStyle = "#101214"; pen.fillText(said, from + 3, top + high / 2 + (lost ? 1 : 4)); }
-  }
-
-  // Draws some times, as a scale.
-  times(pen, x, edge, width, height) {
-    const step = TICKS_NS.find((ns) => x(this.air.now + ns) - edge > 90) ?? MOST_NS, first = Math.ceil((this.air.now - this.span) / step) * step;
-    pen.font = SMALL;
-    pen.textAlign = "center";
-    for (let ns = first; x(ns) < width; ns += step) {
-      if (x(ns) <= NAMES_PX) continue;
-      pen.fillStyle = colours.only;
-      pen.fillRect(Math.round(x(ns)), 14, 1, height);
-      pen.fillStyle = colours.quiet;
-      pen.fillText(`${moment(ns, Math.min(step, 1e6))} s`, x(ns), 9);
-    }
-    pen.textAlign = "left";
+    if (top === undefined || frame.end < view.from || frame.start > this.air.now) return;
+    const kind = KIND_NAMES[frame.kind] ?? "OTHER", lost = { collision: colours.lost, noise: colours.noise }[frame.outcome];
+    drawBar(ink, from, top, wide, high, kind, lost);
+    if (high >= 10) nameBar(ink, Math.max(from, GUTTER), from + wide - Math.max(from, GUTTER), top + high / 2, kind, [kindSaid(frame)]);
   }
 }

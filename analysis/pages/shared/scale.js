@@ -6,8 +6,18 @@ const LEAST = 1000;   // ns: the shortest displayed time
 const MARGIN = 0.02;  // of the whole run, on both sides
 const GUTTER = 84;    // px at the left, for names
 
-class View {
+class Span {
+  constructor(from, to) { Object.assign(this, { from, to }); }
+
+  get span() { return this.to - this.from; }
+  x(ns, width) { return GUTTER + (ns - this.from) / this.span * (width - GUTTER); }
+  at(x, width) { return this.from + (x - GUTTER) / (width - GUTTER) * this.span; }
+}
+
+// What a viewer chose of a whole run.
+class View extends Span {
   constructor(end) {
+    super(0, end);
     this.end = end;
     this.all();
   }
@@ -21,11 +31,8 @@ class View {
     this.to = this.from + span;
   }
 
-  get span() { return this.to - this.from; }
   zoom(factor, at) { this.set(at - (at - this.from) * factor, at + (this.to - at) * factor); }
   pan(ns) { const span = this.span; this.set(this.from + ns, this.from + ns + span); }
-  x(ns, width) { return GUTTER + (ns - this.from) / this.span * (width - GUTTER); }
-  at(x, width) { return this.from + (x - GUTTER) / (width - GUTTER) * this.span; }
 }
 
 // Returns a step of 1, 2 or 5 times a power of ten, so that at most `count` fit.
@@ -40,7 +47,7 @@ function ticks(view, width) {
   return { step, at: found };
 }
 
-// Draws the ticks' labels; if steps are below a millisecond, their common base is at the left.
+// Returns the ticks' labels; if steps are below a millisecond, their common base, too.
 function labels(view, width) {
   const { step, at } = ticks(view, width);
   if (step >= 1e6) return { base: "s", at, texts: at.map((ns) => moment(ns, step)) };

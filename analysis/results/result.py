@@ -191,7 +191,7 @@ class Run(Model):
     """options in which it differs from the specification"""
     made_of: dict[str, str] = {}
     """SHA-256 of all that the trace depends on: the kernel, the programs that boot it (`lane`), those that run inside
-    (`inside`), each module and folder of plug-ins by name, and the plan (JSON, sorted keys, no spaces)"""
+    (`inside`), each loaded module and folder of plug-ins by name, and the plan (JSON, sorted keys, no spaces)"""
     seed: Whole
     goodput_segments: Whole
     """payload delivered to applications, in whole segments, all flows"""

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from emulation import lanes
+from emulation.lane import interfaces
 from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
 from emulation.lanes import Lane
 from emulation.play.imports import modules_of_lane, modules_of_run
-from emulation.setup import cache
+from emulation.setup import cache, modules
 
 HT_LINUX = "6.12"  # Kbuild of the air
 # In `Run.made_of`, beside the names of modules and plug-in folders.
@@ -60,7 +61,7 @@ class Lab:
         """SHA-256 of each module, of the kernel, of the programs that boot it, and of those that a run of any plan
         loads in the lane."""
         return {
-            **{name: digest([file]) for name, file in self.modules.items()},
+            **{name: modules.digest(file) for name, file in self.modules.items()},
             KERNEL: cache.known_digest(self.kernel),
             LANE: digest(modules_of_lane(self.lane).values()),
             PROGRAMS: digest(modules_of_run().values()),
@@ -69,12 +70,19 @@ class Lab:
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as
         `select_modules` does."""
+        loaded = [name for name in self.select_modules(plan["modules"]) if name != AIR_MODULE or loads_air(plan)]
         return {
-            **{name: self.sha256[name] for name in (KERNEL, LANE, PROGRAMS, *self.select_modules(plan["modules"]))},
+            **{name: self.sha256[name] for name in (KERNEL, LANE, PROGRAMS, *loaded)},
             **({PROGRAMS: digest(modules_of_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
         }
+
+
+def loads_air(plan: Mapping[str, Any]) -> bool:
+    """Return whether a run of this plan loads the air's module: it has stations, and no other medium."""
+    kinds = {interface["kind"] for node in plan["nodes"] for interface in node["interfaces"]}
+    return not plan.get("medium") and any(interfaces.find(kind).on_air for kind in kinds)
 
 
 def parameters_of(module: Path) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store of earlier results, by their inputs: the plan, kernel, modules, programs in the lane, and the programs that
+"""The store of earlier results, by their inputs: the plan, kernel, loaded modules, programs in the lane, and those that
 read the lane's output. Equal inputs give an equal result, to the byte, so it is looked up.
 
 Each result is a small file, named by a hash and put in place atomically, so parallel programs can share a store. Traces

@@ -19,6 +19,8 @@ from emulation.setup.tools import make
 
 DESCRIPTIONS, SOURCES, GENERATED = ("Kbuild", "Makefile"), (".c", ".h", ".S"), ".mod.c"
 SYMBOLS = "Module.symvers"  # what modules that call these are built with
+# What a module says of its build, and the size: the hash of its folder's sources, and the linker's ID of its content.
+SAYS = {b"\0source_sha256=": 64, b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0": 20}
 DKMS, BUILT = "dkms.conf", re.compile(r'^BUILT_MODULE_NAME.*="(\w+)"$', re.MULTILINE)
 
 
@@ -57,6 +59,16 @@ def source_sha256(folder: Path) -> str:
     by_name = sorted((f"./{file.relative_to(folder)}", file) for file in sources(folder))
     sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n" for name, file in by_name)
     return hashlib.sha256(sums.encode()).hexdigest()
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a module without what it says of its build, so that the others of its folder, and programs
+    beside them, can change."""
+    data = file.read_bytes()
+    for before, size in SAYS.items():
+        head, mark, tail = data.partition(before)
+        data = head + mark + tail[size:]
+    return hashlib.sha256(data).hexdigest()
 
 
 def installed(source: Path, kernel: Installed) -> dict[str, Path]:

@@ -110,6 +110,17 @@ def test_inside_each_feature_is_by_itself() -> None:
             assert {package_of(ours) for one in imports(name) if (ours := module_of(one))} <= own, name
 
 
+def test_programs_for_lanes_import_what_is_inside() -> None:
+    """Of features: such a program is text in a module of the host."""
+    texts = [
+        node.value for file in MODULES.values() for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]  # fmt: skip
+    found = {name for text in texts for name in re.findall(r"^from (emulation\.features\.[\w.]+)", text, re.MULTILINE)}
+    of_scripts = {part.__name__.rpartition(".")[0] for part in features.parts("packages")}  # as `emulation.net` is
+    assert {name for name in found if package_of(name) not in of_scripts} <= {*inside()}
+
+
 def closure(roots: Iterable[str]) -> set[str]:
     """Return what these load, with the packages around them."""
     waiting, found = list(roots), set[str]()

@@ -13,13 +13,13 @@ from analysis.load import Recorded
 from analysis.traces import views
 from analysis.traces.pcapng import AIR
 from emulation import files
-from emulation.features.labs.inside import SAID
+from emulation.features.labs.inside import student
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason, run
 from emulation.play.lab import Lab
 from emulation.play.session import failures
 
-INSIDE = Path(__file__).with_name("inside.py")
+PROGRAM = Path(student.__file__)
 TAP_LIMIT_S, BUILD_LIMIT_S, RUN_LIMIT_S = 30.0, 60.0, 40.0  # wall time
 MOST_BYTES = 1 << 26  # of a module
 PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
@@ -61,11 +61,11 @@ def student_message(error: LaneError, what: str) -> str:
 
 
 def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) -> dict[str, Any]:
-    """Run `inside.py` with this command in a lane, and return its result. Raises Misuse."""
+    """Run `student` with this command in a lane, and return its result. Raises Misuse."""
     quiet = Listener(line=lambda line: None)
     try:
-        lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
-        said = files.read_json(folder / SAID)
+        lab.lane.run(lab.kernel, {}, folder, ["script", str(PROGRAM), *command], wall_limit_s=limit_s, listener=quiet)
+        said = files.read_json(folder / student.SAID)
         if not isinstance(said, dict):
             raise ValueError(said)
     except LaneError as error:

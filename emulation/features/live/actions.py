@@ -14,12 +14,12 @@ from emulation import files
 from emulation.files.whole import at_once
 
 PROGRAM = """# What `./dcflab live` runs: the network of a specification, controlled by the host.
-from emulation.features.live.lane_program import live
+from emulation.features.live.inside.program import live
 from emulation.net import Net
 
 with Net.of({specification!r}, moving=True) as net:
     net.start()
-    live(net)
+    live(net.play())
 """
 SCRIPT = '''# What was done in {title}, played live: run, this does the same at the same nanosecond.
 #     ./dcflab run THIS_FILE
@@ -42,7 +42,7 @@ INDENT = " " * 8
 
 @dataclass(frozen=True)
 class Action:
-    """A request to the lane's program (`lane_program`), `at_ns` after the start. It acts 1 ns later, or refuses."""
+    """A request to the lane's program (`inside.program`), `at_ns` after the start. It acts 1 ns later, or refuses."""
 
     at_ns: int
     request: dict[str, Any]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The verbs of the page, each checked before it reaches the lane, and its requests for the lane's program
-(`lane_program`)."""
+(`inside.program`)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal

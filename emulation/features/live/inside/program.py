@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs in the lane: a network that carries out the host's requests, one a line.
+"""A network that carries out the host's requests, one a line.
 
 A script can make the same calls at the same nanosecond (`emulation.lane.stage`). So the script of a session makes the
 same trace, to the byte.
@@ -10,25 +10,21 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from emulation.lane import guest
 from emulation.lane.stage import Stage
-from emulation.net.stepping import play
-
-if TYPE_CHECKING:
-    from emulation.net import Net
 
 
-def live(net: Net) -> None:
-    """Carry out the host's requests on this network."""
+def live(playing: AbstractContextManager[Stage]) -> None:
+    """Carry out the host's requests on a network (`Net.play`)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host ends it
-    with play(net) as stage:
-        serve(stage, guest.read_line)
+    with playing as stage:
+        serve(stage)
 
 
-def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
+def serve(stage: Stage) -> None:
     """Carry out requests, a JSON object a line, until `end`. Answer each with `state()`, and `error` if it failed."""
     verbs: dict[str, Callable[..., object]] = {
         "until": stage.until, "step": stage.step, "start": stage.start, "stop": stage.stop, "tcp": stage.tcp,
@@ -40,7 +36,7 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     while True:
         state = stage.state()  # this brings the air and its trace up to date
         stage.copy()
-        line = read(json.dumps({"error": error, "result": result, **state}, separators=(",", ":")))
+        line = guest.read_line(json.dumps({"error": error, "result": result, **state}, separators=(",", ":")))
         if line is None or (asked := json.loads(line))["do"] == "end":
             return
         try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script that runs in a lane: it runs or builds what a student wrote, and writes the result. The student's program
+"""A script that runs or builds what a student wrote, and writes the result. The student's program
 cannot leave the lane, and the host ends the lane if it takes too long.
 
-    inside.py tap FILE FOLDER       Python, given a folder; both in the run folder
-    inside.py build NAME            NAME.c in the run folder's `build`, with our Kbuild
+    student.py tap FILE FOLDER      Python, given a folder; both in the run folder
+    student.py build NAME           NAME.c in the run folder's `build`, with our Kbuild
 
 The output goes to `said.json` in the run folder: {"status": …, "said": "…", "wrong": "…"}.
 """

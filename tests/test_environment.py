@@ -16,7 +16,7 @@ import pytest
 
 import emulation.setup
 from emulation.cli.commands import setup
-from emulation.setup import ROOT, cache, doctor, environment
+from emulation.setup import ROOT, cache, diagnoses, doctor, environment
 
 
 def executable(file: Path, script: str) -> None:
@@ -154,10 +154,10 @@ def test_set_up_makes_the_whole_environment_too(seen: Seen, monkeypatch: pytest.
 
 
 def test_the_doctor_says_which_environments_are_there(seen: Seen) -> None:
-    def said() -> list[tuple[str, doctor.Status]]:
+    def said() -> list[tuple[str, diagnoses.Status]]:
         return [(check.name, check.status) for check in doctor.python()][1:]
 
-    ok, hint, missing = doctor.Status.OK, doctor.Status.HINT, doctor.Status.MISSING
+    ok, hint, missing = diagnoses.Status.OK, diagnoses.Status.HINT, diagnoses.Status.MISSING
     assert said() == [("environment for runs", missing), ("environment", hint)]
     emulation.setup.prepare_environment()
     assert said() == [("environment for runs", ok), ("environment", hint)]

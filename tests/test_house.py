@@ -43,7 +43,7 @@ ARROWS = {
     "emulation.play": {"analysis", "emulation.features", "emulation.files", "emulation.lane", "emulation.lanes",
                        "emulation.plan", "emulation.setup", "emulation.specification", "experiments", "topologies",
                        "traffic"},
-    "emulation.setup": {"emulation.lane", "emulation.lanes"},
+    "emulation.setup": {"emulation.features", "emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.features", "emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis", "topologies"},
     "labs": {"analysis", "experiments", "topologies"},

@@ -38,7 +38,7 @@ for top in "analysis", "benchmarks", "emulation", "experiments", "labs", "topolo
     for module in pkgutil.walk_packages(importlib.import_module(top).__path__, f"{top}."):
         if not module.name.startswith("emulation.features.") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-for part in "of_benchmarks", "of_files", "of_networks", "of_runs":
+for part in "of_benchmarks", "of_files", "of_networks", "of_runs", "of_setup":
     list(features.parts(part))
 from emulation.plan import plan
 from emulation.specification import specify

@@ -17,7 +17,7 @@ import emulation.setup
 from emulation.lane.errors import Failure
 from emulation.plan import plan
 from emulation.play.session import check_programs
-from emulation.setup import ROOT, bytecode, distribution, doctor, environment, kernel, modules, packages, smp
+from emulation.setup import ROOT, bytecode, diagnoses, distribution, doctor, environment, kernel, modules, packages
 from emulation.specification import specify
 
 
@@ -44,10 +44,10 @@ def executable(file: Path, script: str) -> None:
 def test_without_rights_the_one_command_is_reported(bare_machine: Path) -> None:
     executable(bare_machine / "apt-get", "exit 1")
     with pytest.raises(Failure) as caught:
-        packages.ensure(packages.Group.CHECK, packages.Group.BENCH)
+        packages.ensure(packages.Group.MODULE, packages.Group.BENCH)
     assert str(caught.value).splitlines()[-1].split() == [
         *["apt-get", "install", "-y", "--no-install-recommends"],
-        *["sparse", "perl", "ns2", "g++", "libns3-dev"],
+        *["gcc", "make", "libc6-dev", "ns2", "g++", "libns3-dev"],
     ]
 
 
@@ -82,8 +82,8 @@ def test_root_installs_after_fetching_lists(bare_machine: Path, monkeypatch: pyt
         f'case "$2" in update) : > {fetched};;\n'
         f'install) [ -e {fetched} ] || exit 100; shift 4; for p; do : > "{bare_machine}/$p"; done;; esac',
     )
-    packages.ensure(packages.Group.CHECK)
-    assert packages.missing(packages.Group.CHECK) == []
+    packages.ensure(packages.Group.BENCH)
+    assert packages.missing(packages.Group.BENCH) == []
 
 
 def test_the_kernel_compiles_while_root_installs_the_rest(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_an_installation_that_fails_reports_it(bare_machine: Path, monkeypatch: 
     executable(bare_machine / "env", 'shift; exec "$@"')
     executable(bare_machine / "apt-get", "exit 100")
     with pytest.raises(Failure, match="apt-get failed"):
-        packages.ensure(packages.Group.CHECK)
+        packages.ensure(packages.Group.BENCH)
 
 
 def test_a_program_of_the_administrator_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +196,8 @@ def test_the_lock_names_a_hash_for_each_package_and_no_index() -> None:
 def test_the_doctor_tells_a_program_what_stands_in_the_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hint = doctor.Check("memory", doctor.Status.HINT, "little", "buy some")
-    gone = doctor.Check("kernel", doctor.Status.MISSING, "not there", "build it")
+    hint = diagnoses.Check("memory", diagnoses.Status.HINT, "little", "buy some")
+    gone = diagnoses.Check("kernel", diagnoses.Status.MISSING, "not there", "build it")
     monkeypatch.setattr(doctor, "checks", lambda: [hint])
     assert doctor.main(as_json=True) == 0
     monkeypatch.setattr(doctor, "checks", lambda: [hint, gone])
@@ -206,18 +206,6 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
     assert [check["status"] for check in json.loads(capsys.readouterr().out)] == ["hint", "missing"]
     assert doctor.main() == 1
     assert "build it" in capsys.readouterr().out
-
-
-def test_the_doctor_names_no_command_of_a_removed_feature(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fixes = {"kernel": "./dcflab run builds it", "debug kernel": "./dcflab setup check, or ./dcflab module check"}
-    found = [doctor.Check(name, doctor.Status.HINT, "not there", fix) for name, fix in fixes.items()]
-    monkeypatch.setattr(doctor, "checks", lambda: found)
-    assert doctor.main(commands=["run", "setup"]) == 0
-    assert "kernel " in (said := capsys.readouterr().out) and "debug" not in said
-    assert doctor.main(commands=["run", "setup", "module"]) == doctor.main() == 0
-    assert capsys.readouterr().out.count("module check") == 2
 
 
 def test_as_root_small_packages_are_installed_with_the_others(
@@ -246,31 +234,17 @@ def test_what_no_run_needs_is_a_hint(
     liked += ["openvswitch-testcontroller", "iw", "wireless-tools", "iproute2", "iputils-ping", "wireless-regdb"]
     assert capsys.readouterr().err.split()[-len(liked) :] == liked
     found = {check.name: check for check in doctor.system_packages()}
-    assert found["packages: prompt"].status is doctor.Status.HINT
+    assert found["packages: prompt"].status is diagnoses.Status.HINT
     assert set(liked) <= set(packages.missing(packages.Group.TEST))
 
 
 def test_the_doctor_examines_a_machine_where_nothing_was_set_up(own_cache: Path, bare_machine: Path) -> None:
     found = {check.name: check for check in doctor.checks()}
-    assert found["kernel"].status is doctor.Status.MISSING
-    assert found["packages: build"].status is doctor.Status.MISSING
-    assert found["packages: bench"].status is doctor.Status.HINT
+    assert found["kernel"].status is diagnoses.Status.MISSING
+    assert found["packages: build"].status is diagnoses.Status.MISSING
+    assert found["packages: bench"].status is diagnoses.Status.HINT
     assert "apt-get install" in found["packages: build"].fix
-    many = found[smp.WHAT]
-    assert (many.status, many.fix[:19]) == (doctor.Status.HINT, "./dcflab setup smp ")
     assert not own_cache.exists()
-
-
-def test_the_kernel_with_several_cpus_can_be_built_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`setup smp` does what the first `module check --smp debug` would."""
-    from emulation.cli.commands import setup
-
-    built: list[str] = []
-    monkeypatch.setattr(setup, "prepare", lambda *groups: built.append(groups[0].value))
-    monkeypatch.setattr(setup, "prepare_all_packages", lambda: None)
-    monkeypatch.setattr(smp, "obtain", lambda: built.append("kernel"))
-    setup.callback(("smp",))
-    assert built == ["smp", "kernel"]
 
 
 RELEASES = {

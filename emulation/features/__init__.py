@@ -11,6 +11,8 @@ A feature may have
     of_networks.py      what scripts have of it (emulation.net)
     media/NAME.py       a medium beside the project's own air: its plan, and a check of what it needs (emulation.plan)
     of_benchmarks.py    what `bench` runs of the folder `benchmarks`, with a line of help: `BENCHMARKS`
+    of_setup.py         groups of packages for `setup`, kernels for `package`, and `checks` of the doctor: `GROUPS`,
+                        `KERNELS`; it imports the standard library, `emulation.setup` and itself
     inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and
                         itself
     packages.py         packages that scripts import by names of their own, as `mininet`: `install()`

@@ -25,7 +25,7 @@ from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
 from emulation.play.run import Outcome, Task
-from emulation.setup import Group, Prepared, PreparedStock, packages, prepare, prepare_stock
+from emulation.setup import Prepared, PreparedStock, packages, prepare, prepare_stock
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LONGEST = 200  # characters of a path in a message
 
 
-def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
+def provide(*groups: packages.AnyGroup, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
     """Set up what runs need and is missing, the packages of `groups`, and the modules in `folders`. Raises Misuse if a
     folder has no modules, Failure with a remedy otherwise."""
     for folder in folders:

@@ -15,7 +15,7 @@ from pathlib import Path
 from emulation.lanes import virtual
 from emulation.setup import bytecode, environment, kernel, library, modules, packages, prebuilt, stock, uml
 from emulation.setup.errors import SetupError, say
-from emulation.setup.packages import Group
+from emulation.setup.packages import AnyGroup, Group
 
 __all__ = [
     "ROOT", "Group", "Prepared", "PreparedStock", "SetupError", "prepare", "prepare_all_packages", "prepare_docs",
@@ -48,7 +48,7 @@ class PreparedStock:
 
 
 def prepare(
-    *groups: Group, configuration: tuple[Path, ...] = uml.CONFIGURATION, folders: tuple[Path, ...] = ()
+    *groups: AnyGroup, configuration: tuple[Path, ...] = uml.CONFIGURATION, folders: tuple[Path, ...] = ()
 ) -> Prepared:
     """Provide everything for running a lane, and the system packages of the given groups.
 
@@ -76,7 +76,7 @@ def prepare(
     return Prepared(lane, found)
 
 
-def install_and_build(configuration: tuple[Path, ...], groups: tuple[Group, ...]) -> kernel.Kernel:
+def install_and_build(configuration: tuple[Path, ...], groups: tuple[AnyGroup, ...]) -> kernel.Kernel:
     """Build a kernel and install the packages of these groups, as root both at once: apt mostly waits for the network
     and the disk. Others are asked once for all packages. Raises SetupError."""
     from concurrent.futures import ThreadPoolExecutor
@@ -111,7 +111,7 @@ def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
 
 
 def prepare_stock(
-    wanted: str, *groups: Group, folders: tuple[Path, ...] = (), boots: bool = True
+    wanted: str, *groups: AnyGroup, folders: tuple[Path, ...] = (), boots: bool = True
 ) -> PreparedStock:  # fmt: skip
     """Provide everything for lanes with a distribution's kernel: the one of this release or path, or the latest for "".
     If it is not to be booted, use the running kernel; its installed modules of ours are not built again."""

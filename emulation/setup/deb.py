@@ -11,6 +11,7 @@ import json
 import shutil
 from pathlib import Path
 
+from emulation import features
 from emulation.setup import LOCK_FILE, ROOT, Group, cache, distribution, environment, packages, prebuilt, sources
 from emulation.setup.errors import say
 from emulation.setup.sources import Contents, copy_checkout, run, whole_seconds
@@ -68,15 +69,16 @@ def copy_entry(entry: Path, into: Path, there: str) -> None:
 
 def control(version: str, home: Path) -> str:
     """Return the control file. The interpreter is the one that the environment links to."""
+    suggested = [group for part in features.parts("of_setup") for group in part.GROUPS if group.suggested]
     [python] = home.glob("cache/venv-*/bin/python3.*")
     size = sum(file.lstat().st_size for file in home.rglob("*") if file.is_file())
     return CONTROL.format(
         version=version, kilobytes=size >> 10, depends=f"{python.name}, libc6",
-        recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*names(Group.MODULE, Group.DEBUG), "wireshark"]),
+        recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*names(Group.MODULE, *suggested), "wireshark"]),
     )  # fmt: skip
 
 
-def names(*groups: Group) -> list[str]:
+def names(*groups: packages.AnyGroup) -> list[str]:
     """Return the packages that these groups need, by their names in this distribution."""
-    found = (distribution.name(need.package) for group in groups for need in packages.NEEDS[group])
+    found = (distribution.name(need.package) for group in groups for need in group.needs)
     return list(dict.fromkeys(name for name in found if name))

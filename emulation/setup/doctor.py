@@ -5,17 +5,15 @@ It changes nothing. It says what set-up will fix by itself at the next run. The 
 system's Python if there is no environment, so it imports the standard library only.
 """
 
-import enum
 import json
 import os
 import platform
-import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
+from emulation import features
 from emulation.lanes import LaneError, Listener, virtual
 from emulation.lanes.virtual.boot import memory_folder
 from emulation.lanes.virtual.confine import caution
@@ -32,38 +30,17 @@ from emulation.setup import (
     modules,
     packages,
     prebuilt,
-    smp,
     uml,
 )
+from emulation.setup.diagnoses import Check, Status, entry
 
 MEMORY_MB = 512  # of one lane
 WHOLE = "environment"
-NAMED = re.compile(r"\./dcflab (\w+)")  # a command, in a fix
-AT_NEXT_RUN = "the next ./dcflab run builds it"
-
-
-class Status(enum.Enum):
-    """Result of a check. MISSING and BROKEN prevent runs, HINT does not."""
-
-    OK = "ok"
-    HINT = "hint"
-    MISSING = "missing"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True)
-class Check:
-    """A finding: its subject, its status, details, and how to fix it."""
-
-    name: str
-    status: Status
-    detail: str
-    fix: str = ""
 
 
 def checks() -> list[Check]:
     """Return all findings, in the order in which to fix them. Boots a lane if there is a kernel."""
-    return [*python(), *system_packages(), *caches(), *machine(), *lane()]
+    return [*python(), *system_packages(), *caches(), *of_features(), *machine(), *lane()]
 
 
 def python() -> Iterator[Check]:
@@ -89,7 +66,8 @@ def system_packages() -> Iterator[Check]:
         Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not any(map(cache.find, environments)),
         Group.BUILD: not (prebuilt_file or kernel.find()),
     }
-    for group in Group:
+    of_road = (group for group in Group if group is not Group.SMP)
+    for group in (*of_road, *(group for part in features.parts("of_setup") for group in part.GROUPS)):
         name = f"packages: {group.value}"
         if missing := packages.missing(group):
             status = Status.MISSING if needed.get(group) else Status.HINT
@@ -115,15 +93,6 @@ def caches() -> Iterator[Check]:
     if built:
         for folder in MODULES:
             yield entry(f"modules: {folder.name}", modules.name(folder, built))
-    if debug := kernel.find(kernel.DEBUG):
-        yield entry("debug kernel", debug.folder.name)
-    else:
-        yield Check("debug kernel", Status.HINT, "not in the cache yet", "the first ./dcflab module check builds it")
-    if (many := smp.name()) and cache.find(many):
-        yield entry(smp.WHAT, many)
-    else:
-        fix = "./dcflab setup smp builds it, or the first ./dcflab module check --smp debug"
-        yield Check(smp.WHAT, Status.HINT, "not in the cache yet", fix)
     for root in cache.roots():
         if root.is_dir():
             megabytes = sum(file.lstat().st_size for file in root.rglob("*")) >> 20
@@ -141,16 +110,10 @@ def caches() -> Iterator[Check]:
         yield Check("disk", Status.OK, f"{free >> 20} MB free in {home}")
 
 
-def entry(what: str, name: str) -> Check:
-    states = [(root / name, *cache.inspect(root / name, thoroughly=True)) for root in cache.roots()]
-    sound = [str(path) for path, state, _ in states if state is cache.State.SOUND]
-    damaged = [f"{path}: {reason}" for path, state, reason in states if state is cache.State.DAMAGED]
-    if damaged:
-        paths = " ".join(str(path) for path, state, _ in states if state is cache.State.DAMAGED)
-        return Check(what, Status.HINT if sound else Status.BROKEN, "; ".join(damaged), f"rm -r {paths}; {AT_NEXT_RUN}")
-    if sound:
-        return Check(what, Status.OK, sound[0])
-    return Check(what, Status.MISSING, "not in the cache yet", AT_NEXT_RUN)
+def of_features() -> Iterator[Check]:
+    """Check what features have in the cache."""
+    for part in features.parts("of_setup"):
+        yield from part.checks()
 
 
 def machine() -> Iterator[Check]:
@@ -206,13 +169,9 @@ def lane() -> Iterator[Check]:
         yield Check("lane", Status.BROKEN, " | ".join(heard[-3:]) or f"its program ended with {result.status}")
 
 
-def main(as_json: bool = False, commands: Collection[str] | None = None) -> int:
-    """Print the findings. Return 1 if something that a run needs is missing or broken. With `commands`, leave out hints
-    that name others: the feature is removed."""
-    found = [
-        check for check in checks()
-        if check.status is not Status.HINT or commands is None or {*NAMED.findall(check.fix)} <= {*commands}
-    ]  # fmt: skip
+def main(as_json: bool = False) -> int:
+    """Print the findings. Return 1 if something that a run needs is missing or broken."""
+    found = checks()
     if as_json:
         print(json.dumps([{**vars(check), "status": check.status.value} for check in found], indent=1))
     else:

@@ -5,7 +5,7 @@ and the sources that belong to each."""
 import enum
 import shutil
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from emulation.setup import ROOT, cache, deb, kernel, prebuilt, prepare, sources, uml, wheel
@@ -20,12 +20,12 @@ class Kind(enum.StrEnum):
     SOURCES = "sources"
 
 
-def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = False) -> list[Path]:
-    """Make these files in a folder and return their paths; with `checks`, include the kernel in which modules are
-    checked. Set-up runs first. Raises SetupError if that fails."""
+def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), also: Iterable[tuple[Path, ...]] = ()) -> list[Path]:
+    """Make these files in a folder and return their paths, and include the kernels of `also`, which are configurations.
+    Set-up runs first. Raises SetupError if that fails."""
     if lacking := [name for name in ("git", *deb.TOOLS * (Kind.DEB in kinds)) if not shutil.which(name)]:
         raise SetupError(f"packaging needs {' and '.join(lacking)}, which this machine does not have")
-    configurations = (uml.CONFIGURATION, kernel.DEBUG) if checks else (uml.CONFIGURATION,)
+    configurations = (uml.CONFIGURATION, *also)
     for configuration in configurations:
         prepare(configuration=configuration)
     contents = Contents(version_of(ROOT), [built_here(configuration) for configuration in configurations])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""System packages: what must be on the machine, by what needs it, and how to get it.
+"""System packages: what must be on the machine, by what needs it, and how to get it. Features add groups of their own
+(`of_setup`).
 
 A need is a program or a file, not a package: how it was installed does not matter. Packages have Debian 12's names
 here; `distribution` has those of other distributions.
@@ -25,10 +26,18 @@ KERNEL_SOURCE = "/usr/src/linux-source-6.12.tar.*"
 SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordinary user of Debian
 
 
+@dataclass(frozen=True)
+class Need:
+    """A package, and how to tell that the needed part of it is present."""
+
+    package: str
+    present: Callable[[], bool]
+
+
 class Group(enum.Enum):
     """What needs packages: the Python environment, a lab on a distribution's kernel, a lab on this machine's kernel,
-    people at the prompt, building modules for an existing kernel, building the kernel too, checking modules, checking
-    them in our kernel with several CPUs, debugging a module, the tests, the benchmarks."""
+    people at the prompt, building modules for an existing kernel, building the kernel too, or the one with several
+    CPUs, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     VM = "vm"
@@ -36,19 +45,27 @@ class Group(enum.Enum):
     PROMPT = "prompt"
     MODULE = "module"
     BUILD = "build"
-    CHECK = "check"
     SMP = "smp"
-    DEBUG = "debug"
     TEST = "test"
     BENCH = "bench"
 
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return NEEDS[self]
+
 
 @dataclass(frozen=True)
-class Need:
-    """A package, and how to tell that the needed part of it is present."""
+class OfFeature:
+    """What of a feature needs packages: its name in `setup`, the needs, and what to `build` with them. Packages of
+    dcflab suggest what is `suggested`."""
 
-    package: str
-    present: Callable[[], bool]
+    value: str
+    needs: tuple[Need, ...]
+    build: Callable[[], object] | None = None
+    suggested: bool = False
+
+
+AnyGroup = Group | OfFeature
 
 
 def program(name: str, package: str = "") -> Need:
@@ -96,9 +113,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.PROMPT: (*BY_HAND, REGDB),
     Group.MODULE: BUILDS,
     Group.BUILD: BUILDS_KERNEL,
-    Group.CHECK: (program("sparse"), program("perl")),
     Group.SMP: (*STOCK, *BUILDS_KERNEL),
-    Group.DEBUG: (program("gdb"), program("objcopy", "binutils")),
     Group.TEST: (
         *(*BY_HAND, *map(program, ("gcc", "gdb", "perl"))),
         files("/usr/lib/gcc/*/*/libasan.so", "gcc"),
@@ -118,10 +133,10 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
 }
 
 
-def missing(*groups: Group) -> list[str]:
+def missing(*groups: AnyGroup) -> list[str]:
     """Return the missing packages, in order, once each, by their names here. What no package here contains is omitted,
     except the kernel's source, which can be obtained otherwise."""
-    return missing_of(need for group in groups for need in NEEDS[group])
+    return missing_of(need for group in groups for need in group.needs)
 
 
 def missing_of(needs: Iterable[Need]) -> list[str]:
@@ -136,10 +151,10 @@ def command(packages: Sequence[str]) -> str:
     return "\n  ".join([*lines, *([distribution.HOW] if len(apt) < len(packages) else [])])
 
 
-def ensure(*groups: Group) -> None:
+def ensure(*groups: AnyGroup) -> None:
     """Install what is missing: directly as root, or with sudo if a person confirms it. Raises SetupError with the
     command that installs it otherwise."""
-    obtain([need for group in groups for need in NEEDS[group]])
+    obtain([need for group in groups for need in group.needs])
 
 
 def ensure_small() -> None:

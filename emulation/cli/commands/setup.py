@@ -4,10 +4,14 @@ a machine."""
 
 import click
 
+from emulation import features
 from emulation.cli.command import Command
-from emulation.setup import Group, kernel, prepare, prepare_all_packages, prepare_stock, smp
+from emulation.setup import Group, prepare, prepare_all_packages, prepare_stock
+from emulation.setup.packages import OfFeature
 
-CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.BUILD)]
+IN_TIME = (Group.ENVIRONMENT, Group.BUILD, Group.SMP)  # asked for when something is built
+OF_FEATURES = [group for part in features.parts("of_setup") for group in part.GROUPS]
+GROUPS = {group.value: group for group in (*(group for group in Group if group not in IN_TIME), *OF_FEATURES)}
 
 
 def callback(wanted: tuple[str, ...]) -> None:
@@ -17,21 +21,20 @@ def callback(wanted: tuple[str, ...]) -> None:
     """
     from emulation.play.processes import Child
 
-    groups = {Group(value) for value in wanted}
+    groups = [GROUPS[value] for value in dict.fromkeys(wanted)]
     with Child(lambda _: prepare_all_packages()) as child:
         prepare(*groups)
         child.result()
-        if Group.CHECK in groups:
-            prepare(configuration=kernel.DEBUG)
         if Group.VM in groups:
             prepare_stock("")
-        if Group.SMP in groups:
-            smp.obtain()
+        for group in groups:
+            if isinstance(group, OfFeature) and group.build:
+                group.build()
 
 
 GROUP = "Administer"
 COMMAND = Command(
     "setup", ["setup", "setup vm prompt"],
-    params=[click.Argument(["wanted"], nargs=-1, type=click.Choice(CHOICES), metavar="[FOR ...]")],
-    callback=callback, help=f"{callback.__doc__}\n\nFOR: {', '.join(CHOICES)}",
+    params=[click.Argument(["wanted"], nargs=-1, type=click.Choice(list(GROUPS)), metavar="[FOR ...]")],
+    callback=callback, help=f"{callback.__doc__}\n\nFOR: {', '.join(GROUPS)}",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from rich.console import Console
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import lane_settings as of_lane
-from emulation.features.check import Stage, build, corpus, reference, smp
+from emulation.features.check import Stage, build, corpus, of_setup, reference, smp
 from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Options, bar
 from emulation.features.check.corpus import ROUNDS, Search
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
@@ -32,7 +32,7 @@ from emulation.play.drawing import artist
 from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.session import failures, new_folder, provide
-from emulation.setup import Group, PreparedStock, prepare_stock
+from emulation.setup import PreparedStock, prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
@@ -155,7 +155,7 @@ def check(
     subject = with_suites(find(path, module), kunit) if kunit else find(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
-    lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
+    lab = provide(of_setup.CHECK, *([of_setup.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
     many = many_cpus(lane, stock, stages, smp_kernel)
     folder = new_folder(out, f"check-{name}")

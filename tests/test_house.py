@@ -55,10 +55,6 @@ ANALYSIS = ("traces", "results", "taps", "tcp", "routes", "tables", "figures", "
 # Features that code outside of features names, and why. The names of the others are common words, or programs, too.
 DISTINCT = {"film", "mininet", "wmediumd"}
 NAMED = {
-    ("analysis.pages.report", "film"): "a report links to films, which are made before or after it",
-    ("analysis.results.shapes", "film"): "a script's request is a file, whose format is public",
-    ("emulation.net", "film"): "a script asks for a film inside the lane, and the feature makes it outside",
-    ("emulation.play.script", "film"): "it reads this request",
     ("emulation.specification.medium", "wmediumd"): "options are fields of one model, whose format is public",
 }
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it

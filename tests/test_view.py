@@ -21,6 +21,7 @@ from sample_runs import NOBODY
 
 from analysis.pages.packed import unpack
 from analysis.pages.timeline.heard import hearing
+from analysis.results.names import TIMELINE
 from analysis.taps.aired import of_capture
 from analysis.taps.phy import Medium
 from analysis.traces.capture import read_file
@@ -102,7 +103,7 @@ def test_the_report_links_to_the_timeline(tmp_path: Path, monkeypatch: pytest.Mo
     where, linked = run_in(tmp_path, "full-1") / "full-1", []
     monkeypatch.setattr(view, "timeline_of", lambda where: where)
     monkeypatch.setattr(view, "write_timeline", lambda of, out: out.write_text("it"))
-    monkeypatch.setattr("analysis.pages.report.link", lambda path: linked.append((path, where / view.TIMELINE)))
+    monkeypatch.setattr("analysis.pages.report.link", lambda path, pages: linked.append((path, where / TIMELINE)))
     invoke(where, "--json")
     assert linked == [(tmp_path / "report.html", where / "timeline.html")] and linked[0][1].exists()
 

@@ -5,6 +5,7 @@ read."""
 import re
 
 PLAN, LANE = "plan.json", "lane.json"  # of each run
+TIMELINE = "timeline.html"  # of a run, if requested
 RESULT, REPORT = "result.json", "report.html"  # of the whole folder
 
 

@@ -363,7 +363,7 @@ class ScriptRun(Shape):
 
     name: Name
     specification: Kernel
-    film: bool = False
+    after: list[Name] = []  # features that follow the run
 
 
 def _has(where: str, count: int, *lists: Sequence[Any]) -> None:

@@ -5,7 +5,8 @@ there, and to remove the folder removes it. The rest of the program is the road 
 A feature may have
 
     commands/NAME.py    a command: `COMMAND`, and a docstring that begins with what it is for; commands/NAME/ is a group
-    of_runs.py          options of all that plays runs, and what follows the runs (emulation.cli.playing)
+    of_runs.py          options of all that plays runs, and what follows the runs (emulation.cli.playing); the same for
+                        a script's (`Net.after`); and the page that a command makes of a run, for the report
     of_files.py         kinds of files that `run` and `shell` take (emulation.cli.groups)
     of_scripts.py       options of commands that run a script: `OPTIONS` (emulation.cli.script)
     of_networks.py      what scripts have of it (emulation.net)
@@ -27,7 +28,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -38,10 +39,10 @@ def names() -> list[str]:
     return sorted(name for name in os.listdir(HERE) if os.path.isfile(os.path.join(HERE, name, "__init__.py")))
 
 
-def parts(part: str) -> Iterator[ModuleType]:
-    """This part of each feature that has it."""
+def parts(part: str, of: Sequence[str] | None = None) -> Iterator[ModuleType]:
+    """This part of each feature, or of each of these, that has it."""
     for name in names():
-        if os.path.isfile(os.path.join(HERE, name, f"{part}.py")):
+        if (of is None or name in of) and os.path.isfile(os.path.join(HERE, name, f"{part}.py")):
             yield importlib.import_module(f"{__name__}.{name}.{part}")
 
 

@@ -86,7 +86,7 @@ class Net(lane.Net):
         self.flows: list[topologies.Application] = []
         self.moving: dict[str, Any] = {}  # planned motion and presence, in addition to the option `motion`
         self.planned_spec: Specification | None = None
-        self.film = False  # whether the host makes a film of each run
+        self.after = set[str]()  # names of features that follow each run, on the host
         self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers, thresholds and gains
         self.recording: tuple[Measurement, Service] | None = None  # of a session
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, reports
@@ -301,7 +301,8 @@ class Net(lane.Net):
             assert spec
             measured = spec.measurement.model_copy(update={"seconds": seconds})
             specified = spec.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
-            (where / REQUEST_FILE).write_text(json.dumps({"name": name, "specification": specified, "film": self.film}))
+            request = {"name": name, "specification": specified, "after": sorted(self.after)}
+            (where / REQUEST_FILE).write_text(json.dumps(request))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 3, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.pages.report.curves import NOTHING, OverTime
 from analysis.results import shapes
-from analysis.results.names import RESULT
+from analysis.results.names import RESULT, TIMELINE
 from analysis.results.result import Result, Run, read
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
 from analysis.tables.table import Published, conditions, flags, scaled
+from emulation import features
 from emulation.files.foreign import reading
 from emulation.lane.errors import Failure
 from emulation.play import traces
@@ -154,7 +155,12 @@ def make_report(
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
     return Report(findings, result, command, str(folder), study.names, study.rows, quantities, published, seen,
-                  study.phrases)  # fmt: skip
+                  study.phrases, pages())  # fmt: skip
+
+
+def pages() -> dict[str, str]:
+    """Return the files that commands make of a run, with the commands."""
+    return {TIMELINE: "view", **{part.PAGE: part.COMMAND for part in features.parts("of_runs")}}
 
 
 def report_again(folder: Path) -> Report:

@@ -44,7 +44,7 @@ class ScriptOutcome:
 
     status: int = 0
     tasks: list[Task] = field(default_factory=list)
-    film_folders: list[Path] = field(default_factory=list)  # of runs whose films are made
+    after: dict[Path, list[str]] = field(default_factory=dict)  # features that follow a run, by its folder
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
     lane_result: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
@@ -89,9 +89,9 @@ def play_script(
         found.result = write_result(
             name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
         )
-        for where in found.film_folders:
+        for where, after in found.after.items():
             with failures(), reading_lane(where):
-                for part in features.parts("of_runs"):
+                for part in features.parts("of_runs", after):
                     part.show(where)
     elif {file.name for file in folder.iterdir()} <= {SCRIPT_COPY, CONSOLE} and (
         not (found.error or found.status) or has_content(folder / SCRIPT_COPY, program)
@@ -172,5 +172,4 @@ def collect_run(
     with TraceConverter(where, plan, task.specification.measurement.most_views) as converter:
         found.outcomes.append(finish_run(converter, made_of, task, partial(float, wall_s), found.lane_result, lab.lane))
     found.tasks.append(task)
-    if asked.get("film") and task.specification.measurement.trace:
-        found.film_folders.append(where)
+    found.after[where] = asked.get("after", [])

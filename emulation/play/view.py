@@ -13,7 +13,6 @@ from emulation.files.foreign import Damaged
 from emulation.lane.errors import Misuse
 from emulation.play.traces import TRACE, tcp_flows
 
-TIMELINE = "timeline.html"
 PERFETTO = (".json", ".json.gz")
 
 
@@ -39,9 +38,10 @@ def link(where: Path) -> None:
     """Have the report above this run link to what was made in the run's folder. A report that is missing, or that
     cannot be changed, stays as it is."""
     from analysis.pages import report
+    from emulation.play.reporting import pages
 
     with suppress(OSError, Damaged):
-        report.link(where.parent / REPORT)
+        report.link(where.parent / REPORT, pages())
 
 
 def write_timeline(made: Timeline, out: Path) -> None:

@@ -31,6 +31,7 @@ from emulation.files.foreign import Damaged
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "Plain", "slow": "Slow"}
 PUBLISHED = {"": {"full": {"goodput_segments": 4476.0, "col.total": 15193.0}, "none": {"goodput_segments": 5365.0}}}
+PAGES = {"timeline.html": "view", "film.html": "film"}
 CLAIM = Claim("C1", "goodput: <No> > Partial", order("goodput_segments", "none", "partial"))
 FAILED = Claim("C2", "the other way", order("goodput_segments", "full", "none"))
 
@@ -74,17 +75,17 @@ def test_the_file(made: Report) -> None:
 def test_it_links_to_what_is_made_later(made: Report, tmp_path: Path) -> None:
     """Of the runs that have it; all else stays."""
     file, first = tmp_path / "report.html", made.result.runs[0].folder
-    before = page(replace(made, folder=str(tmp_path)))
+    before = page(replace(made, folder=str(tmp_path), pages=PAGES))
     file.write_text(before)
     (tmp_path / first).mkdir()
     (tmp_path / first / "film.html").write_text("a film")
-    report.link(file)
+    report.link(file, PAGES)
     (head, columns), (other, others) = unpack(file.read_text()), unpack(before)
     assert [run.pop("left") for run in head["runs"]] == [["film.html", "."], *[[]] * (len(head["runs"]) - 1)]
     assert all(run.pop("left") == [] for run in other["runs"]) and head == other
     assert {name: of.tobytes() for name, of in columns.items()} == {name: of.tobytes() for name, of in others.items()}
     linked, inode = file.read_text(), file.stat().st_ino
-    report.link(file)
+    report.link(file, PAGES)
     assert (file.read_text(), file.stat().st_ino) == (linked, inode), "it is written once"
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -94,7 +95,7 @@ def test_it_links_to_what_is_made_later(made: Report, tmp_path: Path) -> None:
 def test_a_file_that_is_no_report_stays(text: str, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(text)
     with pytest.raises(Damaged, match=r"report\.html: "):
-        report.link(tmp_path / "report.html")
+        report.link(tmp_path / "report.html", PAGES)
     assert (tmp_path / "report.html").read_text() == text
 
 
@@ -239,7 +240,7 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
     for file in ("full-1/air.pcapng.gz", "none-1/air.pcapng.gz", "none-1/film.html"):
         (tmp_path / "runs" / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "runs" / file).touch()
-    said = look(page(replace(made, folder=str(tmp_path / "runs"))), SHOWS, tmp_path, "#theme=light", size)
+    said = look(page(replace(made, folder=str(tmp_path / "runs"), pages=PAGES)), SHOWS, tmp_path, "#theme=light", size)
     [table] = made.findings.tables
     assert said["cells"] == [cell for row in goodput_first(table) for cell in row[1:]]
     assert "a <study>" in said["text"] and "flow1 died" in said["text"] and "goodput: <No> > Partial" in said["text"]

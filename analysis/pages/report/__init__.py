@@ -6,7 +6,7 @@ how to repeat the runs. It is made from what is in memory after the runs: the pr
 uPlot draws the curves. The page contains it with its licence, as that demands (`analysis/pages/shared/uplot/`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 FILES = ("style.css", "uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
-LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # files in the folder of a run
+LEFT = ("air.pcapng.gz", ".")  # in the folder of a run, beside pages
 UPLOT = """<!-- Curves are drawn by uPlot 1.6.32, which is in this file under this license:
 {}-->
 <style>{}</style>
@@ -46,7 +46,8 @@ OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 @dataclass(frozen=True)
 class Report:
     """The contents of a report. `command`: the line that made the runs. `names`: of variants and cases. `rows`: what
-    the cases are. `published`: by case, variant and path. `seen`: what can be drawn over time."""
+    the cases are. `published`: by case, variant and path. `seen`: what can be drawn over time. `pages`: files that
+    commands make of a run, with the commands."""
 
     findings: Findings
     result: Result
@@ -58,6 +59,7 @@ class Report:
     published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     seen: OverTime = NOTHING
     phrases: Mapping[str, str] = field(default_factory=dict)
+    pages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> Source:
@@ -78,14 +80,14 @@ def page(report: Report) -> str:
     return packed.page(HERE, report.findings.title, FILES, packed.pack(said, columns), UPLOT.format(*uplot))
 
 
-def link(path: Path) -> None:
-    """Have a written report link to what its runs have now, such as a film that was made later. Raises OSError if it
-    cannot be read or written, Damaged if it is not a report."""
+def link(path: Path, pages: Iterable[str]) -> None:
+    """Have a written report link to what its runs have now of these pages, which may be made later. Raises OSError if
+    it cannot be read or written, Damaged if it is not a report."""
     with reading(path):
         text = files.read(path).decode()
         said, columns = packed.unpack(text)
         try:
-            left = [_left(path.parent / run["folder"]) for run in said["runs"]]
+            left = [_left(path.parent / run["folder"], pages) for run in said["runs"]]
             if left != [run.get("left") for run in said["runs"]]:
                 runs = [{**run, "left": now} for run, now in zip(said["runs"], left, strict=True)]
                 data = packed.pack({**said, "runs": runs}, columns)
@@ -105,7 +107,8 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
         "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
         "claims": [claim._asdict() for claim in found.claims], "charts": charts,
         "settings": settings(result.runs), "runs": [_row(run, report) for run in result.runs],
-        "options": _plain(result.specification), "host": result.host.model_dump(), "experiment": result.experiment,
+        "pages": dict(report.pages), "options": _plain(result.specification),
+        "host": result.host.model_dump(), "experiment": result.experiment,
         "made_of": {name: sha for run in result.runs[:1] for name, sha in run.made_of.items()},
     }, columns  # fmt: skip
 
@@ -173,12 +176,12 @@ def _row(run: Run, report: Report) -> dict[str, Any]:
         "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
         "seed": run.seed, "air_s": run.air_s, "wall_s": run.wall_s, "goodput_kbps": run.goodput_kbps,
         "trace": run.trace is not None, "repeatable": run.repeatable,
-        "left": _left(where),
+        "left": _left(where, report.pages),
     }  # fmt: skip
 
 
-def _left(where: Path) -> list[str]:
-    return [file for file in LEFT if (where / file).exists()]
+def _left(where: Path, pages: Iterable[str]) -> list[str]:
+    return [file for file in (*pages, *LEFT) if (where / file).exists()]
 
 
 def _estimate(found: Sequence[float]) -> list[float | None]:

@@ -70,9 +70,9 @@ function runs() {
   });
   const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "files"].filter(Boolean);
   element("runs").append(plain(names, body));
-  for (const [file, verb, what] of [["timeline.html", "view", "timeline"], ["film.html", "film", "film"]]) {
+  for (const [file, verb] of Object.entries(run.pages)) {
     const without = run.runs.find((each) => each.trace && each.left.length && !each.left.includes(file));
-    if (without) element("runs").append(tag("p", { class: "quiet" }, `This command makes the ${what} of a run:`),
+    if (without) element("runs").append(tag("p", { class: "quiet" }, `This command makes the ${file.replace(".html", "")} of a run:`),
       command(`./dcflab ${verb} ${run.folder}/${without.folder}`));
   }
   if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "The seed does not determine everything in these runs."));

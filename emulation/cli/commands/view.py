@@ -67,15 +67,16 @@ def report(folder: Path, out: Path | None) -> Path:
 
 def timeline(where: Path, out: Path | None) -> Path:
     """Return the file of the timeline, made if needed. Raises Misuse, Failure or OSError."""
+    from analysis.results.names import TIMELINE
     from emulation.play import view
 
-    made = out or where / view.TIMELINE
+    made = out or where / TIMELINE
     if out:
         view.write_timeline(view.timeline_of(where), out)
     elif is_outdated(made, where / "lane.json"):
         content = view.timeline_of(where)
         with another_place(), at_once(where) as partial_folder:
-            view.write_timeline(content, partial_folder / view.TIMELINE)
+            view.write_timeline(content, partial_folder / TIMELINE)
         view.link(where)
     return made
 

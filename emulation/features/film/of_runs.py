@@ -8,7 +8,9 @@ import click
 
 from emulation.lane.errors import Misuse
 from emulation.play.run import Task
+from emulation.play.traces import TRACE
 
+PAGE, COMMAND = "film.html", "film"
 PICTURE = "graph.svg"
 OPTION = click.Option(["--film"], is_flag=True, help="make a film of each run, of the first seed, for a browser")
 
@@ -27,15 +29,18 @@ def after(folders: Iterable[Path]) -> list[Path]:
 
     made = []
     for where in folders:
-        runs.write(runs.of_run(where, USER), where / runs.FILM)
-        made.append(where / runs.FILM)
+        runs.write(runs.of_run(where, USER), where / PAGE)
+        made.append(where / PAGE)
     return made
 
 
 def show(where: Path) -> None:
-    """Write a film of a script's run to its folder, and a picture of its start. Raises Failure or OSError."""
+    """Write a film of a script's run to its folder, and a picture of its start, if it has a trace. Raises Failure or
+    OSError."""
     from emulation.features.film import runs
 
+    if not (where / TRACE).is_file():
+        return
     made = runs.of_run(where)
-    runs.write(made, where / runs.FILM)
+    runs.write(made, where / PAGE)
     runs.write_still(made, 0, where / PICTURE)

@@ -20,7 +20,6 @@ from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, RO
 from emulation.specification import Specification
 from topologies.files import NOBODY, Trust
 
-FILM = "film.html"
 STILLS = (".svg", ".pdf", ".png")
 FARTHEST_M, HALVINGS = 20_000.0, 60
 

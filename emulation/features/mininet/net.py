@@ -431,7 +431,7 @@ class Mininet:
             raise Misuse("build: there is no node yet; add one first, for example with net.addStation")
         self.prepare()
         self.lab = lab = Lab(self)
-        lab.film = self.filmed
+        lab.after = {"film"} if self.filmed else set()
         self.mobility_plan.give(lab)
         try:
             lab.start()

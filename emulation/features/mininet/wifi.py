@@ -213,7 +213,7 @@ class Mininet_wifi(Mininet):
         check("plotGraph", said, kinds.PLOT_TAKEN, {**unknown, **kinds.PLOT_NOTED})
         self.filmed, self.drawn = True, said
         if self.lab:
-            self.lab.film = True
+            self.lab.after.add("film")
 
     def roads(self, nroads: int = 1) -> None:
         """Let cars drive on roads, so many."""

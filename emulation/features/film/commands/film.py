@@ -14,6 +14,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     """Make a film of a run: one file that any browser plays, with stations, links, paths, frames and collisions. With
     --at, make a picture of that moment, for print."""
     from emulation.features.film import runs as film
+    from emulation.features.film.of_runs import PAGE
     from emulation.features.film.page import page
     from emulation.play.trust import trust_for_ranges
     from emulation.play.view import link
@@ -27,7 +28,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
         if out:
             out.write_text(page(made))
         else:
-            out = run / film.FILM
+            out = run / PAGE
             film.write(made, out)
             link(run)
     else:

@@ -38,7 +38,7 @@ print("at", sys.modules["emulation.lane.net"].Net.__init__.__code__.co_filename)
 
 def test_an_ordinary_run_looks_for_nothing_else() -> None:
     ordinary = [
-        *("emulation.lane.guest", "emulation.lane.net", "emulation.lane.air", "emulation.lane.links.adhoc"),
+        *("emulation.lane.first_process", "emulation.lane.net", "emulation.lane.air", "emulation.lane.links.adhoc"),
         *("emulation.lane.interfaces.radio", "emulation.lane.routing.static", "emulation.lane.recorders.air_trace"),
         *("emulation.lane.recorders.tcp_tap", "emulation.lane.motion", "traffic.applications.bulk"),
     ]

@@ -59,7 +59,7 @@ NAMED = {
 }
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
 
-LOADED = re.compile(r"\.parts\(\"(?!packages)(\w+)\"\)")  # `packages` are a script's, which uses what runs it
+LOADED = re.compile(r"\.parts\(\"(\w+)\"\)")
 
 
 def package_of(module: str) -> str:
@@ -349,7 +349,7 @@ def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
         name for name, file in MODULES.items() if re.search(r"spec_from_file_location|\brunpy\b", file.read_text())
     }
     of_hostap = set[str]() if missing("hostap") else {"emulation.features.hostap.inside.runner"}
-    assert others == {"topologies.files", "emulation.lane.guest"} | of_hostap
+    assert others == {"topologies.files", "emulation.lane.first_process"} | of_hostap
 
 
 def loaded_by(*arguments: str) -> set[str]:

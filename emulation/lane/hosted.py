@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 
-from emulation.lane import guest, outside, syscalls
+from emulation.lane import first_process, guest, outside, syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run_first_process(boot: dict[str, Any], terminal: str, reports: str, trunk: 
     os.environ.update(boot["environment"])
     os.set_inheritable(trunk, False)
     guest.console, guest.own_kernel, outside.descriptor = terminal, False, trunk
-    guest.serve(boot, reports)
+    first_process.serve(boot, reports)
 
 
 def mount_folders(boot: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program that the kernel starts in a lane.
 
-With the path of a checkout it mounts the checkout and continues in `guest`. Without a path, the checkout is in place
-already, and it continues in `machine`. In the lane `host`, which has only this machine's files, it continues in
-`hosted`.
+With the path of a checkout it mounts the checkout and continues in `first_process`. Without a path, the checkout is
+in place already, and it continues in `vm_init`. In the lane `host`, which has only this machine's files, it continues
+in `hosted`.
 
 The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it is
 one file with the modules that every run loads (`emulation.lanes.virtual.bundle`). Other modules are imported from disk.
@@ -79,7 +79,7 @@ if __name__ == "__main__":
         os.makedirs(CHECKOUT)
         mount(b"none", CHECKOUT.encode(), b"hostfs", READ_ONLY, sys.argv[2].encode())
         sys.path_importer_cache.pop(CHECKOUT, None)  # the path did not exist when ctypes was imported
-        from emulation.lane.guest import main
+        from emulation.lane.first_process import main
     else:
         from emulation.lane.vm_init import main
 

@@ -2,7 +2,7 @@
 """The first process of the lane `vm`, on a distribution's kernel.
 
 The kernel has unpacked its root file system into memory. This process prepares it for programs and continues in
-`guest`, as every lane does.
+`first_process`, as every lane does.
 
 Three serial lines serve as the three consoles. While a program runs, it reads nothing from the host, because the time
 that this takes does not follow from the seed. At the end, the content of the run folder is copied to the host by 9p.
@@ -18,7 +18,7 @@ import sys
 import termios
 import time
 
-from emulation.lane import guest, syscalls
+from emulation.lane import first_process, guest, syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def settle(boot: dict[str, Any]) -> None:
 def main() -> None:
     with open(sys.argv[1]) as file:
         boot = json.load(file)
-    guest.mount_system()
+    first_process.mount_system()
     settle(boot)
-    guest.serve(boot, REPORTS)
+    first_process.serve(boot, REPORTS)
     syscalls.power_off()

@@ -37,7 +37,7 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that 
 
 def runs_as_nobody(place: str) -> bool:
     """Return whether a kernel with its memory in `place` runs as nobody: for root, if nobody can read all it needs."""
-    program = CHECKOUT / "emulation/lane/guest.py"
+    program = CHECKOUT / "emulation/lane/first_process.py"
     return is_root() and open_to_all(PYTHON) and open_to_all(Path(place).resolve()) and open_to_all(program, CHECKOUT)
 
 
@@ -75,7 +75,7 @@ def write_boot(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
     plugins: Sequence[Path], cell: Cell, seed: int = 1, options: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """Write boot.json, the instructions for the first process (`emulation.lane.guest`), and its program."""
+    """Write boot.json, the instructions for the first process (`emulation.lane.first_process`), and its program."""
     boot: dict[str, Any] = {
         "folder": cell.folder(folder),
         "kernel": cell.folder(kernel.parent),

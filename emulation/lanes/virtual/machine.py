@@ -51,7 +51,7 @@ MAY_STAND = (
     "loop that neither sleeps nor reads the clock. Ctrl-C ends the run and names its line"
 )
 ANSWER_S, TRIES = 0.2, 10  # how long to wait for a script's lines, and how often
-# A line of a Python stack trace in a file of the user's; the innermost comes first (`emulation.lane.guest.script`).
+# A line of a Python stack trace in a file of the user's; the innermost comes first (`lane.first_process.script`).
 OWN_FRAME = re.compile(
     r'^  File "(?!<|/usr/|/run/lab/(?!copy/)|[^"]*/site-packages/|[^"]*/init\.py)([^"]*)", line (\d+)', re.M
 )

@@ -20,11 +20,21 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LISTENS = re.compile(r"DevTools listening on (ws://\S+)")
 LARGEST, LONGEST_S, PATIENCE_S = 1 << 28, 120, 60
-# `{what}` is the test's program: `press` is a key, `when` waits, and `said` is returned.
+# `{what}` is the test's program: `press` is a key, `point` a pointer, `when` waits, and `said` is returned.
 PROGRAM = """(async () => {
 const said = {};
 const press = (key, shiftKey = false) =>
   document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+const point = (canvas, what, [x, y], more = {}) => {
+  const { left, top } = canvas.getBoundingClientRect();
+  canvas.setPointerCapture = () => {};
+  const of = { pointerId: 1, bubbles: true, cancelable: true, clientX: x + left, clientY: y + top, ...more };
+  canvas.dispatchEvent(what === "wheel" ? new WheelEvent(what, of) : new PointerEvent(what, of));
+};
+const pull = (canvas, from, to, more) => {
+  point(canvas, "pointerdown", from, more);
+  for (const what of ["pointermove", "pointerup"]) point(canvas, what, to, more);
+};
 const turn = () => new Promise((done) => setTimeout(done, 5));
 const when = async (there) => {
   const begun = performance.now();

@@ -346,6 +346,45 @@ def test_a_million_frames(tmp_path: Path) -> None:
     assert said["hits"] == (made.frames.outcome == Outcome.COLLISION).sum() and said["found"] == Outcome.COLLISION
 
 
+POINTS = """
+  await when(() => state.drawn);
+  const lanes = element("lanes"), { view } = state, at = (x) => Math.round(view.at(x, lanes.clientWidth));
+  view.set(1e9, 2e9);
+  const before = at(300);
+  pull(lanes, [300, 20], [420, 40]);
+  said.moved = at(420) - before;
+  const under = at(500);
+  point(lanes, "wheel", [500, 20], { deltaY: -100 });
+  said.wheel = [at(500) - under, view.span < 0.9e9];
+  const marks = [at(200), at(600)];
+  pull(lanes, [200, 20], [600, 20], { shiftKey: true });
+  said.marked = [view.from, view.to].map((ns, n) => Math.abs(ns - marks[n]) <= 1);
+  const ends = [at(300), at(400)];
+  point(lanes, "pointerdown", [300, 20]);
+  point(lanes, "pointerdown", [400, 20], { pointerId: 2 });
+  point(lanes, "pointermove", [200, 20]);
+  point(lanes, "pointermove", [600, 20], { pointerId: 2 });
+  said.pinched = [at(200) - ends[0], at(600) - ends[1]].map((ns) => Math.abs(ns) <= 2);
+  for (const pointerId of [1, 2]) point(lanes, "pointerup", [400, 20], { pointerId });
+  const row = state.run.rows[0].find((each) => !state.run.more[each]);
+  fit(row);
+  said.row = row;
+  said.before = state.chosen;
+  const x = view.x(state.run.start[row] + 1000, lanes.clientWidth);
+  pull(lanes, [x, 12], [x, 13]);
+  said.chosen = state.chosen;
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+def test_gestures(made: Timeline, tmp_path: Path) -> None:
+    """Drag, wheel, mark with shift, pinch, click: what is below the pointers stays there."""
+    said = look(page(made), POINTS, tmp_path, "#theme=light")
+    assert abs(said["moved"]) <= 1 and abs(said["wheel"][0]) <= 1 and said["wheel"][1]
+    assert all(said["marked"]) and all(said["pinched"])
+    assert said["before"] == -1 and said["chosen"] == said["row"]
+
+
 def test_the_pages_files_say_their_license() -> None:
     assert {*FILES} >= {file.name for file in HERE.glob("*.js")}
     for file in HERE.iterdir():

@@ -169,53 +169,28 @@ function onKey(event) {
   schedule();
 }
 
-// Pan, pinch, mark with shift, click; the same on the lanes and on TCP's plots.
-function gestures(canvas, clicked) {
-  const pointers = new Map();
-  let from = null, moved = false, marked = null;
-  const place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-  canvas.addEventListener("wheel", (event) => {
-    if (event.shiftKey && canvas.id === "lanes") { element("scroll").scrollTop += event.deltaY || event.deltaX; event.preventDefault(); schedule(); return; }
-    event.preventDefault();
-    const { view } = state, width = canvas.clientWidth, [x] = place(event);
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.pan(event.deltaX / (width - GUTTER) * view.span);
-    else view.zoom(Math.exp(Math.max(-240, Math.min(240, event.deltaY)) * 0.0022), view.at(Math.max(x, GUTTER), width));
-    schedule();
-  }, { passive: false });
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    pointers.set(event.pointerId, place(event));
-    from = { at: state.view.at(place(event)[0], canvas.clientWidth), x: place(event)[0], mark: event.shiftKey };
-    moved = false;
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const [x, y] = place(event), { view } = state, width = canvas.clientWidth;
-    hover(canvas, x, y);
-    if (!pointers.has(event.pointerId)) return;
-    const before = [...pointers.values()].map((each) => each[0]);
-    pointers.set(event.pointerId, [x, y]);
-    const now = [...pointers.values()].map((each) => each[0]);
-    if (pointers.size === 2) {
-      const [a, b] = before.map((each) => view.at(each, width)), wide = Math.abs(now[1] - now[0]);
-      if (wide > 4 && Math.abs(before[1] - before[0]) > 4) {
-        const span = Math.abs(b - a) / wide * (width - GUTTER), begin = Math.min(a, b) - (Math.min(...now) - GUTTER) / (width - GUTTER) * span;
-        view.set(begin, begin + span);
-        moved = true;
-      }
-    } else if (Math.abs(x - from.x) > 3 || moved) {
-      moved = true;
-      if (from.mark) marked = [from.at, view.at(x, width)];
-      else view.pan(from.at - view.at(x, width));
+// Pan, zoom, mark with shift, click; the same on the lanes and on TCP's plots.
+function onPlot(canvas, clicked) {
+  const { view } = state, at = ([x]) => view.at(x, canvas.clientWidth);
+  gestures(canvas, (factor, place, was, wheel) => {
+    if (wheel?.shiftKey && canvas.id === "lanes") element("scroll").scrollTop += wheel.deltaY || wheel.deltaX;
+    else if (Math.abs(wheel?.deltaX) > Math.abs(wheel?.deltaY)) view.pan(wheel.deltaX / (canvas.clientWidth - GUTTER) * view.span);
+    else {
+      view.zoom(1 / factor, at([Math.max(was[0], GUTTER)]));
+      view.pan(at(was) - at(place));
     }
     schedule();
-  });
-  const up = (event) => {
-    const was = pointers.delete(event.pointerId);
-    if (marked) { state.view.set(Math.min(...marked), Math.max(...marked)); marked = null; schedule(); }
-    else if (was && !moved && event.type === "pointerup") clicked(...place(event));
-  };
-  canvas.addEventListener("pointerup", up);
-  canvas.addEventListener("pointercancel", up);
+  }, (place, first, { shiftKey: mark }) => {
+    const from = at(place);
+    let marked = null;
+    return {
+      move: (to) => { if (mark) marked = [from, at(to)]; else view.pan(from - at(to)); schedule(); },
+      end: (moved, up) => {
+        if (marked) { view.set(Math.min(...marked), Math.max(...marked)); schedule(); }
+        else if (!moved && up) clicked(...place);
+      },
+    };
+  }, (place) => hover(canvas, ...place));
   canvas.addEventListener("pointerleave", () => { element("cursor").hidden = element("tip").hidden = true; });
 }
 
@@ -271,7 +246,7 @@ function overview(canvas) {
 
 function wire() {
   const { run, lanes } = state;
-  gestures(element("lanes"), (x, y) => {
+  onPlot(element("lanes"), (x, y) => {
     if (x >= GUTTER) return choose(lanes.frameAt(x, y));
     if (lanes.stationAt(y) >= 0) lanes.toggle(lanes.stationAt(y));
     schedule();
@@ -280,7 +255,7 @@ function wire() {
     const row = lanes.frameAt(event.offsetX, event.offsetY);
     if (row >= 0) fit(row); else { state.view.zoom(0.25, state.view.at(event.offsetX, element("lanes").clientWidth)); schedule(); }
   });
-  gestures(element("tcp"), () => {});
+  onPlot(element("tcp"), () => {});
   overview(element("mini"));
   element("scroll").addEventListener("scroll", schedule);
   element("query").addEventListener("input", find);

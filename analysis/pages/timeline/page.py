@@ -15,8 +15,8 @@ from analysis.traces.remarks import LIMITS, NAMES
 from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome
 
 HERE = Path(__file__).parent
-FILES = ("window.css", "style.css", "times.js", "pen.js", "scale.js", "bars.js", "run.js", "query.js", "derive.js",
-         "draw.js", "lanes.js", "tcp.js", "pane.js", "main.js")  # fmt: skip
+FILES = ("window.css", "style.css", "times.js", "pen.js", "gestures.js", "scale.js", "bars.js", "run.js", "query.js",
+         "derive.js", "draw.js", "lanes.js", "tcp.js", "pane.js", "main.js")  # fmt: skip
 NOBODY = 255
 
 

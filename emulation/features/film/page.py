@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def page(film: Film) -> str:
-    files = ("window.css", "style.css", "pen.js", "scene.js", "player.js")
+    files = ("window.css", "style.css", "pen.js", "gestures.js", "scene.js", "player.js")
     return packed.page(HERE, film.title, files, pack(film))
 
 

@@ -252,16 +252,11 @@ function listen() {
   for (const id of ["links", "ranges", "names", "frames"]) element(id).onchange = draw;
   element("theme").onclick = () => theme(otherTheme());
   strip.onpointerdown = (event) => seek(event.offsetX / strip.clientWidth * scene.seconds);
-  stage.onwheel = (event) => {
-    event.preventDefault();
-    view = zoomed(view, Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
-    draw();
-  };
-  stage.onpointermove = (event) => {
-    if (!event.buttons) return;
-    view = { ...view, x: view.x + event.movementX, y: view.y + event.movementY };
-    draw();
-  };
+  const show = (map) => { view = map; draw(); };
+  gestures(stage, (factor, at) => show(zoomed(view, factor, at)), () => {
+    const map = view;
+    return { move: (_, dx, dy) => show({ ...map, x: map.x + dx, y: map.y + dy }) };
+  });
   window.addEventListener("resize", () => { view = wholeView(); draw(); });
 }
 

@@ -186,6 +186,16 @@ SHOWS = """
   scrub.value = 2.5; scrub.dispatchEvent(new Event("input"));
   said.clock = element("clock").textContent;
   said.events = element("events").innerText;
+  const metres = (at) => offMap(view, at), held = metres([100, 100]);
+  pull(stage, [100, 100], [160, 130]);
+  said.moved = [held, metres([160, 130])];
+  point(stage, "wheel", [160, 130], { deltaY: -200 });
+  said.moved.push(metres([160, 130]));
+  const { scale } = view;
+  point(stage, "pointerdown", [150, 130]);
+  point(stage, "pointerdown", [170, 130], { pointerId: 2 });
+  point(stage, "pointermove", [190, 130], { pointerId: 2 });
+  said.pinched = view.scale / scale;
   said.drawn = [...stage.getContext("2d").getImageData(0, 0, stage.width, stage.height).data].some((v) => v);
 """
 
@@ -203,6 +213,7 @@ def test_a_browser_shows_the_same(made: Film, tmp_path: Path) -> None:
     assert (said["end"], said["left"], said["right"]) == (6, 5, 6)
     assert said["frame"][0] > 0 and said["frame"][1] >= 1
     assert (said["slower"], said["playing"], said["theme"]) == ("1/3", [True, "pause"], "dark")
+    assert said["moved"][1:] == [pytest.approx(said["moved"][0], abs=0.5)] * 2 and said["pinched"] == pytest.approx(2)
     assert said["clock"].startswith("2.5") and said["clock"].endswith("of 6 s")
     assert (
         "sta1: route to sta4 lost" in said["events"] and "sta2: link to sta3 lost" in said["events"] and said["drawn"]

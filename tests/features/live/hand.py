@@ -3,11 +3,7 @@
 
 HAND = """
   const canvas = element("map");
-  const mouse = (what, [x, y]) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    canvas.dispatchEvent(new PointerEvent(what, { pointerId: 1, bubbles: true, clientX: x + left, clientY: y + top }));
-  };
-  canvas.setPointerCapture = () => {};
+  const mouse = (what, at) => point(canvas, what, at);
   const place = (n) => onMap(live.stage.map, live.air.positions()[n]);
   const click = (n) => { const at = place(n); mouse("pointerdown", at); mouse("pointerup", at); };
   const drag = async (n, metres) => {

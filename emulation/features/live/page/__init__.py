@@ -8,8 +8,8 @@ from analysis.pages.shared import file_of, framed
 
 HERE = Path(__file__).parent
 ORDER = ("uplot/uPlot.min.css", "base.css", "window.css", "style.css", "uplot/uPlot.iife.min.js", "theme.js",
-         "times.js", "pen.js", "scale.js", "bars.js", "air.js", "server.js", "map.js", "strip.js", "curves.js",
-         "panels.js", "input.js", "main.js")  # fmt: skip
+         "times.js", "pen.js", "gestures.js", "scale.js", "bars.js", "air.js", "server.js", "map.js", "strip.js",
+         "curves.js", "panels.js", "input.js", "main.js")  # fmt: skip
 FILES = {file.name: file for file in (file_of(HERE, name) for name in ORDER)}
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}  # all are UTF-8
 LOADS = {".css": '<link rel="stylesheet" href="page/{}">\n', ".js": '<script defer src="page/{}"></script>\n'}

@@ -6,50 +6,23 @@ const SLOWEST = -5;  // decades of pace
 const PAUSES = { true: "run", false: "pause" };
 
 // On the map: a station is chosen, dragged, picked as the end of a flow; or the map is moved, or zoomed.
-function gestures(live) {
-  const canvas = element("map"), pointers = new Map();
-  let from = null;
-  const place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    live.zoom(Math.exp(-Math.max(-240, Math.min(240, event.deltaY)) / 400), place(event));
-  }, { passive: false });
-  canvas.addEventListener("pointerdown", (event) => {
-    if (!live.air?.latest) return;
-    canvas.setPointerCapture(event.pointerId);
-    const at = place(event), { stage } = live, n = pointers.size ? -1 : stage.stationAt(at);
-    pointers.set(event.pointerId, at);
-    if (live.picking && n >= 0) { live.pick(n); from = null; return; }
-    from = { at, n, map: { ...stage.map }, moved: false };
-    if (n >= 0) live.choose(n);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const at = place(event), { stage } = live;
-    if (!pointers.has(event.pointerId)) { canvas.style.cursor = live.picking ? "crosshair" : stage.stationAt(at) >= 0 ? "pointer" : ""; return; }
-    if (pointers.size === 2) {
-      const before = [...pointers.values()];
-      pointers.set(event.pointerId, at);
-      const now = [...pointers.values()], wide = ([a, b]) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
-      from = null;
-      live.zoom(wide(now) / wide(before), [(now[0][0] + now[1][0]) / 2, (now[0][1] + now[1][1]) / 2]);
-      return;
-    }
-    pointers.set(event.pointerId, at);
-    if (!from) return;
-    const [dx, dy] = [at[0] - from.at[0], at[1] - from.at[1]];
-    from.moved ||= Math.hypot(dx, dy) > 3;
-    if (!from.moved) return;
-    if (from.n >= 0) live.drag(from.n, offMap(stage.map, at).map((metres) => Math.round(metres * 10) / 10));
-    else { stage.map = { ...from.map, x: from.map.x + dx, y: from.map.y + dy }; live.touch(); }
-  });
-  const up = (event) => {
-    pointers.delete(event.pointerId);
-    if (from?.moved && from.n >= 0) live.drop();
-    else if (from && !from.moved && from.n < 0 && event.type === "pointerup") live.choose(-1);
-    from = null;
-  };
-  canvas.addEventListener("pointerup", up);
-  canvas.addEventListener("pointercancel", up);
+function onStage(live) {
+  const canvas = element("map");
+  gestures(canvas, (factor, place) => live.zoom(factor, place), (at, first) => {
+    const { stage } = live;
+    if (!live.air?.latest) return null;
+    const n = first ? stage.stationAt(at) : -1, { map } = stage;
+    if (live.picking && n >= 0) { live.pick(n); return null; }
+    if (n < 0) return {
+      move: (_, dx, dy) => { stage.map = { ...map, x: map.x + dx, y: map.y + dy }; live.touch(); },
+      end: (moved, up) => { if (!moved && up) live.choose(-1); },
+    };
+    live.choose(n);
+    return {
+      move: (to) => live.drag(n, offMap(stage.map, to).map((metres) => Math.round(metres * 10) / 10)),
+      end: (moved) => { if (moved) live.drop(); },
+    };
+  }, (at) => { canvas.style.cursor = live.picking ? "crosshair" : live.stage?.stationAt(at) >= 0 ? "pointer" : ""; });
 }
 
 const STEPS = { ",": "slot", ".": "frame", "/": "exchange", c: "collision" };

@@ -216,7 +216,7 @@ const live = {
     for (const each of document.querySelectorAll("[data-below]")) each.onclick = () => { this.below = each.dataset.below; this.touch(); };
     for (const each of document.querySelectorAll("[data-step]")) each.onclick = () => this.step(each.dataset.step);
     for (const box of document.querySelectorAll("[data-shows]")) box.onchange = () => { this.stage.shows[box.dataset.shows] = box.checked; this.touch(); };
-    gestures(this);
+    onStage(this);
     keys(this);
     new ResizeObserver(() => this.touch()).observe(element("map"));
     this.server = new Server(this);

@@ -113,17 +113,23 @@ def plan() -> int:
 
     with open(folder + "/plan.json") as file:
         plan = json.load(file)
+    result: dict[str, Any] = {}
     try:
         with Net.from_plan(plan) as net:
             net.start()
             result = net.run(plan["seconds"], lambda done, air_s: guest.report(progress=done, air_s=air_s))
         write(ok=True, error=None, **result)
-    except (OSError, ValueError) as error:
-        message = getattr(error, "strerror", None) or str(error)
-        guest.report(error=message, errno=getattr(error, "errno", None))
+    except Exception as error:
+        from emulation.lane import mistakes
+
+        said = mistakes.of_plugin(error) or (mistakes.no_json(result) if isinstance(error, TypeError) else "")
+        if not said and not isinstance(error, OSError | ValueError):
+            raise
+        message = said or getattr(error, "strerror", None) or str(error)
+        guest.report(error=message, errno=getattr(error, "errno", None), misuse=bool(said))
         with contextlib.suppress(OSError):
             write(ok=False, error=message)
-        return 1
+        return 2 if said else 1
     return 0
 
 
@@ -228,11 +234,11 @@ def status_of(run: Callable[[], int]) -> int:
         import traceback
 
         from emulation.lane.errors import Misuse
-        from emulation.lane.mistakes import sentence
+        from emulation.lane.mistakes import of_plugin, sentence
 
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename != __file__ and "runpy" not in frame.filename]
-        if said := str(error) if isinstance(error, Misuse) else sentence(error):
+        if said := str(error) if isinstance(error, Misuse) else of_plugin(error) or sentence(error):
             places = [f"{os.path.basename(f.filename)}, line {f.lineno}: " for f in own if f.filename == sys.argv[0]]
             guest.report(error=places[-1] + said if places else said, misuse=True)
             return 2

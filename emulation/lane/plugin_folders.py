@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["POINTS", "extend", "find", "kinds"]
+__all__ = ["POINTS", "extend", "find", "kinds", "own"]
 
 POINTS = ("emulation.lane.links", "emulation.lane.routing", "emulation.lane.recorders", "traffic.applications")
 
@@ -27,3 +27,8 @@ def extend(folders: Iterable[str]) -> None:
             path, own = import_module(point).__path__, os.path.join(folder, point.rpartition(".")[2])
             if own not in path:
                 path.append(own)
+
+
+def own() -> list[str]:
+    """Return the folders that `extend` added."""
+    return [folder for point in POINTS for folder in import_module(point).__path__[1:]]

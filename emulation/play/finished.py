@@ -34,9 +34,16 @@ def finish_run(
     ended: LaneResult, in_lane: Lane,
 ) -> Outcome:  # fmt: skip
     """Convert what the lane left into what is kept. `wall_s` returns the real time so far, reading included. Raises
-    LaneError if the trace is incomplete, or if the lane did not keep time and that is not allowed."""
+    LaneError if it left no results, the trace is incomplete, or the lane did not keep time and that is not allowed."""
     where, plan = converter.where, converter.plan
-    lane = read_lane(where, plan)
+    try:
+        lane = read_lane(where, plan)
+    except FileNotFoundError:
+        raise LaneError(
+            Reason.PROGRAM,
+            f"it ended with status {ended.status} before it wrote lane.json, which has the results. If a "
+            "plug-in or a lane of yours ends it, raise an error there, which says why",
+        ) from None
     traces.check_complete(lane)
     kept_time = timing(lane, lanes.clock(in_lane) is Clock.REAL, ended.waited_s)
     if kept_time and not kept_time.valid and not lanes.allows_late(in_lane):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from analysis.results.names import PLAN
+from analysis.results.names import LANE, PLAN
 from emulation import files, lanes
 from emulation.lanes import Listener
 from emulation.lanes.virtual.ownership import take_back
@@ -57,7 +57,8 @@ def play(
             progress(1.0, found.run.air_s)
             lane_over()
             return found
-    (where / FINISHED).unlink(missing_ok=True)
+    for earlier in (FINISHED, LANE):
+        (where / earlier).unlink(missing_ok=True)
     files.write(where / PLAN, json.dumps(plan))
     began = time.monotonic()
     with traces.TraceConverter(where, plan, task.specification.measurement.most_views) as converter:

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emulation.lane import plugin_folders
-from emulation.lane.errors import Misuse
+from emulation.lane.errors import Failure, Misuse
+from emulation.lanes import LaneError, Reason
+from emulation.play.lab import Lab
+from emulation.play.player import play
+from emulation.play.run import Task
+from emulation.play.session import failures
+from emulation.specification import specify
 
 ROOT = Path(__file__).parents[2]
 MINE = ROOT / "tests" / "plugins"
@@ -120,3 +128,96 @@ def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:
     ):
         bench.run("plan")
     assert bench.result()["error"].startswith("there is no recorder 'warp'; there are: adaptive_retries, air_trace, ")
+
+
+LINK = "from emulation.lane.links import adhoc\nclass Link(adhoc.Link):\n    def join(self, interface):\n"
+RECORDER = "from emulation.lane import recorders\nclass Recorder(recorders.Recorder):\n    def start(self, loop):\n"
+APPLICATION = """import time; from traffic import applications
+class Application(applications.Application):
+    def start(self): self.loop.at(time.monotonic_ns() + 10**9, self.later)
+    def finish(self): return {}
+    def later(self):
+"""
+MISTAKES = {
+    "a key": ("link", LINK + "        {}[1]\n", "line 4: KeyError: 1"),
+    "a value": ("recorders", RECORDER + "        int('x')\n", "line 4: ValueError: invalid literal for int"),
+    "a file": ("recorders", RECORDER + "        open('/none')\n", "line 4: FileNotFoundError: .* '/none'"),
+    "a file by a library": ("recorders", RECORDER + "        import os; os.makedirs('/proc/none')\n", "line 4: File"),
+    "a module": ("recorders", RECORDER + "        import numpy\n",
+                 "line 4: there is no Python module numpy in a lane: .* standard library"),
+    "in the midst": ("traffic", APPLICATION + "        self.none\n", "line 6: AttributeError: 'Application' object"),
+    "our function": ("link", LINK + "        super().join()\n", "line 4: TypeError: .*join.* missing 1 required"),
+    "a name": ("recorders", RECORDER + "        pass\n    def report(self): return {'a': loop}\n",
+                        "line 5: NameError: name 'loop' is not defined"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write a plug-in named `faulty`, and return the options of a run with it."""
+    folders = {"link": "links", "routing": "routing", "recorders": "recorders", "traffic": "applications"}
+
+    def written(option: str, text: str) -> dict[str, Any]:
+        for name in plugin_folders.POINTS:
+            monkeypatch.setattr(point := importlib.import_module(name), "__path__", [*point.__path__])
+            monkeypatch.delitem(sys.modules, f"{name}.faulty", raising=False)
+        file = tmp_path / "own" / folders[option] / "faulty.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+        return {option: "faulty", "plugins": [str(tmp_path / "own")], "stations": 2, "seconds": 2}
+
+    return written
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_lane_is_reported_with_its_line(bench: Any, own: Any, mistake: str) -> None:
+    """As on the host, and nothing else is printed."""
+    option, text, said = MISTAKES[mistake]
+    options = own(option, text)
+    bench.plan(**options)
+    with pytest.raises(LaneError, match=rf"faulty\.py, {said}") as caught:
+        bench.run("plan", plugins=[*map(Path, options["plugins"])])
+    assert (caught.value.reason, bench.lines) == (Reason.MISUSE, [])
+    assert bench.result()["error"] == caught.value.detail
+
+
+def test_a_plug_in_reports_what_is_no_json(bench: Any, own: Any) -> None:
+    options = own("recorders", RECORDER + "        pass\n    def report(self): return {'a': {1, 2}}\n")
+    bench.plan(**options)
+    with pytest.raises(LaneError, match=r"not JSON: recorders\.faulty\.a: \{1, 2\}") as caught:
+        bench.run("plan", plugins=[*map(Path, options["plugins"])])
+    assert (caught.value.reason, bench.lines) == (Reason.MISUSE, [])
+
+
+def test_a_mistake_of_a_plug_in_in_a_script_is_reported_with_its_line(bench: Any, own: Any) -> None:
+    [folder] = own("link", LINK + "        {}[1]\n")["plugins"]
+    text = f"""
+        from emulation.net import Net
+        net = Net(plugins=[{folder!r}])
+        net.addLink(net.addStation("a", position=(0, 0, 0)), net.addStation("b", position=(9, 0, 0)), cls="faulty")
+        net.start()
+    """
+    with pytest.raises(LaneError, match=r"faulty\.py, line 4: KeyError: 1") as caught:
+        bench.script(text)
+    assert (caught.value.reason, bench.lines) == (Reason.MISUSE, [])
+
+
+@pytest.mark.parametrize(("end", "status"), [("sys.exit()", 0), ("sys.exit(3)", 3)])
+def test_a_run_that_ends_without_results_says_so(lab: Lab, own: Any, tmp_path: Path, end: str, status: int) -> None:
+    """Also if the folder has those of an earlier run."""
+    options = own("recorders", RECORDER + f"        import sys; {end}\n")
+    task = Task(specify("string", options))
+    (tmp_path / "runs" / "1").mkdir(parents=True)
+    (tmp_path / "runs" / "1" / "lane.json").write_text("{}")
+    with pytest.raises(Failure, match=rf"ended with status {status} before it wrote lane\.json.* plug-in"), failures():
+        play(lab, task, tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("end", "how"), [("os._exit(3)", "ended with status 3"), ("ctypes.string_at(0)", "was killed by SIGSEGV")]
+)
+def test_a_plug_in_that_ends_its_process_is_told_so(bench: Any, own: Any, end: str, how: str) -> None:
+    bench.plan(**(options := own("recorders", RECORDER + f"        import ctypes, os; {end}\n")))
+    with pytest.raises(LaneError, match=f"the process in which plug-ins run {how}") as caught:
+        bench.run("plan", plugins=[*map(Path, options["plugins"])])
+    assert (caught.value.reason, caught.value.console) == (Reason.PROGRAM, ())

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 CONSOLE = "console.log"
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
+FIRST_ENDED = re.compile(r"Attempted to kill init! exitcode=0x(\w+)")  # a wait status
 NO_MEMORY = "deadlocked on memory"
 NO_ROOM = "Kernel mode signal 7"  # in the file that holds its memory
 POWERED_OFF = "reboot: Power down"  # the last message, which gives no reason
@@ -355,6 +356,12 @@ class Machine:
             raise self.failure(Reason.MEMORY, "use fewer stations within range of each other, or fewer flows at once")
         if NO_ROOM in self.crash:
             raise self.failure(Reason.MEMORY, "there is no more room for it; $TMPDIR can name another folder")
+        if self.verb == "plan" and (ended := FIRST_ENDED.search(self.crash)):
+            status = os.waitstatus_to_exitcode(int(ended[1], 16) & 0xFFFF)
+            how = f"ended with status {status}" if status >= 0 else f"was killed by {name_of(-status)}"
+            raise LaneError(
+                Reason.PROGRAM, f"the process in which plug-ins run {how}. If a plug-in ends it, raise an error there"
+            )
         if self.crash:
             raise self.failure(Reason.CRASHED, self.crash)
         if code < 0:

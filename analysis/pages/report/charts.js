@@ -23,8 +23,8 @@ function bars(chart) {
 }
 
 function styled() {
-  const of = getComputedStyle(document.documentElement), ink = of.getPropertyValue("--quiet").trim(), faint = of.getPropertyValue("--faint").trim();
-  return { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
+  const { quiet, faint } = colours;
+  return { stroke: quiet, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
 }
 
 // A quantity over cases. Numbers are to scale, joined by lines; other cases are places with a dot for each line.

@@ -21,11 +21,7 @@ function plain(names, rows) {
 
 function command(words) {
   const button = tag("button", { type: "button", "aria-label": `copy ${words}` }, "copy"), code = tag("code", {}, words);
-  button.onclick = async () => {
-    try { await navigator.clipboard.writeText(words); } catch { getSelection().selectAllChildren(code); document.execCommand("copy"); }
-    button.textContent = "copied";
-    setTimeout(() => { button.textContent = "copy"; }, 1200);
-  };
+  button.onclick = () => copyText(words, code, button);
   return tag("div", { class: "command" }, code, button);
 }
 

@@ -4,14 +4,13 @@
 
 const COLOURS = {
   light: { RTS: "#3b8fc4", CTS: "#8cc6e8", DATA: "#e08a2e", "TCP ACK": "#4f9a3d", ACK: "#9db8a5", ROUTING: "#9467bd",
-    MANAGEMENT: "#c58fb4", UDP: "#c9a227", OTHER: "#8a929b", ENCRYPTED: "#7d7340", lost: "#c0392b", noise: "#b8860b", paper: "#ffffff",
-    ink: "#1a1d20", quiet: "#626b75", faint: "#d7dce0", lane: "#f6f7f8", well: "#b9c3cc", only: "#dfe4e8",
-    nav: "#c9b3e6", count: "#58a4c9", ifs: "#bfe0ee", frozen: "#e3e6e9", hit: "#0b6e99", window: "#0b6e9922" },
+    MANAGEMENT: "#c58fb4", UDP: "#c9a227", OTHER: "#8a929b", ENCRYPTED: "#7d7340", noise: "#b8860b",
+    well: "#b9c3cc", only: "#dfe4e8", nav: "#c9b3e6", count: "#58a4c9", ifs: "#bfe0ee", frozen: "#e3e6e9", window: "#0b6e9922" },
   dark: { RTS: "#4da3d9", CTS: "#2f6c93", DATA: "#e79a48", "TCP ACK": "#62b04e", ACK: "#56705e", ROUTING: "#a985d0",
-    MANAGEMENT: "#9a6a8b", UDP: "#d4b84a", OTHER: "#7b848d", ENCRYPTED: "#a0954f", lost: "#ff6b57", noise: "#e0b040", paper: "#14171a",
-    ink: "#e8eaec", quiet: "#9aa5b0", faint: "#343b42", lane: "#1a1e22", well: "#56616b", only: "#323a41",
-    nav: "#5f4a85", count: "#3f93bd", ifs: "#23485a", frozen: "#2a3036", hit: "#5bb7e0", window: "#5bb7e033" },
+    MANAGEMENT: "#9a6a8b", UDP: "#d4b84a", OTHER: "#7b848d", ENCRYPTED: "#a0954f", noise: "#e0b040",
+    well: "#56616b", only: "#323a41", nav: "#5f4a85", count: "#3f93bd", ifs: "#23485a", frozen: "#2a3036", window: "#5bb7e033" },
 };
+const OF_STYLE = ["paper", "ink", "quiet", "faint", "lane", "mark", "lost"];  // these are in base.css
 const SHADES = { light: ["#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777", "#b5485d", "#2f8f8f", "#a08020"],
   dark: ["#5bb7e0", "#f0a050", "#7cc46a", "#c58fd0", "#a8b0b8", "#f08a9c", "#66c7c7", "#d8bc50"] };  // colours of curves
 const FLOWS = { light: ["#0b6e99", "#c2486b", "#2aa198", "#b8860b", "#6a51a3", "#8c564b", "#5c8a1f", "#e377c2"],
@@ -28,6 +27,8 @@ function setTheme(name) {
   const now = dark ? "dark" : "light";
   document.documentElement.dataset.theme = now;
   colours = COLOURS[now];
+  const style = getComputedStyle(document.documentElement);
+  for (const name of OF_STYLE) colours[name] = style.getPropertyValue(`--${name}`).trim();
   shades = SHADES[now];
   flowColours = FLOWS[now];
   element("theme").textContent = dark ? "light" : "dark";
@@ -40,6 +41,16 @@ function tag(name, attributes = {}, ...inside) {
   for (const [key, of] of Object.entries(attributes)) if (of !== undefined && of !== null && of !== false) made.setAttribute(key, of === true ? "" : of);
   made.append(...inside);
   return made;
+}
+
+// Copies a text, which the page shows in an element, and says so on the button.
+async function copyText(text, shown, button) {
+  try { await navigator.clipboard.writeText(text); } catch {
+    getSelection().selectAllChildren(shown);
+    document.execCommand("copy");
+  }
+  button.textContent = "copied";
+  setTimeout(() => { button.textContent = "copy"; }, 1200);
 }
 
 // An entry of a legend.

@@ -36,7 +36,7 @@ function drawMini(canvas, run, view, hits) {
     ink.fillRect(GUTTER + x, height - 2 - lost[x] * scale, 1, lost[x] * scale);
   }
   if (hits) {
-    ink.fillStyle = colours.hit;
+    ink.fillStyle = colours.mark;
     let last = -1;
     for (const row of hits.rows) {
       const x = Math.round(whole.x(run.start[row], width));
@@ -46,7 +46,7 @@ function drawMini(canvas, run, view, hits) {
   const from = whole.x(view.from, width), to = Math.max(whole.x(view.to, width), from + 2);
   ink.fillStyle = colours.window;
   ink.fillRect(from, 0, to - from, height);
-  ink.strokeStyle = colours.hit;
+  ink.strokeStyle = colours.mark;
   ink.strokeRect(from + 0.5, 0.5, to - from - 1, height - 1);
   ink.fillStyle = colours.quiet;
   ink.fillText("whole run", 8, height / 2 - 7);

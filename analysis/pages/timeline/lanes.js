@@ -138,7 +138,7 @@ class Lanes {
   }
 
   ticksOf(ink, width, hits, shown) {
-    ink.fillStyle = colours.hit;
+    ink.fillStyle = colours.mark;
     const lasts = new Int32Array(this.run.stations.length).fill(-1);
     for (let n = upTo(hits.rows, this.run.between(this.view.from, this.view.to)[0] - 1); n < hits.rows.length; n++) {
       const row = hits.rows[n], s = this.run.from[row];

@@ -127,15 +127,8 @@ function beside(direction, same) {
   if (n >= 0 && n < rows.length) go(rows[n]);
 }
 
-async function copy() {
-  if (state.chosen < 0) return;
-  const text = `frame.number == ${state.chosen + 1}`, button = element("copy");
-  try { await navigator.clipboard.writeText(text); } catch {
-    getSelection().selectAllChildren(element("filter"));
-    document.execCommand("copy");
-  }
-  button.textContent = "copied";
-  setTimeout(() => { button.textContent = "copy"; }, 1200);
+function copy() {
+  if (state.chosen >= 0) copyText(`frame.number == ${state.chosen + 1}`, element("filter"), element("copy"));
 }
 
 const KEYS = {

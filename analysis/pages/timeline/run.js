@@ -19,7 +19,6 @@ function wide(column, name, offset = 0) {
 class Run {
   constructor(head, column) {
     Object.assign(this, head, column);
-    this.head = head;
     this.size = column.took.length;
     this.start = wide(column, "start");
     for (let i = 1; i < this.size; i++) this.start[i] += this.start[i - 1];

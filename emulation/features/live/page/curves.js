@@ -59,8 +59,7 @@ class Curves {
 
   make(asked) {
     for (const chart of this.charts) chart.destroy();
-    const of = getComputedStyle(document.documentElement).getPropertyValue.bind(getComputedStyle(document.documentElement));
-    const axis = { stroke: of("--quiet"), grid: { stroke: of("--faint"), width: 1 }, ticks: { show: false }, font: "10px system-ui, sans-serif" };
+    const axis = { stroke: colours.quiet, grid: { stroke: colours.faint, width: 1 }, ticks: { show: false }, font: "10px system-ui, sans-serif" };
     this.place.replaceChildren(...asked.map(({ title, keys, lines }) => tag("figure", {}, tag("figcaption", {}, title,
       ...(keys ? lines.map(([name, style]) => colourKey(name, style)) : [])), tag("div", {}))));
     this.charts = asked.map(({ lines }, n) => new uPlot({

@@ -96,12 +96,12 @@ class Stage {
       if (!metres) continue;
       const radius = metres * this.map.scale;
       pen.globalAlpha = name === "range" ? 0.1 : 0.05;
-      disc(pen, at[of], radius, colours.hit);
+      disc(pen, at[of], radius, colours.mark);
       pen.globalAlpha = 0.8;
-      disc(pen, at[of], radius, null, colours.hit, CIRCLES[name]);
+      disc(pen, at[of], radius, null, colours.mark, CIRCLES[name]);
       pen.globalAlpha = 1;
       pen.font = LETTERS;
-      pen.fillStyle = colours.hit;
+      pen.fillStyle = colours.mark;
       pen.textAlign = "center";
       pen.fillText(`${name === "range" ? "received" : "sensed"} to ${Math.round(metres)} m`, at[of][0], Math.max(at[of][1] - radius - 4, high));
       pen.textAlign = "left";
@@ -181,9 +181,9 @@ class Stage {
   station(pen, [x, y], n, sends) {
     const { air } = this, name = air.names[n], of = air.network.nodes[n], state = air.node(n), marked = n === this.chosen || n === this.dragged || n === this.picked;
     pen.globalAlpha = state.doing === "off" ? 0.35 : 1;
-    if (marked) { disc(pen, [x, y], RADIUS + 3, colours.paper); disc(pen, [x, y], RADIUS + 3, null, colours.hit); }
+    if (marked) { disc(pen, [x, y], RADIUS + 3, colours.paper); disc(pen, [x, y], RADIUS + 3, null, colours.mark); }
     if (of.radio === false) { pen.fillStyle = colours.quiet; pen.fillRect(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS); }
-    else disc(pen, [x, y], RADIUS, air.slow && sends ? colourOf(sends) : marked ? colours.hit : colours.ink, colours.paper);
+    else disc(pen, [x, y], RADIUS, air.slow && sends ? colourOf(sends) : marked ? colours.mark : colours.ink, colours.paper);
     if (state.queue) this.queue(pen, x - 12, y - 36, state.queue);
     if (air.slow && of.radio !== false && !sends) this.clocks(pen, x, y, n, state);
     if (this.shows.names) label(pen, name, x + 7, y - 12, colours.ink, marked ? BOLD : LETTERS);

@@ -54,7 +54,7 @@ class Strip {
       ink.fillStyle = colours.only;
       ink.fillRect(GUTTER, top + lane - 1, width, 1);
       ink.font = lane < 12 ? SMALL : LETTERS;
-      ink.fillStyle = n === this.chosen ? colours.hit : colours.quiet;
+      ink.fillStyle = n === this.chosen ? colours.mark : colours.quiet;
       if (lane >= 7) ink.fillText(air.names[n], 8, top + bar / 2, GUTTER - 14);
     }
     inPlot(ink, width, 0, height, () => {
@@ -64,7 +64,7 @@ class Strip {
         for (const did of this.did[n]) if (DOES[did.doing]) box(did, top + bar, colours[DOES[did.doing]]);
       }
       for (let i = air.frames.length - 1; i >= 0 && air.frames[i].start > view.from - LONGEST_NS; i--) this.frame(ink, air.frames[i], row, view, width, bar);
-      ink.fillStyle = colours.hit;
+      ink.fillStyle = colours.mark;
       ink.fillRect(view.x(now, width), TOP - 4, 1, height);
     });
   }

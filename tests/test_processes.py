@@ -7,6 +7,8 @@ import contextlib
 import mmap
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,8 @@ from tblib import pickling_support
 
 from emulation.play.processes import Call, Child, Killed, Parent, run_all
 
+STEP_S = 0.01
+
 
 def square(number: int, parent: Parent) -> int:
     parent.report(f"{number} squared")
@@ -25,6 +29,21 @@ def square(number: int, parent: Parent) -> int:
 
 def wait_forever(parent: Parent) -> None:
     signal.pause()
+
+
+def wait_in_steps(parent: Parent) -> None:
+    """Wait, and hear of each signal: one that arrives just before pause() would be noticed only after it."""
+    while True:
+        time.sleep(STEP_S)
+
+
+def miss_one_signal(parent: Parent) -> None:
+    """Do what Python does if a signal arrives just before a system call that waits for something else."""
+    ending = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, lambda *_: signal.signal(signal.SIGTERM, ending))
+    parent.report("here")
+    while True:
+        signal.pause()
 
 
 def cleaning_up(file: Path, parent: Parent) -> None:
@@ -169,7 +188,7 @@ def test_a_child_can_be_ended_before_it_runs() -> None:
     try:
         os.sched_setaffinity(0, [min(cpus)])
         for _ in range(10):
-            with Child(wait_forever) as child:
+            with Child(wait_in_steps) as child:
                 child.end()
                 child.process.join(5)
                 ended = child.process.exitcode
@@ -178,6 +197,16 @@ def test_a_child_can_be_ended_before_it_runs() -> None:
     finally:
         os.sched_setaffinity(0, cpus)
         signal.signal(signal.SIGTERM, handler)
+
+
+def test_a_child_that_misses_a_signal_is_ended() -> None:
+    child = Child(miss_one_signal)
+    child.receive()
+    ending = threading.Thread(target=child.__exit__, daemon=True)
+    ending.start()
+    ending.join(30)
+    child.process.kill()  # else the thread would go on
+    assert not ending.is_alive()
 
 
 def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.CaptureFixture[str]) -> None:

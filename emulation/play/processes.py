@@ -25,6 +25,7 @@ from emulation.lane import syscalls
 CONTEXT = multiprocessing.get_context("fork")
 ENDING = (signal.SIGINT, signal.SIGTERM)
 LATER_S = 0.001
+AGAIN_S = 0.1
 LOW_PRIORITY = 5  # niceness of work that nobody waits for yet
 
 Result = TypeVar("Result")
@@ -117,12 +118,19 @@ class Child(Generic[Result]):
         self.pipe.close()
         self.process.terminate()
 
+    def wait(self) -> None:
+        """Wait until it has ended, and tell it again and again to. If a signal arrives just before a system call,
+        Python hears of it only after the call, and that may wait for something that never comes."""
+        while self.process.exitcode is None:
+            self.process.terminate()
+            self.process.join(AGAIN_S)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
-        self.process.join()
+        self.wait()
 
 
 class SideBySide(Protocol):
@@ -182,7 +190,7 @@ def run_all(
         for _, child in children.values():
             child.end()
         for _, child in children.values():
-            child.process.join()
+            child.wait()
 
 
 def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:

@@ -119,8 +119,8 @@ class Child(Generic[Result]):
         self.process.terminate()
 
     def wait(self) -> None:
-        """Wait until it has ended, and tell it again and again to. If a signal arrives just before a system call,
-        Python hears of it only after the call, and that may wait for something that never comes."""
+        """Wait until it has ended, and repeat the signal. If one arrives just before a system call, Python notices it
+        only after the call, which may wait for something that never comes."""
         while self.process.exitcode is None:
             self.process.terminate()
             self.process.join(AGAIN_S)

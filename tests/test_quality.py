@@ -89,7 +89,7 @@ def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
 @pytest.mark.parametrize("options, files", [
     (["--max-line-length=120", "--ignore", "LINUX_VERSION_CODE,CONSTANT_COMPARISON", "-f"],
      sorted(file for folder in MODULES for file in folder.rglob("*.[ch]"))),
-    (["--ignore", UPSTREAM], sorted(uml.RECIPE.rglob("*.patch"))),
+    (["--ignore", UPSTREAM], sorted(uml.RECIPE.parent.rglob("*.patch"))),
 ], ids=["modules", "patches"])  # fmt: skip
 def test_checkpatch_is_content(options: list[str], files: list[Path]) -> None:
     """With our modules, and with the patches as sent to the kernel's lists. For tc_modules, test_own_modules.py asks

@@ -66,8 +66,7 @@ def system_packages() -> Iterator[Check]:
         Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not any(map(cache.find, environments)),
         Group.BUILD: not (prebuilt_file or kernel.find()),
     }
-    of_road = (group for group in Group if group is not Group.SMP)
-    for group in (*of_road, *(group for part in features.parts("of_setup") for group in part.GROUPS)):
+    for group in (*Group, *(group for part in features.parts("of_setup") for group in part.GROUPS)):
         name = f"packages: {group.value}"
         if missing := packages.missing(group):
             status = Status.MISSING if needed.get(group) else Status.HINT

@@ -36,8 +36,7 @@ class Need:
 
 class Group(enum.Enum):
     """What needs packages: the Python environment, a lab on a distribution's kernel, a lab on this machine's kernel,
-    people at the prompt, building modules for an existing kernel, building the kernel too, or the one with several
-    CPUs, the tests, the benchmarks."""
+    people at the prompt, building modules for an existing kernel, building the kernel, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     VM = "vm"
@@ -45,7 +44,6 @@ class Group(enum.Enum):
     PROMPT = "prompt"
     MODULE = "module"
     BUILD = "build"
-    SMP = "smp"
     TEST = "test"
     BENCH = "bench"
 
@@ -113,7 +111,6 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.PROMPT: (*BY_HAND, REGDB),
     Group.MODULE: BUILDS,
     Group.BUILD: BUILDS_KERNEL,
-    Group.SMP: (*STOCK, *BUILDS_KERNEL),
     Group.TEST: (
         *(*BY_HAND, *map(program, ("gcc", "gdb", "perl"))),
         files("/usr/lib/gcc/*/*/libasan.so", "gcc"),

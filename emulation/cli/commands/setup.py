@@ -9,7 +9,7 @@ from emulation.cli.command import Command
 from emulation.setup import Group, prepare, prepare_all_packages, prepare_stock
 from emulation.setup.packages import OfFeature
 
-IN_TIME = (Group.ENVIRONMENT, Group.BUILD, Group.SMP)  # asked for when something is built
+IN_TIME = (Group.ENVIRONMENT, Group.BUILD)  # asked for when something is built
 OF_FEATURES = [group for part in features.parts("of_setup") for group in part.GROUPS]
 GROUPS = {group.value: group for group in (*(group for group in Group if group not in IN_TIME), *OF_FEATURES)}
 

@@ -4,7 +4,7 @@
 QEMU runs each CPU in a thread, so what two CPUs do at once follows from this machine, and not from the seed. A try
 may miss a race, and the next one finds it: a finding says in how many tries it came. The kernel checks its memory
 (`slub_debug`), and ends at its first oops. In a distribution's unmodified kernel, our module `stagger` makes races more
-frequent, and names data races. In the debug kernel (`emulation.setup.smp`), KCSAN does both, and lockdep checks locks.
+frequent, and names data races. In the debug kernel (`smp_kernel`), KCSAN does both, and lockdep checks locks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from emulation import files, lanes
-from emulation.features.check import Finding, Name, Report, Stage, kcsan, splats
+from emulation.features.check import Finding, Name, Report, Stage, kcsan, smp_kernel, splats
 from emulation.features.check import inside as inner
 from emulation.features.check.build import Target, kcsan_target, smp_target
 from emulation.features.check.exercise import CONSOLE, beside, built_against, console_of, shown
@@ -29,7 +29,7 @@ from emulation.features.check.lines import FRAME, Lines, explained
 from emulation.features.check.subject import Module
 from emulation.lanes import Clock, LaneError, Listener, Reason
 from emulation.lanes.vm import Vm
-from emulation.setup import Group, PreparedStock, modules, packages, smp, stock
+from emulation.setup import Group, PreparedStock, modules, packages, stock
 
 CPUS, CONNECTIONS, LARGEST = 4, 450, 64 << 10  # bytes of one write
 SLOWER = 3  # connections are fewer by this factor in the debug kernel, where a packet takes longer
@@ -93,12 +93,12 @@ def place_of(release: str) -> PreparedStock:
 
 def debug_place() -> PreparedStock:
     """Return the debug kernel, built if it is missing. Raises SetupError if that fails."""
-    kernel = smp.obtain()
+    kernel = smp_kernel.obtain()
     return PreparedStock(kernel, kernel.modules)
 
 
 def debugs(place: PreparedStock) -> bool:
-    return isinstance(place.kernel, smp.Debug)
+    return isinstance(place.kernel, smp_kernel.Debug)
 
 
 def connections_in(place: PreparedStock) -> int:

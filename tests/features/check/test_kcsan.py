@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from emulation.features.check import Name, Stage, build, kcsan, smp
+from emulation.features.check import Name, Stage, build, kcsan, smp, smp_kernel
 from emulation.features.check.lines import FRAME, Lines
 from emulation.features.check.subject import Kind, Module
 from emulation.setup import PreparedStock, kernel, packages, uml
-from emulation.setup import smp as setup
+from emulation.setup.errors import SetupError
 from emulation.setup.stock import Installed
 
 RECORDED = Path(__file__).parent / "kcsan.log"
@@ -116,7 +116,7 @@ def test_races_of_other_modules_are_left_out(tmp_path, monkeypatch):
 
 
 def test_each_option_is_asked_for_once():
-    lines = uml.read_list(setup.CONFIGURATION)
+    lines = uml.read_list(smp_kernel.CONFIGURATION)
     options = Counter(line.partition("=")[0] for line in lines)
     assert all(line.startswith("CONFIG_") and "=" in line for line in lines)
     assert max(options.values()) == 1
@@ -128,7 +128,7 @@ def test_modules_are_built_against_what_is_kept_of_the_build(tmp_path):
     built, ready = tmp_path / "smp-0", tmp_path / "stock-0"
     built.mkdir()
     (built / "modules.builtin").write_text("kernel/net/sched/sch_tbf.ko\nkernel/fs/9p/9p.ko\n")
-    debug = setup.Debug("6.12.1-smp-debug", ready, built)
+    debug = smp_kernel.Debug("6.12.1-smp-debug", ready, built)
     assert debug.modules == {"sch_tbf": ready / "linux"}
     place = PreparedStock(debug, debug.modules)
     assert smp.target(place) == build.kcsan_target(built)
@@ -142,5 +142,5 @@ def test_modules_are_built_against_what_is_kept_of_the_build(tmp_path):
 def test_without_a_kernel_source_it_is_not_built(monkeypatch):
     monkeypatch.setattr(packages, "ensure", lambda *groups: None)
     monkeypatch.setattr(kernel, "archive", lambda: None)
-    with pytest.raises(setup.SetupError, match="no kernel source"):
+    with pytest.raises(SetupError, match="no kernel source"):
         smp.debug_place()

@@ -12,13 +12,13 @@ import pytest
 from rooms import tree_without
 
 from emulation.cli.commands import setup
-from emulation.features.check import of_setup
+from emulation.features.check import of_setup, smp_kernel
 from emulation.lanes import CHECKOUT
-from emulation.setup import doctor, kernel, smp
+from emulation.setup import doctor, kernel
 from emulation.setup.diagnoses import Status
 
 WORDS = {"setup": ["check", "debug", "smp"], "package": ["--checks"]}
-KERNELS = {"debug kernel", smp.WHAT}
+KERNELS = {"debug kernel", smp_kernel.WHAT}
 
 
 def said(tree: Path, *words: str) -> str:
@@ -45,7 +45,7 @@ def test_kernels_can_be_built_beforehand(monkeypatch: pytest.MonkeyPatch) -> Non
     built: list[object] = []
     monkeypatch.setattr(setup, "prepare", lambda *groups: built.append(groups[0].value))
     monkeypatch.setattr(setup, "prepare_all_packages", lambda: None)
-    monkeypatch.setattr(smp, "obtain", lambda: built.append("kernel"))
+    monkeypatch.setattr(smp_kernel, "obtain", lambda: built.append("kernel"))
     monkeypatch.setattr(of_setup, "prepare", lambda configuration: built.append(configuration))
     setup.callback(("smp",))
     setup.callback(("check",))
@@ -57,4 +57,4 @@ def test_the_doctor_says_how_to_build_them(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path))
     found = {check.name: check for check in doctor.of_features()}
     assert {check.status for check in found.values()} == {Status.HINT} and found.keys() == KERNELS
-    assert found[smp.WHAT].fix.startswith("./dcflab setup smp ")
+    assert found[smp_kernel.WHAT].fix.startswith("./dcflab setup smp ")

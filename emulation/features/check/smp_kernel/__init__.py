@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The debug kernel with several CPUs: x86-64, for the lane `vm`, from the source archive of the lab's kernels.
 
-`emulation/kernel/smp.config` says what it checks. KCSAN's calls are compiled into modules only, not into the kernel.
+`kernel.config` says what it checks. KCSAN's calls are compiled into modules only, not into the kernel.
 In the cache are the kernel, with what modules are built against; and a copy of it beside the root file system that it
 unpacks. The latter has this machine's Python, and so another name after an update.
 """
@@ -21,8 +21,9 @@ from emulation.setup.errors import SetupError, say
 from emulation.setup.stock import LINUX, RELEASE, ROOT
 from emulation.setup.tools import compiler, end_with_us, fingerprint, make
 
-CONFIGURATION = uml.RECIPE / "smp.config"
-PATCHES = sorted(CONFIGURATION.with_suffix("").glob("*.patch"))
+CONFIGURATION = Path(__file__).parent / "kernel.config"
+PATCHES = sorted(CONFIGURATION.parent.glob("*.patch"))
+NEEDS = packages.OfFeature("smp", (*packages.STOCK, *packages.BUILDS_KERNEL), lambda: obtain())
 ARGUMENTS = ("ARCH=x86_64", f"KCFLAGS={uml.FASTER}", "KCSAN_SANITIZE=n")  # the last is for the kernel itself
 WHAT, MINUTES = "debug kernel with several CPUs", "three or four"
 # Sources that are not unpacked; all build files are, as they refer to each other.
@@ -73,7 +74,7 @@ def name() -> str | None:
 
 def obtain() -> Debug:
     """Return the kernel; build it if it is not in the cache. Raises SetupError if that fails."""
-    packages.ensure(packages.Group.SMP)
+    packages.ensure(NEEDS)
     source, wanted = kernel.archive(), name()
     if source is None or wanted is None:
         raise SetupError("there is no kernel source: $DCFLAB_LINUX_SOURCE does not name an archive")

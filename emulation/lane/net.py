@@ -176,7 +176,7 @@ class Net:
             if memory := plan.get("memory"):
                 self.settings += set_memory(memory)
             stack.callback(setattr, self, "air", None)
-            on_air = any(interface.on_air for interface in self.interfaces())
+            on_air = interfaces.on_air(plan)
             if on_air and plan.get("medium"):
                 other = importlib.import_module(plan["medium"]["module"])
                 self.air = stack.enter_context(other.Medium())

@@ -70,19 +70,14 @@ class Lab:
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as
         `select_modules` does."""
-        loaded = [name for name in self.select_modules(plan["modules"]) if name != AIR_MODULE or loads_air(plan)]
+        air = interfaces.on_air(plan) and not plan.get("medium")
+        loaded = [name for name in self.select_modules(plan["modules"]) if air or name != AIR_MODULE]
         return {
             **{name: self.sha256[name] for name in (KERNEL, LANE, PROGRAMS, *loaded)},
             **({PROGRAMS: digest(modules_of_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
         }
-
-
-def loads_air(plan: Mapping[str, Any]) -> bool:
-    """Return whether a run of this plan loads the air's module: it has stations, and no other medium."""
-    kinds = {interface["kind"] for node in plan["nodes"] for interface in node["interfaces"]}
-    return not plan.get("medium") and any(interfaces.find(kind).on_air for kind in kinds)
 
 
 def parameters_of(module: Path) -> list[str]:

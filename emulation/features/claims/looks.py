@@ -6,7 +6,7 @@ Testing after every seed until an interval excludes something finds too many eff
 cases (Bonferroni), whichever of them are used. So the next look can be the first at which the intervals, by their
 current width, may decide."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from analysis.tables.claims import Decision
 from analysis.tables.verdicts import Found
@@ -17,6 +17,12 @@ ERROR = 0.05
 CONFIDENCE = 1 - ERROR / len(LOOKS)
 HOPE = 2  # a need is an estimate, too: up to this many times the last look's seeds, that look may still decide
 CERTAIN = LOOKS[2]  # with fewer seeds, the width of an interval is too uncertain to give up, or to go further at once
+
+
+def up_to_look(seeds: Sequence[int]) -> Sequence[int]:
+    """Return the seeds of the latest look that these complete; those of an interrupted one do not count yet. Before the
+    first look, return all."""
+    return seeds[: max((look for look in LOOKS if look <= len(seeds)), default=len(seeds))]
 
 
 def deciding_look(found: Iterable[Found], seeds: int, most: int = MOST) -> int | None:

@@ -21,12 +21,13 @@ from typing import Literal
 from pydantic import BaseModel
 
 import experiments
+import topologies
 from analysis.results.result import Run
 from analysis.tables.claims import Claim, NotTested
 from analysis.tables.table import value
 from analysis.tables.verdicts import Outcome, Verdict, verdict, weigh
 from emulation.features.claims.c_tokens import significant
-from emulation.features.claims.looks import CONFIDENCE
+from emulation.features.claims.looks import CONFIDENCE, up_to_look
 from emulation.lanes import CHECKOUT
 from experiments import Column, Study
 
@@ -158,6 +159,7 @@ class Claims:
     look: Look = Look()
     _paths: dict[str, dict[tuple[str, str], set[str]]] = field(default_factory=dict)
     _definitions: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _by_options: dict[str, list[Cell]] = field(default_factory=dict)
 
     @cached_property
     def studies(self) -> list[Study]:
@@ -170,9 +172,7 @@ class Claims:
 
     def seeds(self, study: Study, case: str, variant: str, made: str) -> set[int]:
         """Return the seeds with all numbers that the study's claims compare, of this version."""
-        cell = self._cell(study, case, variant)
-        whole = cell and cell.made == made and cell.values.keys() >= self.paths(study)[case, variant]
-        return set(cell.seeds) if cell and whole else set()
+        return {seed for cell in self._alike(study, case, variant) if cell.made == made for seed in cell.seeds}
 
     def add(self, study: Study, run: Run, made: str) -> None:
         self.put(study, (run.case, run.variant), run.seed, lambda path: value(run, path), made)
@@ -183,12 +183,13 @@ class Claims:
         case, variant = of
         wanted = sorted(self.paths(study)[of])
         found = [rounded(values(path)) for path in wanted]
-        cell = self._cell(study, case, variant)
+        cell = self._own(study, case, variant)
         if cell and cell.values.keys() > set(wanted):
             cell.values = {path: cell.values[path] for path in wanted}
         if cell is None or cell.made != made or sorted(cell.values) != wanted:
             cell = Cell(of=self._definition(study, case, variant), made=made, seeds=[], values={p: [] for p in wanted})
             self.record.cells.setdefault(study.name, {}).setdefault(case, {})[variant] = cell
+            self._by_options.clear()
         if seed not in cell.seeds:
             at = bisect_left(cell.seeds, seed)
             cell.seeds.insert(at, seed)
@@ -199,6 +200,7 @@ class Claims:
         """Add another record's seeds of the same options, version and paths. If these differ, keep the cell of the
         current options and version, then the one with more seeds, else ours."""
         self.record.made = {**other.made, **self.record.made}
+        self._by_options.clear()
         studies = {study.name: study for study in self.studies}
 
         def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool, int]:
@@ -227,7 +229,7 @@ class Claims:
         if len({cell.made for cell in there}) > 1:
             return Tested(study, claim, None, "its runs are of more than one version")
         common = set.intersection(*(set(cell.seeds) for cell in there))
-        chosen = sorted(common & set(self.look.seeds) if self.look.seeds else common)
+        chosen = sorted(common & set(self.look.seeds)) if self.look.seeds else up_to_look(sorted(common))
         if not chosen:
             return Tested(study, claim, None, "its runs have no seed in common")
         try:
@@ -260,10 +262,40 @@ class Claims:
             self._definitions[name] = definition(study, case, variant)
         return self._definitions[name]
 
-    def _cell(self, study: Study, case: str, variant: str) -> Cell | None:
-        """Return the cell, if it belongs to the study's current options."""
+    def _own(self, study: Study, case: str, variant: str) -> Cell | None:
+        """Return the study's own cell, if it belongs to its current options."""
         cell = self.record.cells.get(study.name, {}).get(case, {}).get(variant)
         return cell if cell and cell.of == self._definition(study, case, variant) else None
+
+    def _alike(self, study: Study, case: str, variant: str) -> list[Cell]:
+        """Return the cells of this and other studies that have the same options, and all numbers that are compared."""
+        if not self._by_options:
+            for cell in (one for cases in self.record.cells.values() for of in cases.values() for one in of.values()):
+                self._by_options.setdefault(cell.of, []).append(cell)
+        wanted = self.paths(study)[case, variant]
+        return [
+            cell for cell in self._by_options.get(self._definition(study, case, variant), ())
+            if cell.values.keys() >= wanted
+        ]  # fmt: skip
+
+    def _cell(self, study: Study, case: str, variant: str) -> Cell | None:
+        """Return the numbers of a variant in a case, with the seeds of other studies that have the same options: of the
+        current version if there are any, else of the one with most seeds."""
+        alike = self._alike(study, case, variant)
+        found: dict[str, Cell] = {}
+        if len(alike) < 2:
+            return alike[0] if alike else self._own(study, case, variant)
+        for cell in alike:
+            none = Cell(
+                of=cell.of, made=cell.made, seeds=[], values={path: [] for path in self.paths(study)[case, variant]}
+            )
+            found.setdefault(cell.made, none).take(cell)
+
+        def newest(cell: Cell) -> tuple[bool, int]:
+            made = self.record.made.get(cell.made)
+            return made is not None and made.behaviour == behaviour(), len(cell.seeds)
+
+        return max(found.values(), key=newest)
 
     def _read(self, study: Study, case: str, variant: str, path: str) -> Mapping[int, float]:
         cell = self._cell(study, case, variant)
@@ -274,8 +306,12 @@ class Claims:
 
 
 def definition(study: Study, case: str, variant: str) -> str:
-    """Return a hash of the options of a variant in a case."""
+    """Return a hash of the options of a variant in a case. The topology's own that have their defaults are left out, so
+    studies of the same runs have the same hash."""
     options = {**study.options, **study.cases.get(case, {}), **study.variants.get(variant, {})}
+    parameters = topologies.find(study.topology).Parameters
+    own = {name: options.pop(name) for name in [*options] if name in parameters.model_fields}
+    options |= parameters.model_validate(own).model_dump(mode="json", exclude_defaults=True)
     return short(json.dumps([study.topology, study.lane, options], sort_keys=True, default=list))
 
 

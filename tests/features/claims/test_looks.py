@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analysis.tables.claims import Check, Claim, Decision, Of
 from analysis.tables.verdicts import Found, weigh
-from emulation.features.claims.looks import CONFIDENCE, LOOKS, deciding_look, next_look
+from emulation.features.claims.looks import CONFIDENCE, LOOKS, deciding_look, next_look, up_to_look
 
 
 def found(ratios: Sequence[float]) -> Found:
@@ -32,6 +32,11 @@ def test_what_is_decided_is_not_looked_at_again() -> None:
     assert next_look([], 0) == LOOKS[0]
     assert next_look([MORE, LESS], 3) is None
     assert OPEN.finding is Decision.OPEN and next_look([MORE, OPEN], 3)
+
+
+def test_seeds_of_an_unfinished_look_wait_for_it() -> None:
+    """Else an interrupted look would be one more, and eight looks would err more often than they may."""
+    assert [len(up_to_look(range(seeds))) for seeds in (2, 3, 5, 6, 47, 48, 500)] == [2, 3, 3, 6, 24, 48, 384]
 
 
 def test_the_next_look_is_the_first_that_may_decide() -> None:

@@ -122,6 +122,27 @@ def test_seeds_stay_where_fewer_numbers_are_compared() -> None:
     assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5, 6]
 
 
+def test_a_run_that_several_studies_need_counts_in_all() -> None:
+    """If their options are the same without defaults of the topology, and they compare no other number."""
+    five = replace(STUDY, options={"stations": 5, "seconds": 10})
+    usual, longer = (replace(STUDY, name=name, options={"seconds": of}) for name, of in (("usual", 10), ("longer", 11)))
+    more = replace(usual, name="more", claims=[Claim("C2", "air", [Check(Of("full", "air_s"), ">", 0)])])
+    found = claims(five)
+    found.studies = [five, usual, longer, more]
+    for seed in range(1, 4):
+        found.add(five, run("full", seed, 1000 + seed), "now")
+        found.add(five, run("none", seed, 1200), "now")
+    found.add(usual, run("full", 3, 9999), "now")
+    found.add(usual, run("full", 4, 1004), "now")
+    assert [found.seeds(of, "", "full", "now") for of in found.studies] == [{1, 2, 3, 4}] * 2 + [set()] * 2
+    assert found.seeds(usual, "", "none", "now") == {1, 2, 3}
+    outcome = found.tested(usual, STUDY.claims[0]).outcome
+    assert outcome and outcome.seeds == 3 and outcome.values[0].ours == 1002  # a seed's first number counts
+    assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3]
+    found.add(usual, run("full", 5, 1005), "then")
+    assert [found.seeds(usual, "", "full", made) for made in ("now", "then")] == [{1, 2, 3}, {5}]
+
+
 def test_a_comment_makes_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But code of routing and of congestion controls does, and so do golden traces."""
     for name, file in (("GOLDEN", tmp_path / "golden.json"), ("NOT_GOLDEN", (tmp_path,))):
@@ -294,7 +315,9 @@ def test_what_is_missing_is_reported() -> None:
     found = filled(range(1, 4))
     found.studies = [
         STUDY,
-        replace(STUDY, name="other", claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]),
+        replace(
+            STUDY, name="other", options={"stations": 4}, claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]
+        ),
     ]
     known = page.standing_of(found, "C1").columns[TODAY]
     assert (known.verdict, known.studies, known.why) == (

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
@@ -124,7 +125,7 @@ class Claim:
     checks: Sequence[Check]
     of: tuple[str, ...] | None = None
 
-    @property
+    @cached_property
     def cells(self) -> list[tuple[str, str, str]]:
         """The case, variant and path of each quantity that its checks compare, without repeats."""
         sides = [side for check in self.checks for side in check.sides]

@@ -44,6 +44,7 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
+@cache
 def proportion(true: int, of: int, confidence: float = 0.95) -> Estimate:
     """Return the share of `true` among `of` cases. The half-width reaches the farther end of the exact interval
     (Clopper and Pearson)."""

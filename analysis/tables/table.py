@@ -12,6 +12,7 @@ import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
@@ -73,6 +74,7 @@ def value(run: Run, path: str) -> float:
     return of(run, path) if run.counted or not OF_AIR.fullmatch(path) else math.nan
 
 
+@cache
 def is_path(path: str) -> bool:
     """Return whether a path leads to a field of a run, as far as that does not depend on the run."""
     model: Any = Run

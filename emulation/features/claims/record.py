@@ -160,6 +160,7 @@ class Claims:
     _paths: dict[str, dict[tuple[str, str], set[str]]] = field(default_factory=dict)
     _definitions: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _by_options: dict[str, list[Cell]] = field(default_factory=dict)
+    _pooled: dict[tuple[str, str, str], Cell | None] = field(default_factory=dict)
 
     @cached_property
     def studies(self) -> list[Study]:
@@ -181,6 +182,7 @@ class Claims:
         """Add the numbers of a case and a variant. They replace those of other options, of another version, or of fewer
         paths. Paths that are no longer compared are left out."""
         case, variant = of
+        self._pooled.clear()
         wanted = sorted(self.paths(study)[of])
         found = [rounded(values(path)) for path in wanted]
         cell = self._own(study, case, variant)
@@ -201,6 +203,7 @@ class Claims:
         current options and version, then the one with more seeds, else ours."""
         self.record.made = {**other.made, **self.record.made}
         self._by_options.clear()
+        self._pooled.clear()
         studies = {study.name: study for study in self.studies}
 
         def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool, int]:
@@ -279,6 +282,13 @@ class Claims:
         ]  # fmt: skip
 
     def _cell(self, study: Study, case: str, variant: str) -> Cell | None:
+        """Return what `_pool` does, kept while the record does not change."""
+        name = study.name, case, variant
+        if name not in self._pooled:
+            self._pooled[name] = self._pool(study, case, variant)
+        return self._pooled[name]
+
+    def _pool(self, study: Study, case: str, variant: str) -> Cell | None:
         """Return the numbers of a variant in a case, with the seeds of other studies that have the same options: of the
         current version if there are any, else of the one with most seeds."""
         alike = self._alike(study, case, variant)

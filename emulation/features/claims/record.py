@@ -295,11 +295,10 @@ class Claims:
         found: dict[str, Cell] = {}
         if len(alike) < 2:
             return alike[0] if alike else self._own(study, case, variant)
+        paths = self.paths(study)[case, variant]
         for cell in alike:
-            none = Cell(
-                of=cell.of, made=cell.made, seeds=[], values={path: [] for path in self.paths(study)[case, variant]}
-            )
-            found.setdefault(cell.made, none).take(cell)
+            empty = Cell(of=cell.of, made=cell.made, seeds=[], values={path: [] for path in paths})
+            found.setdefault(cell.made, empty).take(cell)
 
         def newest(cell: Cell) -> tuple[bool, int]:
             made = self.record.made.get(cell.made)

@@ -73,6 +73,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in {*left}]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def inner_sessions(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let tests that run pytest have another folder of sessions. When a session starts, it takes the access to that
+    folder from other users, and so from the lanes of sessions that go on."""
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("inner"))
+
+
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     """Return a sample run: six seconds of a busy string of four, stopped in the middle of traffic."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -50,3 +51,11 @@ def test_changed_needs_a_commit_to_go_by() -> None:
     done = pytest_with("--changed=no-such-branch")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "no changes since no-such-branch: git merge-base says: " in done.stderr
+
+
+def test_an_inner_session_has_folders_of_its_own(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Else it would take the access to ours from lanes that go on."""
+    (tmp_path / "test_inner.py").write_text("def test_where(tmp_path): assert not tmp_path")
+    inner = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_inner.py"]
+    said = subprocess.run(inner, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert f"PosixPath('{tmp_path_factory.getbasetemp()}/inner" in said

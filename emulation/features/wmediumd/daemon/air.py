@@ -4,11 +4,13 @@ say about links, positions and stations becomes powers."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,10 +140,7 @@ class Medium:
 
     def _move(self) -> None:
         """Move stations by a fraction of wmediumd's step, so that they do not jump."""
-        part = STEP_NS / 1e9 / MOVE_S
-        for one in self.stations.all:
-            x, y, z = (place + step * part for place, step in zip(one.position, one.direction, strict=True))
-            one.position = x, y, z
+        self.stations.move(STEP_NS / 1e9 / MOVE_S)
         self._set_powers()
         self.loop.at(time.monotonic_ns() + STEP_NS, self._move)
 
@@ -176,13 +175,8 @@ def names_of_radios() -> dict[str, str]:
     """Return hwsim's names, the second addresses, of the radios visible in this namespace, by their addresses. The air
     learns those of others from their first frame."""
     found: dict[str, str] = {}
-    base = "/sys/class/ieee80211"
-    for phy in os.listdir(base) if os.path.isdir(base) else ():
-        try:
-            with open(f"{base}/{phy}/addresses") as file:
-                first, *others = file.read().split()
-        except (OSError, ValueError):
-            continue
-        if others:
-            found[first] = others[0]
+    for path in Path("/sys/class/ieee80211").glob("*/addresses"):
+        with contextlib.suppress(OSError, ValueError):  # it is gone, or has no second address
+            first, second, *_ = path.read_text().split()
+            found[first] = second
     return found

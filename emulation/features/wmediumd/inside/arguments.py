@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 ERROR, WARNING, NOTICE, INFO = 3, 4, 5, 6
 PROGRAM = "mediumd"
-LEAST, MOST = 0, 7
 HELP = """Usage: mediumd -c FILE [-x FILE] [-l LEVEL] [-s] [-p FILE] [--wmediumd-compat] [--freq MHZ] [--seed N]
        mediumd -d [-l LEVEL] [--wmediumd-compat]
 
@@ -40,6 +39,10 @@ A drop-in for wmediumd: decides which frames of this kernel's hwsim radios arriv
 """
 SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
+# The attributes of options with a value; and the least and the greatest number.
+TEXTS = {"-c": "config", "-x": "table", "-p": "capture", "-a": "api", "-u": "kernels", "-t": "time",
+         "--socket": "socket"}  # fmt: skip
+NUMBERS = {"-l": ("level", 0, 7), "--freq": ("freq", 2412, 5825), "--seed": ("seed", 0, 2**63 - 1)}
 
 
 @dataclass
@@ -65,50 +68,28 @@ class Arguments:
 
 def parse(words: Sequence[str]) -> Arguments:
     """Parse the command line. Raises Misuse if it is wrong."""
-    found, always = Arguments(), False
+    found = Arguments()
     try:
         options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
     except getopt.GetoptError as error:
         raise Misuse(str(error)) from None
     for name, value in options:
-        match name:
-            case "-h" | "--help":
-                found.only = "help"
-            case "-V":
-                found.only = found.only or "version"
-            case "-c":
-                found.config = value
-            case "-x":
-                found.table = value
-            case "-l":
-                found.level = _number(name, value, LEAST, MOST)
-            case "-s":
-                found.serve = True
-            case "-d":
-                found.dynamic = found.serve = True
-            case "-p":
-                found.capture = value
-            case "-a":
-                found.api = value
-            case "-u":
-                found.kernels = value
-            case "-t":
-                found.time = value
-            case "-n":
-                always = True
-            case "--wmediumd-compat":
-                found.compat = True
-            case "--freq":
-                found.freq = _number(name, value, 2412, 5825)
-            case "--seed":
-                found.seed = _number(name, value, 0, 2**63 - 1)
-            case "--socket":
-                found.socket, found.serve = value, True
+        if name in TEXTS:
+            setattr(found, TEXTS[name], value)
+        elif name in NUMBERS:
+            attribute, least, most = NUMBERS[name]
+            if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
+                raise Misuse(f"{name} must be a number from {least} to {most}, not {value!r}")
+            setattr(found, attribute, int(value))
+    given = dict(options)
+    found.dynamic, found.compat = "-d" in given, "--wmediumd-compat" in given
+    found.serve = not given.keys().isdisjoint(("-s", "-d", "--socket"))
+    found.only = "help" if "-h" in given or "--help" in given else "version" if "-V" in given else None
     if found.only:
         return found
     if rest:
         raise Misuse(f"{rest[0]!r} is not an option; give the configuration with -c")
-    found.netlink = always or not found.kernels
+    found.netlink = "-n" in given or not found.kernels
     if (found.api or found.kernels) and not found.compat:
         raise Misuse(
             f"{'-a' if found.api else '-u'}: our air has the radios of this kernel only; add --wmediumd-compat"
@@ -120,9 +101,3 @@ def parse(words: Sequence[str]) -> Arguments:
     if not found.dynamic and not found.config:
         raise Misuse("no configuration; give one with -c FILE")
     return found
-
-
-def _number(name: str, value: str, least: int, most: int) -> int:
-    if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
-        raise Misuse(f"{name} must be a number from {least} to {most}, not {value!r}")
-    return int(value)

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 from emulation.features.wmediumd.inside import libconfig
 from emulation.features.wmediumd.inside.libconfig import Setting
@@ -206,11 +207,8 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     parameters: dict[str, float] = {}
     for name in keys:
         if name in model:
-            what, bounds = f"model.{name}", BOUNDS[name]
-            if name in INTEGERS:
-                parameters[keys[name]] = _integer(model[name], what, *bounds)
-            else:
-                parameters[keys[name]] = _fraction(found, model[name], what, *bounds)
+            read = _integer if name in INTEGERS else partial(_fraction, found)
+            parameters[keys[name]] = read(model[name], f"model.{name}", *BOUNDS[name])
     found.stations.loss = PathLoss(loss, **parameters)  # type: ignore[arg-type]
     return list(keys)
 

@@ -109,11 +109,11 @@ class Stations:
             return matrix[min(size // SIZE_STEP, SIZES - 1) * RATES + rate]
         return ALL_LOST
 
-    def move(self) -> bool:
-        """Move all stations that have a direction by one step; return whether there are any."""
+    def move(self, part: float = 1.0) -> bool:
+        """Move all stations that have a direction by a part of a step; return whether there are any."""
         moving = [one for one in self.all if any(one.direction)]
         for one in moving:
-            x, y, z = (place + step for place, step in zip(one.position, one.direction, strict=True))
+            x, y, z = (place + step * part for place, step in zip(one.position, one.direction, strict=True))
             one.position = x, y, z
         return bool(moving)
 

@@ -19,6 +19,7 @@ import select
 import socket
 import struct
 from dataclasses import dataclass
+from functools import partial
 
 from emulation.features.wmediumd.inside import server
 from emulation.features.wmediumd.inside.arguments import WARNING
@@ -279,17 +280,12 @@ class Guest:
         self._kicked(self.rings.index(ring))
 
     def _kicked(self, number: int) -> None:
-        """Look at new buffers once the kernel has our answer, for which it waits."""
-        self.loop.at(0, self._transmit if self.rings[number] is self.rings[TX] else self._receive)
-
-    def _transmit(self) -> None:
-        """Take what the kernel's radios send."""
-        try:
-            self._serve(TX, self._take)
-        except (UnknownError, OSError) as error:
-            self.drop(error)
+        """Look at new buffers once the kernel has our answer, for which it waits. Raises IndexError for a number that
+        no virtqueue has."""
+        self.loop.at(0, partial(self._serve, (TX, RX)[number]))
 
     def _take(self, parts: list[Part]) -> int:
+        """Take what the kernel's radios send."""
         room, message = LONGEST, b""
         for address, length, writable in parts:
             if not writable and length <= room - len(message):
@@ -306,14 +302,7 @@ class Guest:
         elif not self.lost:
             self.lost = True
             self.say(WARNING, "frames were lost: a kernel does not take them")
-        self._receive()
-
-    def _receive(self) -> None:
-        """Give the kernel what waits, as far as it has buffers."""
-        try:
-            self._serve(RX, self._fill)
-        except (UnknownError, OSError) as error:
-            self.drop(error)
+        self._serve(RX)
 
     def _fill(self, parts: list[Part]) -> int:
         """Fill a buffer with the next message; return its length, or 0 if there is no room for it."""
@@ -328,14 +317,17 @@ class Guest:
                 done += len(piece)
         return done
 
-    def _serve(self, number: int, use: Callable[[list[Part]], int]) -> None:
+    def _serve(self, number: int) -> None:
         """Take buffers of a virtqueue and return them used, while there is something to do; then tell the kernel."""
-        ring, notice = self.rings[number], False
-        while self.open and (number == TX or self.waiting) and (taken := ring.take()):
-            head, parts = taken
-            notice |= ring.give(head, use(parts))
-        if self.open and notice:
-            self._call(ring, number)
+        ring, use, notice = self.rings[number], (self._take, self._fill)[number], False
+        try:
+            while self.open and (number == TX or self.waiting) and (taken := ring.take()):
+                head, parts = taken
+                notice |= ring.give(head, use(parts))
+            if self.open and notice:
+                self._call(ring, number)
+        except (UnknownError, OSError) as error:
+            self.drop(error)
 
     def _call(self, ring: Ring, number: int) -> None:
         """Tell the kernel of used buffers."""

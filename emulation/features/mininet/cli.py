@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from emulation.features.mininet.log import output
 from emulation.features.mininet.node import note_lacks
 from emulation.features.mininet.roles import LO
+from emulation.features.mininet.util import dumpNodes
 from emulation.features.prompt.inside import shell as prompt
 from emulation.lane import guest
 from emulation.lane.errors import Misuse
@@ -98,8 +99,7 @@ class CLI(prompt.Shell):
 
     def do_dump(self, _: str) -> None:
         """dump: print details of the nodes."""
-        for node in self.mininet.values():
-            output(f"{node!r}\n")
+        dumpNodes(self.mininet.values())
 
     def do_intfs(self, _: str) -> None:
         """intfs: list the interfaces."""

@@ -82,8 +82,7 @@ class Intf:
     def MAC(self) -> str | None:
         return self.lane.MAC() if self.lane else self.mac
 
-    def updateMAC(self) -> str | None:
-        return self.MAC()
+    updateMAC = MAC
 
     def setIP(self, ipstr: str, prefixLen: int | None = None, **_: Any) -> None:
         """Replace the address. The kernel drops what belongs to the old one."""
@@ -204,9 +203,7 @@ class WIntf(Intf):
         """The width of its channel in MHz, where it is one of its own."""
         return width_of(self.name, self.mode, self.channel, self.params)
 
-    @property
-    def band(self) -> int:
-        return self.width
+    band = width
 
     @property
     def on_air(self) -> radio.Interface:
@@ -348,6 +345,3 @@ class Virtual(WIntf):
 
     @mac.setter
     def mac(self, _: str | None) -> None: ...
-
-    def MAC(self) -> str | None:
-        return self.mac

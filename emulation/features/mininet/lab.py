@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import topologies
@@ -62,16 +61,13 @@ class Lab(Net):
 
     def take(self, node: Node) -> None:
         """Add a node. Raises Misuse."""
-        adders: dict[str, Callable[..., Any]] = {
-            "station": self.addStation, "ap": self.addAccessPoint, "host": self.addHost, "switch": self.addSwitch
-        }  # fmt: skip
-        settings: dict[str, Any] = {}
+        position, settings = (0.0, 0.0, 0.0), dict[str, Any]()
         if node.kind in ("station", "ap"):
             medium = self.mininet.medium
-            settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.mode_of(node)}
+            position, settings = node.position, {**medium.settings_of(node.wintf()), **medium.mode_of(node)}
         if isinstance(node, Bridge):
             settings |= node.bridge()
-        made = adders[node.kind](node.name, **settings)
+        made = self.add(node.kind, node.name, position, settings)
         if early := node.early:  # it has a namespace already
             for name in ("apart", "namespace", "original_namespace", "route", "cleanup"):
                 setattr(made, name, getattr(early, name))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from emulation.features.mininet import topo
@@ -113,16 +114,13 @@ def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, pre
         CLI(net, iter(pre.splitlines()))
     if test and test != "cli":
         net.waitConnected()
-    tests = ["pingall", "iperf"] if test == "all" else [test or "cli"]
-    for each in tests:
-        if each == "cli":
-            CLI(net)
-        elif each == "pingall":
-            net.pingAll()
-        elif each == "pingpair":
-            net.pingPair()
-        elif each in ("iperf", "iperfudp"):
-            net.iperf(l4Type="UDP" if each == "iperfudp" else "TCP")
+    calls: dict[str, Callable[[], Any]] = {
+        "cli": partial(CLI, net), "pingall": net.pingAll, "pingpair": net.pingPair,
+        "iperf": net.iperf, "iperfudp": partial(net.iperf, l4Type="UDP"),
+    }  # fmt: skip
+    for each in ("pingall", "iperf") if test == "all" else (test or "cli",):
+        if each in calls:
+            calls[each]()
     if post:
         CLI(net, iter(post.splitlines()))
     net.stop()

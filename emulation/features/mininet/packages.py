@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from emulation.features.mininet.refusals import PAGE, Absent, absent, refuse
+from emulation.features.mininet.refusals import PAGE, Absent, refuse
 from emulation.lane.errors import Misuse
 
 NEW, OLD = "mn_wifi", "mininet.wifi"  # the package, and its name before 2019
@@ -128,17 +128,21 @@ class Finder:
                 theirs, _, known = name.partition("=")
                 setattr(module, theirs, getattr(ours, known or theirs))
         if "." in own:
-            module.__getattr__ = partial(_elsewhere, own, absent(own, _instead(own)))  # type: ignore[method-assign]
+            module.__getattr__ = partial(_elsewhere, own)  # type: ignore[method-assign]
 
 
-def _elsewhere(own: str, unknown: Any, name: str) -> Any:
-    """Return what another module of these packages defines: a script may import it from one that imports it."""
-    if not name.startswith("__") and name not in _instead(own):
-        for module in sorted(MODULES, key=lambda each: each.partition(".")[0] != own.partition(".")[0]):
-            names = [each.partition("=")[0] for listed in MODULES[module].values() for each in listed.split()]
-            if name in names:
-                return getattr(import_module(module), name)
-    return unknown(name)
+def _elsewhere(own: str, name: str) -> Any:
+    """Return what another module of these packages defines, as a script may import it from one that imports it; or
+    Absent for a name of which is known why it does not exist. Raises Misuse for any other."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if why := _instead(own).get(name):
+        return Absent(f"{own}.{name}", why)
+    for module in sorted(MODULES, key=lambda each: each.partition(".")[0] != own.partition(".")[0]):
+        names = [each.partition("=")[0] for listed in MODULES[module].values() for each in listed.split()]
+        if name in names:
+            return getattr(import_module(module), name)
+    refuse(f"{own}.{name}", f"{PAGE} has what there is")
 
 
 def _why_not(module: str) -> str | None:

@@ -98,16 +98,3 @@ class Absent:
         if name.startswith("__"):
             raise AttributeError(name)
         self.refuse()
-
-
-def absent(module: str, why: Mapping[str, str]) -> Any:
-    """Return a module's `__getattr__`. It returns Absent for the names in `why`, and raises an error for others."""
-
-    def unknown(name: str) -> Absent:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in why:
-            return Absent(f"{module}.{name}", why[name])
-        refuse(f"{module}.{name}", f"{PAGE} has what there is")
-
-    return unknown

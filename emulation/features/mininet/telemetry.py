@@ -41,23 +41,18 @@ class Telemetry:
         self.kind = data_type
         self.counted: dict[WIntf, float] = {}
         self.files: dict[str, TextIO] = {}
-        self.loop: Loop | None = None
-        self.began_ns = 0
 
-    def begin(self, loop: Loop, began_ns: int) -> None:
-        """Start to write, each second in the network's loop."""
-        self.loop, self.began_ns = loop, began_ns
-        loop.at(began_ns + EVERY_NS, partial(self.again, began_ns + EVERY_NS))
+    def begin(self, loop: Loop, began_ns: int, at_s: int = 1) -> None:
+        """Write after so many seconds, and then each second, in the network's loop."""
+        loop.at(began_ns + at_s * EVERY_NS, partial(self.again, loop, began_ns, at_s))
 
-    def again(self, at_ns: int) -> None:
-        assert self.loop
-        at_s = (at_ns - self.began_ns) / 1e9
+    def again(self, loop: Loop, began_ns: int, at_s: int) -> None:
         for node in self.nodes:
             if node.lane:
                 self.write(node, at_s)
-        self.loop.at(at_ns + EVERY_NS, partial(self.again, at_ns + EVERY_NS))
+        self.begin(loop, began_ns, at_s + 1)
 
-    def write(self, node: Node, at_s: float) -> None:
+    def write(self, node: Node, at_s: int) -> None:
         if self.kind == "position":
             x, y, _ = node.position
             self.line(node.name, f"{x:.3f},{y:.3f}")

@@ -36,6 +36,7 @@ class Link:
     needs_ap = False  # whether it must have an access point
     one_channel = False  # whether its access points share a channel, and its stations take their mode from the first
     beacon_tu: int | None = None  # its default, if it differs from that of ad hoc networks
+    staggered = True  # whether the kernel sends beacons for its interfaces, which would collide if all began together
     settings: tuple[str, ...] = ()  # settings other than the `ssid`, `freq` and `beacon_tu` of radios
 
     def __init__(self, plan: dict[str, Any]) -> None:
@@ -85,7 +86,8 @@ class Link:
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
         """Shift an interface's beacons, after all have joined, to place `number` of `count` in a beacon interval."""
-        interface.shift_beacons(number * self.plan["beacon_tu"] * TU_US // count)
+        if self.staggered:
+            interface.shift_beacons(number * self.plan["beacon_tu"] * TU_US // count)
 
     def meet(self, interface: Interface) -> None:
         """Wait until an interface knows its `neighbours` of the plan."""

@@ -89,6 +89,7 @@ class Link(links.Link):
     """Access points and clients of one SSID. Only wires carry frames between access points."""
 
     type = "managed"
+    staggered = False  # hostapd's beacons begin when hostapd does
     over_ap = needs_ap = one_channel = True
     beacon_tu = 100
     settings = ("security", "passphrase", "client", "roam_dbm")
@@ -144,15 +145,13 @@ class Link(links.Link):
     def switch_on(self, interface: Interface) -> None:
         """Switch an interface on. If it has a single rate, fix that rate."""
         interface.switch(on=True)
-        if len(interface.plan["rates"]) == 1 and interface.supports_fixed_rate():
-            interface.set_fixed_rate(interface.plan["rates"][0])
-        elif (
-            len(interface.plan["rates"]) == 1
-            and interface.plan["rates"][0] not in self.settings_of(interface)["basic_rates"]
-        ):
-            raise OSError(errno.EOPNOTSUPP, NO_FIXED_RATE.format(interface.plan["rates"][0] / 10))
-        elif interface.plan["rates"]:
-            interface.set_rate_mask(interface.plan["rates"], self.settings_of(interface)["freq"])
+        rates, plan = interface.plan["rates"], self.settings_of(interface)
+        if len(rates) == 1 and interface.supports_fixed_rate():
+            interface.set_fixed_rate(rates[0])
+        elif len(rates) == 1 and rates[0] not in plan["basic_rates"]:
+            raise OSError(errno.EOPNOTSUPP, NO_FIXED_RATE.format(rates[0] / 10))
+        elif rates:
+            interface.set_rate_mask(rates, plan["freq"])
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface):
@@ -162,9 +161,6 @@ class Link(links.Link):
             self.connect(interface)
         else:
             self.start_supplicant(interface)
-
-    def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """Do nothing: hostapd's beacons begin when hostapd does."""
 
     def start_ap(self, interface: Interface) -> None:
         """Start an access point. Raises OSError if hostapd is not ready in time."""
@@ -178,8 +174,7 @@ class Link(links.Link):
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] and not node.switch else "")
             + f"ctrl_interface={CONTROL_OF_APS}\n" * hostap.controlled
             + "wmm_enabled=1\n" * interface.plan["wmm"]
-            + "".join(f"{line}\n" for line in ht_lines(plan, interface))
-            + "".join(f"{line}\n" for line in self.extra_lines(interface))
+            + "".join(f"{line}\n" for line in (*ht_lines(plan, interface), *self.extra_lines(interface)))
             + self.access(interface)
         )
         program = self.hostapds[interface.name] = self.programs.start(node, "hostapd", settings)
@@ -247,10 +242,8 @@ class Link(links.Link):
     def networks(self, interface: Interface) -> str:
         """Return the networks of wpa_supplicant's file for a client."""
         plan = self.settings_of(interface)
-        return network(
-            plan,
-            SECURITY_LINES[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"]),
-        )
+        lines = SECURITY_LINES[Security(plan["security"])][1]
+        return network(plan, lines.format(interface.plan["passphrase"] or plan["passphrase"]))
 
     def raise_refused(self, interface: Interface, why: str) -> None:
         """Report that a client cannot connect. Raises NetlinkError."""

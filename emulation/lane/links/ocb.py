@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 class Link(links.Link):
     """All radios on one channel."""
 
-    type = "ocb"
+    type, staggered = "ocb", False  # there are no beacons
 
     def join(self, interface: Interface) -> None:
         interface.join_ocb(self.plan["freq"])
-
-    def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """Do nothing: there are no beacons."""

@@ -34,7 +34,7 @@ class Link(links.Link):
     """A wire with two ends, in any two nodes."""
 
     interface = "wired"
-    type = ""  # that of radios only
+    type, staggered = "", False  # those of radios only
     settings = ("bw", "delay", "jitter", "loss", "max_queue_size", "spare")
 
     @classmethod
@@ -61,9 +61,6 @@ class Link(links.Link):
 
     def join(self, interface: Interface) -> None:  # type: ignore[override]
         """Do nothing: the other end is connected."""
-
-    def stagger(self, interface: Interface, number: int, count: int) -> None:  # type: ignore[override]
-        """Do nothing: there are no beacons."""
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:  # type: ignore[override]
         interface.switch(on=True)

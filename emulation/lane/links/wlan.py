@@ -186,16 +186,13 @@ class Link(infrastructure.Link):
 class Idle(links.Link):
     """Radios without a link: they are up, but on no network."""
 
-    type = "managed"
+    type, staggered = "managed", False
 
     def switch_on(self, interface: Interface) -> None:
         interface.switch(on=True)
 
     def join(self, interface: Interface) -> None:
         """Do nothing: there is no network."""
-
-    def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """Do nothing: there are no beacons."""
 
 
 def block(settings: dict[str, Any], one: dict[str, Any]) -> str:

@@ -217,8 +217,7 @@ class Net(lane.Net):
     def update_air(self, node: Station, spec: topologies.Node, position: Position | None = None) -> None:
         """Apply a node's new settings or position to the air, if it runs. Raises Misuse or OSError."""
         nodes = {name: one.spec for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: spec}
-        network = topologies.Network(nodes=nodes)
-        network = network.on_air()
+        network = topologies.Network(nodes=nodes).on_air()
         there = {name: self.nodes[name].position for name in network.nodes} | (
             {node.name: position} if position else {}
         )
@@ -234,14 +233,9 @@ class Net(lane.Net):
         """Start a node's move to its new position. Raises Misuse or OSError."""
         if not self.started:
             raise Misuse(f"{node.name}: move: the network has not started: net.start()")
-        trajectory, table = (
-            straight_line(node.position, spec.position, speed, time.monotonic_ns()),
-            self.table(self.network()),
-        )
-        check_extent(
-            table,
-            {**{name: one.trajectory.waypoints for name, one in self.nodes.items()}, node.name: trajectory.waypoints},
-        )
+        trajectory = straight_line(node.position, spec.position, speed, time.monotonic_ns())
+        table, paths = self.table(self.network()), {one.name: one.trajectory.waypoints for one in self.nodes.values()}
+        check_extent(table, {**paths, node.name: trajectory.waypoints})
         if not self.motion.air_has_trajectories:
             self.motion.use_distances(self.radio_table(table))
         self.motion.move(node, trajectory, speed)

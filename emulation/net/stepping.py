@@ -34,8 +34,7 @@ def play(net: Net) -> Iterator[Stage]:
         with Loop() as loop, Measurement(net, loop) as measurement:
             measurement.start()
             net.began_ns = measurement.started_ns
-            net.motion.start(net.plan["motion"], loop, net.began_ns)
-            net.presence.start(net.plan["presence"], loop, net.began_ns)
+            net.begin(loop)
             with contextlib.closing(Stage(net, measurement)) as stage:
                 yield stage
                 measurement.stop()

@@ -189,7 +189,7 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
             continue
         verdict = judge(claim, runs)
         assert verdict.findings
-        assert verdict.lines(study.names, study.rows, study.quantities)
+        assert verdict.judged(study.names, study.rows, study.quantities).lines
     tables = study_tables("", runs, published=study.published, names=study.names, rows=study.rows,
                           quantities=study.quantities)  # fmt: skip
     out = io.StringIO()

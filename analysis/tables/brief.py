@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from analysis.results.result import Run
+from analysis.results.result import Result, Run
 from analysis.tables import statistics
 from analysis.tables.findings import NOT_TESTED, Findings
 from analysis.tables.table import Published, by_case, change_of, number, shown, study_tables, value
@@ -29,15 +29,19 @@ BAR, MOST_BARS, MOST_SENTENCES = 36, 8, 3
 @dataclass(frozen=True)
 class Source:
     """The input of the first output. `names`: of variants and cases. `phrases`: how a sentence names a variant, such as
-    "without RTS/CTS"; by default "with NAME". `rows`: what the cases are."""
+    "without RTS/CTS"; by default "with NAME". `rows`: what the cases are. `published`: by case, variant and path."""
 
     findings: Findings
-    runs: Sequence[Run]
+    result: Result
     quantities: Mapping[str, str]
     names: Mapping[str, str] = field(default_factory=dict)
     phrases: Mapping[str, str] = field(default_factory=dict)
     rows: str = ""
     published: Published = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        return self.result.runs
 
     @property
     def first(self) -> str:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
+from analysis.tables.findings import Judged
 from analysis.tables.quantities import QUANTITIES
 from analysis.tables.table import by_case, case_name, is_path, number, value
 
@@ -235,16 +236,16 @@ class Verdict:
             return f"{said}; the intervals leave it open"
         return f"{said}; the intervals exclude the opposite" if found and self.held == self.seeds else said
 
-    def lines(self, names: Mapping[str, str], rows: str = "", quantities: Mapping[str, str] = QUANTITIES) -> list[str]:
-        """Return text for people: the verdict, then each check with its numbers. `names` are those of variants and
+    def judged(self, names: Mapping[str, str], rows: str = "", quantities: Mapping[str, str] = QUANTITIES) -> Judged:
+        """Return it as text for people: the verdict, and each check with its numbers. `names` are those of variants and
         cases, `rows` says what the cases are, `quantities` names the paths."""
-        lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
+        checks = []
         for finding in self.findings:
             mark = {self.seeds: "yes", 0: "no "}.get(finding.held, f"{finding.held}/{self.seeds}")
-            lines.append(f"    {mark}  {line_of(finding, names, rows, quantities)}")
+            checks.append(f"{mark}  {line_of(finding, names, rows, quantities)}")
         if self.not_tested:
-            lines.append(f"    {len(self.not_tested)} more not tested: {self.not_tested[0]}")
-        return lines
+            checks.append(f"{len(self.not_tested)} more not tested: {self.not_tested[0]}")
+        return Judged(self.claim.name, self.text, self.claim.text, checks)
 
 
 def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:

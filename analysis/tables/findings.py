@@ -30,13 +30,6 @@ class Judged(NamedTuple):
     def lines(self) -> list[str]:
         return [f"{self.name}  {self.verdict}: {self.text}", *(f"    {check}" for check in self.checks)]
 
-    @classmethod
-    def of(cls, lines: Sequence[str]) -> "Judged":
-        """Parse the lines of `analysis.tables.claims.Verdict`."""
-        name, _, rest = lines[0].partition("  ")
-        verdict, _, text = rest.partition(": ")
-        return cls(name, verdict, text, [line.strip() for line in lines[1:]])
-
 
 @dataclass(frozen=True)
 class Findings:

@@ -64,7 +64,7 @@ def show(report: Report, as_json: bool, full: bool = False) -> None:
     else:
         from analysis.tables import brief
 
-        brief.show(report.source, report.folder)
+        brief.show(report, report.folder)
 
 
 def print_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:

@@ -110,7 +110,7 @@ def findings_of(study: Study, result: Result, conditions: str) -> Findings:
     claims = []
     for claim in () if other else study.claims:
         try:
-            claims.append(Judged.of(judge(claim, runs).lines(study.names, study.rows, study.quantities)))
+            claims.append(judge(claim, runs).judged(study.names, study.rows, study.quantities))
         except NotTested as error:
             claims.append(Judged(claim.name, NOT_TESTED, claim.text, [str(error)]))
     beside = flow_tables(runs) if not study.claims and len({run.case for run in runs}) == 1 else []
@@ -154,8 +154,8 @@ def make_report(
 
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
-    return Report(findings, result, command, str(folder), study.names, study.rows, quantities, published, seen,
-                  study.phrases, pages())  # fmt: skip
+    return Report(findings, result, quantities, study.names, study.phrases, study.rows, published, command, str(folder),
+                  seen, pages())  # fmt: skip
 
 
 def pages() -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 import pytest
 import sample_runs
 
-from analysis.results.result import Run
+from analysis.results.result import Host, Result, Run
 from analysis.tables import brief
 from analysis.tables.claims import Claim, judge, order
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
@@ -21,12 +21,16 @@ CLAIMS = (Claim("C1", "No > Full", order("goodput_segments", "none", "full")),
 
 def source(runs: list[Run], **more: object) -> brief.Source:
     claims = [
-        Judged.of(judge(each, runs).lines(NAMES))
+        judge(each, runs).judged(NAMES)
         for each in CLAIMS
         if {(run.case, run.variant) for run in runs} >= {("", "full"), ("", "none")}
     ]
     usual: dict[str, object] = {"names": NAMES, "phrases": PHRASES, "published": PUBLISHED}
-    return brief.Source(Findings("a study", "seed 1", [], claims=claims), runs, QUANTITIES, **(usual | more))  # type: ignore[arg-type]
+    return brief.Source(Findings("a study", "seed 1", [], claims=claims), result(runs), QUANTITIES, **(usual | more))  # type: ignore[arg-type]
+
+
+def result(runs: list[Run]) -> Result:
+    return Result(experiment="study", specification={}, runs=runs, host=Host(lane="virtual"))
 
 
 def two(seeds: int = 1, more: int = 900) -> list[Run]:
@@ -105,7 +109,7 @@ def test_one_seed_gives_no_verdict() -> None:
         "1 of 2 claims agree (one seed; use --seeds 1..5): ./dcflab view runs/a")  # fmt: skip
     assert brief.claims(source(two(3)), "runs/a") == "1 of 2 claims hold in all 3 seeds: ./dcflab view runs/a"
     untested = Findings("", "", [], claims=[Judged("C9", NOT_TESTED, "", [])])
-    assert brief.claims(brief.Source(untested, two(), QUANTITIES), "runs/a") == ""
+    assert brief.claims(brief.Source(untested, result(two()), QUANTITIES), "runs/a") == ""
 
 
 def test_it_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

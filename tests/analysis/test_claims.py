@@ -22,7 +22,7 @@ def verdict(runs: Sequence[Run], *checks: Check) -> Verdict:
 def test_a_claim_holds_in_every_seed() -> None:
     found = verdict(study(3), Check(NONE, ">", FULL))
     assert (found.held, found.seeds) == (3, 3)
-    assert found.lines(NAMES) == [
+    assert found.judged(NAMES).lines == [
         "C1  holds in all 3 seeds; the intervals exclude the opposite: so it is",
         "    yes  goodput, segments: No 5,480 > Full 4,580; ratio 1.197 ± 0.004 (p < 0.001, W 0.25)",
     ]
@@ -31,7 +31,7 @@ def test_a_claim_holds_in_every_seed() -> None:
 def test_a_claim_of_one_seed_has_no_interval() -> None:
     """All of its checks must hold."""
     found = verdict(study(1), Check(NONE, ">", FULL), Check(Of("none", "queue_drops"), "=", 3))
-    assert found.lines(NAMES) == [
+    assert found.judged(NAMES).lines == [
         "C1  differs: so it is",
         "    yes  goodput, segments: No 5,440 > Full 4,540; ratio 1.198",
         "    no   queue drops: No 4 = 3",
@@ -44,7 +44,7 @@ def test_what_both_sides_share_is_reported_once() -> None:
     fast, slow = Of("slow", "goodput_segments", "3"), Of("slow", "goodput_segments", "4")
     other = Of("plain", "queue_drops", "3")
     found = verdict(strings(), Check(fast, ">", slow), Check(fast, "in", other, 500, 600), Check(fast, ">", 1.0, 5))
-    assert [line.split("  ")[-1] for line in found.lines(NAMES, "hops")[1:]] == [
+    assert [line.split("  ")[-1] for line in found.judged(NAMES, "hops").lines[1:]] == [
         "goodput, segments: SCA, 3 hops 2,222 > SCA, 4 hops 1,818; ratio 1.222",
         "3 hops: SCA, goodput, segments 2,222 in 500..600 x NewReno, queue drops 4; ratio 556",
         "3 hops, goodput, segments: SCA 2,222 > 5",
@@ -54,7 +54,7 @@ def test_what_both_sides_share_is_reported_once() -> None:
 def test_a_claim_holds_in_some_seeds() -> None:
     found = verdict(study(3), Check(FULL, ">", 4550))
     assert (found.held, found.text) == (2, "holds in 2 of 3 seeds; the intervals leave it open")
-    assert found.lines(NAMES)[1].startswith("    2/3  ")
+    assert found.judged(NAMES).lines[1].startswith("    2/3  ")
     never = verdict(study(3), Check(FULL, ">", NONE))
     assert never.text == "does not hold in any of 3 seeds; an interval excludes it"
     assert never.findings[0].decision is REFUTED
@@ -68,7 +68,7 @@ def test_seeds_can_agree_and_yet_not_decide() -> None:
     ]
     found = verdict(runs, Check(Of("a", "goodput_segments"), ">", Of("b", "goodput_segments")))
     assert (found.held, found.findings[0].decision) == (2, OPEN)
-    assert found.lines({})[1].endswith("ratio 1.505 ± 6.290 (p 0.49, W 0.5): undecided")
+    assert found.judged({}).lines[1].endswith("ratio 1.505 ± 6.290 (p 0.49, W 0.5): undecided")
 
 
 def test_where_nothing_can_be_divided_the_difference_is_looked_at() -> None:
@@ -143,7 +143,7 @@ def test_what_was_not_run_or_recorded_is_not_tested() -> None:
         verdict([run(in_flight=None)], Check(Of("full", "in_flight.total"), ">", 1))
     in_part = verdict(study(1), never, Check(NONE, ">", FULL))
     assert (in_part.text, len(in_part.findings)) == ("agrees", 1)
-    assert in_part.lines(NAMES)[-1] == "    1 more not tested: there is no run of never with seed 1"
+    assert in_part.judged(NAMES).lines[-1] == "    1 more not tested: there is no run of never with seed 1"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_side_may_be_the_mean_over_cases() -> None:
     both = Of("newreno", "goodput_segments", ("4", "8"), "4 and 8 hops")
     one = verdict(found, Check(both, "in", Of("newreno", "goodput_segments", "8"), 1.5, 1.5)).findings[0]
     assert (one.a, one.b, one.held) == (112.5, 75, 2)
-    said = verdict(found, Check(both, ">", Of("newreno", "goodput_segments", "8"))).lines({}, "hops")
+    said = verdict(found, Check(both, ">", Of("newreno", "goodput_segments", "8"))).judged({}, "hops").lines
     assert "4 and 8 hops 112" in said[1]
     assert "8 hops 75" in said[1]
     with pytest.raises(NotTested, match="no run of newreno, 5"):
@@ -185,4 +185,4 @@ def test_a_side_may_be_the_mean_over_cases() -> None:
     most = Most((both, Of("newreno", "goodput_segments", "9")), "the best")
     one = verdict(found, Check(most, ">", both)).findings[0]
     assert (one.a, one.held) == (1500, 2)
-    assert "the best 1,500 > " in verdict(found, Check(most, ">", both)).lines({}, "hops")[1]
+    assert "the best 1,500 > " in verdict(found, Check(most, ">", both)).judged({}, "hops").lines[1]

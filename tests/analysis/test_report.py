@@ -44,15 +44,16 @@ def flow() -> Flow:
 
 def made_of(runs: list[Run], **more: Any) -> Report:
     tables = study_tables("", runs, published=PUBLISHED, names=NAMES, rows="hops")
-    claims = (
-        [Judged.of(judge(each, runs).lines(NAMES)) for each in (CLAIM, FAILED)] if "full" in runs[0].variant else []
-    )
+    claims = [judge(each, runs).judged(NAMES) for each in (CLAIM, FAILED)] if "full" in runs[0].variant else []
     claims += [Judged("C9", NOT_TESTED, "of more hops", ["there is no run of it"])]
     findings = Findings("a <study>", "seeds 1..3; 120 s", tables, troubles=["flow1 died"], claims=claims)
     result = Result(
         experiment="study", specification={"radio": {"rate": 2.0, "rts": None}}, runs=runs, host=Host(lane="virtual")
     )
-    return Report(findings, result, "./dcflab run study", "runs/a study", NAMES, "hops", QUANTITIES, PUBLISHED, **more)
+    return Report(
+        findings, result, QUANTITIES, NAMES, rows="hops", published=PUBLISHED, command="./dcflab run study",
+        folder="runs/a study", **more,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

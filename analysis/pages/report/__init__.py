@@ -18,10 +18,9 @@ from analysis.figures.places import to_scale
 from analysis.pages import packed
 from analysis.pages.report.curves import NOTHING, OverTime, curves
 from analysis.pages.shared import SHARED
-from analysis.results.result import Result, Run
+from analysis.results.result import Run
 from analysis.tables import statistics
 from analysis.tables.brief import Source
-from analysis.tables.findings import Findings
 from analysis.tables.quantities import meaning
 from analysis.tables.table import by_case, number, shown, value
 from analysis.traces.trace import Array
@@ -44,29 +43,14 @@ OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 
 
 @dataclass(frozen=True)
-class Report:
-    """The contents of a report. `command`: the line that made the runs. `names`: of variants and cases. `rows`: what
-    the cases are. `published`: by case, variant and path. `seen`: what can be drawn over time. `pages`: files that
-    commands make of a run, with the commands."""
+class Report(Source):
+    """The contents of a report. `command`: the line that made the runs. `seen`: what can be drawn over time. `pages`:
+    files that commands make of a run, with the commands."""
 
-    findings: Findings
-    result: Result
-    command: str
+    command: str = ""
     folder: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    rows: str = ""
-    quantities: Mapping[str, str] = field(default_factory=dict)
-    published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     seen: OverTime = NOTHING
-    phrases: Mapping[str, str] = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def source(self) -> Source:
-        """What the first output is made of."""
-        return Source(
-            self.findings, self.result.runs, self.quantities, self.names, self.phrases, self.rows, self.published
-        )
 
     def write(self, path: Path) -> None:
         """Write the page to this path. Raises OSError if it cannot."""

@@ -290,12 +290,10 @@ def routes(
     """Draw the routes of some flows over time: the length that the source knew, a dot for each segment at the number of
     hops it took, and the times without a route. Also draw the rate of control packets, one line per name; `control_s`
     has the times at which they were sent (s). Raises OSError if the file cannot be written."""
-    from analysis.routes.routes import NO_ROUTE, UNKNOWN
-
     heights = [3, 0.25 + 0.2 * len(flows), 2]
     figure, (length, band, rate) = _panels((10, 5.5 + 0.2 * len(flows)), heights, note)
     for row, (colour, (name, (known, took))) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
-        hops = np.where((known.hops == NO_ROUTE) | (known.hops == UNKNOWN), np.nan, known.hops)
+        hops = np.where(known.hops > 0, known.hops, np.nan)
         _stairs(length, known.time_ns / 1e9, hops, color=colour, **LINE, label=name)
         if took is not None and took.hops.size:
             lifted = took.hops + 0.08 * (row + 1)

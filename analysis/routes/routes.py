@@ -25,7 +25,7 @@ from analysis.results.summaries import RouteSummary, RoutingSummary
 from analysis.routes.paths import Paths, addresses, of_stations
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
-from analysis.traces.columns import one_of, records_of
+from analysis.traces.columns import one_of, records_of, spans
 from analysis.traces.trace import NEVER, Array, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged, reading
@@ -123,9 +123,7 @@ class Routes:
 
     def without(self) -> Array:
         """Return the spans without a route: rows of start and end, ns since the run's start."""
-        edge = np.flatnonzero(np.diff(self.hops == NO_ROUTE, prepend=False, append=False))
-        spans: Array = self.time_ns[edge].reshape(-1, 2)
-        return spans
+        return spans(self.time_ns, self.hops == NO_ROUTE)
 
     def summary(self, took: Paths | None, tcp: TcpFlow | None) -> RouteSummary:
         """Summarise the routes, together with the paths of packets and TCP's state where these are known."""
@@ -143,14 +141,10 @@ class Routes:
             recovery_mean_s=float(lasted.mean()) if lasted.size else None,
             recovery_max_s=float(lasted.max()) if lasted.size else None,
             packets_by_hops=None if took is None else dict(sorted(Counter(took.hops.tolist()).items())),
-            rto_without_s=None if tcp is None else common(_spans_ns(tcp), self.without()) / 1e9,
+            rto_without_s=None
+            if tcp is None
+            else common(spans(tcp.time_ns, tcp.phase == Phase.RTO), self.without()) / 1e9,
         )
-
-
-def _spans_ns(tcp: TcpFlow) -> Array:
-    edge = np.flatnonzero(np.diff(tcp.phase == Phase.RTO, prepend=False, append=False))
-    spans: Array = tcp.time_ns[edge].reshape(-1, 2)
-    return spans
 
 
 def common(some: Array, others: Array) -> int:

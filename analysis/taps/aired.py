@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.taps.phy import durations_ns, radios, spacing_ns
+from analysis.taps.phy import radios, spacing_ns
+from analysis.taps.transmissions import by_addresses
 from analysis.traces.capture import Capture, read_file
 from analysis.traces.columns import around
-from analysis.traces.dissect import Frames, Tcp, classify
+from analysis.traces.dissect import Frames, Tcp
 from analysis.traces.pcapng import AIR
 from analysis.traces.trace import Array, Outcome, is_response
 from emulation.files.foreign import Damaged, reading
@@ -58,16 +59,9 @@ def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
     """Return the transmissions of a capture. Raises Damaged if its stations are not those of the plan."""
     if (stations := len(capture.interfaces) - 1) != (planned := len(radios(plan))):
         raise Damaged(f"{AIR} has {stations} stations, the plan {planned}")
-    row = np.flatnonzero(capture.interface == 0)
-    frames = Frames(capture.data, capture.frame[row], capture.caplen[row] - 4 * capture.has_fcs[row])
-    kind, tcp = classify(frames)
-    number = {int.from_bytes(station.address, "big"): at for at, station in enumerate(capture.interfaces[1:])}
-    start = capture.time_ns[row]
-    receiver = _numbered(frames.address(1), number)
-    end = start + durations_ns(capture, row, spacing_ns(plan)[receiver], plan["air"]["signal_extension_ns"])
-    station = np.where(is_response(kind), NONE, _numbered(frames.address(2), number))
-    answer = np.flatnonzero(is_response(kind))
-    station[answer] = _responders(station, receiver, start, answer)
+    sent = by_addresses(capture, spacing_ns(plan), plan["air"]["signal_extension_ns"])
+    row, station, answer = sent.row, sent.station, np.flatnonzero(is_response(sent.kind))
+    station[answer] = _responders(station, sent.receiver, sent.time, answer)
     names = {station.name: at for at, station in enumerate(capture.interfaces[1:])}
     outcome, culprit = capture.remarked(row), np.full(row.size, NONE)
     for at in np.flatnonzero(outcome == Outcome.COLLISION).tolist():
@@ -75,14 +69,9 @@ def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
             culprit[at] = names.get(by[1], NONE)
     ips = [interface.ip for interface in capture.interfaces[1:]]
     return Aired(
-        start, end, kind, station, receiver, outcome, culprit, capture.length[row], capture.ppdu[row], frames, tcp, ips
-    )
-
-
-def _numbered(addresses: Array, number: Mapping[int, int]) -> Array:
-    """Return the station that has each address; NONE for a group or an unknown address."""
-    there, which = np.unique(addresses, return_inverse=True)
-    return np.array([number.get(address, NONE) for address in there.tolist()], np.int64)[which]
+        sent.time, sent.end, sent.kind, station, sent.receiver, outcome, culprit, capture.length[row], sent.number,
+        sent.frames, sent.tcp, ips,
+    )  # fmt: skip
 
 
 def _responders(station: Array, receiver: Array, start: Array, answer: Array) -> Array:

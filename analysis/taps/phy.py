@@ -86,13 +86,12 @@ class Own:
     @classmethod
     def of_run(cls, plan: Mapping[str, Any], what: str, changes: Sequence[Mapping[str, Any]]) -> "Own":
         """Read a plan's radios and `air`, and the `changes` of lane.json (docs/interfaces.md)."""
-        radios = _radios(plan)
-        rows = [(at, ALWAYS, radio.get(what, plan["air"][what])) for at, (_, radio) in enumerate(radios)]
+        stations = radios(plan)
+        rows = [(at, ALWAYS, radio.get(what, plan["air"][what])) for at, radio in enumerate(stations)]
         for change in changes:
-            names = [name for name, _ in radios] if what in change.get("own", ()) else []
-            rows += [
-                (at, change["at_ns"], change["own"][what]) for at, name in enumerate(names) if name == change["node"]
-            ]
+            if what in change.get("own", ()):
+                theirs = [at for at, radio in enumerate(stations) if radio["name"] == change["node"]]
+                rows += [(at, change["at_ns"], change["own"][what]) for at in theirs]
         return cls(*np.array(rows, np.int64).reshape(-1, 3).T)
 
     def at(self, station: Array, when: Array) -> Array:
@@ -187,14 +186,10 @@ def _factors(decibels: Mapping[str, float]) -> tuple[float, float]:
     return ofdm, dsss
 
 
-def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the air's stations in order: `name` of the node, `address` and `ip` of each radio of a plan."""
-    return [{"name": name, "address": interface["address"], "ip": interface["ip"]} for name, interface in _radios(plan)]
-
-
-def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def radios(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the air's stations in order: the interface of each radio of a plan, with the `name` of its node."""
     return [
-        (node["name"], interface)
+        {**interface, "name": node["name"]}
         for node in plan["nodes"]
         for interface in node["interfaces"]
         if interface["kind"] == "radio"
@@ -206,7 +201,7 @@ SPACING_NS = (0, 250, 500, 1000, 2000, 4000, 8000, 16000)  # Minimum MPDU Start 
 
 def spacing_ns(plan: Mapping[str, Any]) -> Array:
     """Return the time that each radio of a plan wants between the starts of two MPDUs."""
-    return np.array([SPACING_NS[(radio.get("ht") or {}).get("density", 0)] for _, radio in _radios(plan)], np.int64)
+    return np.array([SPACING_NS[(radio.get("ht") or {}).get("density", 0)] for radio in radios(plan)], np.int64)
 
 
 def ips_of(stations: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from analysis.taps.phy import Medium, at, durations_ns
 from analysis.traces import dissect
 from analysis.traces.capture import Capture
-from analysis.traces.columns import around, begins
+from analysis.traces.columns import around, begins, places
 from analysis.traces.trace import Array, Kind, is_response
 
 COPIES_WITHIN = 8  # transmissions: delays are short, so the receptions of a frame follow it closely
@@ -51,7 +51,7 @@ class Sent:
 
 def transmissions(capture: Capture, medium: Medium) -> Sent:
     """Return all transmissions; `station` is -1 where the sender cannot be determined."""
-    sent = _by_addresses(capture, medium)
+    sent = by_addresses(capture, medium.spacing_ns, medium.signal_extension_ns)
     response = np.flatnonzero(is_response(sent.kind))
     station = sent.station.copy()
     station[response] = _responders(sent, response, medium, capture.stop_ns)
@@ -60,15 +60,16 @@ def transmissions(capture: Capture, medium: Medium) -> Sent:
     return replace(sent, station=station)
 
 
-def _by_addresses(capture: Capture, medium: Medium) -> Sent:
-    """Return all transmissions, with the stations that their addresses name; CTS and ACK name the receiver only."""
+def by_addresses(capture: Capture, spacing_ns: Array | None, signal_extension_ns: int) -> Sent:
+    """Return all transmissions, with the stations that their addresses name; CTS and ACK name the receiver only. The
+    times are as in Medium."""
     row = np.flatnonzero(capture.interface == 0)
     frames = dissect.Frames(capture.data, capture.frame, capture.caplen - 4 * capture.has_fcs).pick(row)
     kind, tcp = dissect.classify(frames)
     rate, short = capture.rate[row], capture.short_preamble[row]
     receiver = _stations_of(frames.address(1), capture)
-    spacing = 0 if medium.spacing_ns is None else medium.spacing_ns[receiver]
-    airtime = durations_ns(capture, row, spacing, medium.signal_extension_ns)
+    spacing = 0 if spacing_ns is None else spacing_ns[receiver]
+    airtime = durations_ns(capture, row, spacing, signal_extension_ns)
     station = np.where(is_response(kind), -1, _stations_of(frames.address(2), capture))
     time, freq = capture.time_ns[row], capture.freq[row]
     number = capture.ppdu[row]
@@ -77,10 +78,7 @@ def _by_addresses(capture: Capture, medium: Medium) -> Sent:
 
 def _stations_of(addresses: Array, capture: Capture) -> Array:
     """Return the station that has each address; -1 for a group or an unknown address."""
-    known = np.array([int.from_bytes(i.address, "big") for i in capture.interfaces[1:]], np.int64)
-    order = np.argsort(known)
-    at = np.searchsorted(known[order], addresses).clip(max=known.size - 1)
-    return np.where(known[order][at] == addresses, order[at], -1)
+    return places(np.array([int.from_bytes(i.address, "big") for i in capture.interfaces[1:]], np.int64), addresses)
 
 
 def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Array:

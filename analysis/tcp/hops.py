@@ -19,9 +19,7 @@ from analysis.taps.observe import Observation
 from analysis.taps.phy import ips_of
 from analysis.traces.columns import begins, ends, one_of
 from analysis.traces.packets import SEGMENTS, Packets, identify
-from analysis.traces.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace, is_response
-
-NEVER = np.iinfo(np.int64).max
+from analysis.traces.trace import GIVEN_UP, NEVER, NOBODY, Array, Kind, Outcome, Trace, is_response
 
 
 @dataclass(frozen=True)

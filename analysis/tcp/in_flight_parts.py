@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.tcp.hops import NEVER, followed, numbered, of_trace
+from analysis.tcp.hops import followed, numbered, of_trace
 from analysis.tcp.in_flight import Flight
 from analysis.tcp.journeys import Before, in_flight, over
 from analysis.traces.packets import Packets
-from analysis.traces.trace import END, RX, TX, Array, Trace, joined, rows_of, selected
+from analysis.traces.trace import END, NEVER, RX, TX, Array, Trace, joined, rows_of, selected
 
 QUIET_NS = 30_000_000_000  # longer than a copy of a packet waits in any queue
 MOST = 1 << 17  # transmissions that are held before they are examined

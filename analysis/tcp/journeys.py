@@ -17,11 +17,11 @@ from operator import itemgetter
 
 import numpy as np
 
-from analysis.tcp.hops import NEVER, Hops
+from analysis.tcp.hops import Hops
 from analysis.tcp.in_flight import Flight, Series
 from analysis.traces.columns import begins, one_of
 from analysis.traces.packets import SEGMENTS
-from analysis.traces.trace import Array, Kind
+from analysis.traces.trace import NEVER, Array, Kind
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.traces.columns import begins, one_of, records_of
+from analysis.traces.columns import begins, one_of, records_of, spans
 from analysis.traces.trace import Array, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged, reading
@@ -106,8 +106,7 @@ class Flow:
 
     def spans(self, phase: Phase) -> Array:
         """Return the spans of a phase: rows of start and end, seconds since the run's start."""
-        edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
-        return self.time_ns[edge].reshape(-1, 2) / 1e9
+        return spans(self.time_ns, self.phase == phase) / 1e9
 
     def summary(self) -> "TcpSummary":
         from analysis.results.summaries import TcpSummary  # imported late: drawing does not need it

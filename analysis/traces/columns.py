@@ -45,6 +45,20 @@ def one_of(column: Array, values: Iterable[int]) -> Array:
     return found
 
 
+def places(known: Array, wanted: Array) -> Array:
+    """Return for each wanted value its place in `known`, the first of several; -1 if it is not there."""
+    order = np.argsort(known)
+    place = np.append(order, -1)[np.searchsorted(known, wanted, sorter=order)]
+    return np.where(known[place] == wanted, place, -1)
+
+
+def spans(time: Array, which: Array) -> Array:
+    """Return the spans in which `which` holds, as rows of start and end. Its values last from each time to the next."""
+    edge = np.flatnonzero(np.diff(which, prepend=False, append=False))
+    found: Array = time[edge].reshape(-1, 2)
+    return found
+
+
 def around(row: Array, station: Array, time: Array, at: Array, when: Array) -> tuple[Array, Array]:
     """Return for each station `at` its last event before `when`, and its first from then on; -1 if there is none.
     Events are given as `row` numbers of the columns `station` and `time` (ns), in order of time."""

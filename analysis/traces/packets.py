@@ -11,7 +11,7 @@ from ipaddress import ip_address
 
 import numpy as np
 
-from analysis.traces.columns import one_of
+from analysis.traces.columns import one_of, places
 from analysis.traces.dissect import Frames, Tcp, classify
 from analysis.traces.trace import Array, Kind
 
@@ -62,15 +62,7 @@ def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[
     source, target = (_mix(_ip_words(frames, end, v6)) for end in (address, address + np.where(v6, 16, 4)))
     words = [frames.field(transport + 4 * word, 4) for word in range(3)]  # ports, sequence, acknowledgement
     words += [tcp.payload[at], np.where(v6, 0, frames.field(network + 4, 2))]
-    return _mix([source, target, *words]), _owner(target, ips)
-
-
-def _owner(address: Array, ips: Sequence[str]) -> Array:
-    """Return the station that has each IP address (as from _mix); -1 if none has."""
-    known = np.array([_ip_number(ip) for ip in ips], np.uint64)
-    by_ip = np.argsort(known)
-    place = np.searchsorted(known[by_ip], address).clip(max=known.size - 1)
-    return np.where(known[by_ip][place] == address, by_ip[place], -1)
+    return _mix([source, target, *words]), places(np.array([_ip_number(ip) for ip in ips], np.uint64), target)
 
 
 def _ip_words(frames: Frames, at: Array, v6: Array) -> list[Array]:

@@ -155,7 +155,6 @@ MARK = record("""
     time_ns:i8
     zero:i8
 """)
-FLAG_SHORT_PREAMBLE = 1
 MOST_MPDUS = 256  # in a PPDU
 
 

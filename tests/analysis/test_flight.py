@@ -10,10 +10,10 @@ from tiny_air import busy_string
 
 from analysis.taps.observe import observe
 from analysis.taps.phy import Medium, radios
-from analysis.tcp.hops import NEVER, Hops, of_observation, of_trace
+from analysis.tcp.hops import Hops, of_observation, of_trace
 from analysis.tcp.in_flight import BINS, Flight, Series
 from analysis.tcp.journeys import in_flight, journeys
-from analysis.traces.trace import Kind
+from analysis.traces.trace import NEVER, Kind
 
 S = 1_000_000_000
 

@@ -16,7 +16,6 @@ from analysis.tables import statistics
 from analysis.tcp.in_flight import Series as Counts
 from analysis.tcp.senders import NO_SSTHRESH
 from analysis.tcp.senders import Flow as TcpFlow
-from analysis.traces.columns import one_of
 from analysis.traces.trace import Array
 
 if TYPE_CHECKING:
@@ -141,11 +140,9 @@ def _routes(seen: OverTime, columns: Columns) -> Iterator[Chart]:
     flows = some(seen.routes)
     if not flows:
         return
-    from analysis.routes.routes import NO_ROUTE, UNKNOWN
-
     lines = []
     for at, (name, (known, took)) in enumerate(flows.items()):
-        hops = np.where(one_of(known.hops, (NO_ROUTE, UNKNOWN)), np.nan, known.hops)
+        hops = np.where(known.hops > 0, known.hops, np.nan)
         lines.append(_line(name, f"hops{at}", at, known.time_ns / 1e9, hops, columns))
         if took is not None and took.hops.size:
             key = f"took{at}"

@@ -19,7 +19,7 @@ from analysis.pages.timeline.heard import RECEIVED, distinct, hearing, mark, rec
 from analysis.pages.timeline.segments import of_exchange, segments
 from analysis.taps import aired
 from analysis.taps.aired import NONE
-from analysis.taps.phy import Medium, airtime_ns, parts_ns, plcp_ns, radios
+from analysis.taps.phy import ANSWER_LEN, Medium, airtime_ns, parts_ns, plcp_ns, radios
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.traces import capture, pcapng
 from analysis.traces.capture import Capture
@@ -29,8 +29,6 @@ from analysis.traces.modes import LEGACY, Modes
 from analysis.traces.trace import Array, Outcome
 from analysis.traces.views import Views
 from emulation.files.foreign import reading
-
-ANSWER_LEN = 14  # bytes of a CTS or ACK
 
 
 @dataclass(frozen=True)

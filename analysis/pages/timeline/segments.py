@@ -34,28 +34,29 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
     size, tcp = air.kind.size, air.tcp
     found = Segments(np.full(size, NO_FLOW), *(np.zeros(size, np.int64) for _ in range(5)))
     ip = addresses(plan)
-    udp = _Udp.of(air.frames)
     frames, v4 = air.frames.pick(tcp.row), tcp.version == 4
-    ends = [frames.field(tcp.network + offset, 4) for offset in (12, 16)]
-    ports = [frames.field(tcp.transport + offset, 2) for offset in (0, 2)]
+    ends = _Ends.of(frames, tcp.network, tcp.transport)
+    udp, network, transport = datagrams(air.frames)
+    of_udp = air.frames.pick(udp)
+    udp_ends = _Ends.of(of_udp, network, transport)
+    udp_payload = (of_udp.field(transport + 4, 2) - 8).clip(min=0)
     seq, ack = (frames.field(tcp.transport + offset, 4) for offset in (4, 8))
     found.flags[tcp.row] = frames.field(tcp.transport + 13)
     found.payload[tcp.row] = tcp.payload
     for planned in plan.get("applications", ()):
         if planned["name"] not in names or "port" not in planned:
             continue
+        number, port = names.index(planned["name"]), planned["port"]
         source, destination = (ip[planned[end]] for end in ("source", "destination"))
-        of_port = v4 & ((ports[0] == planned["port"]) | (ports[1] == planned["port"]))
-        there = of_port & (ends[0] == source) & (ends[1] == destination)
-        mine = np.flatnonzero(there | (of_port & (ends[1] == source) & (ends[0] == destination)))
+        there = v4 & ends.between(port, source, destination)
+        mine = np.flatnonzero(there | (v4 & ends.between(port, destination, source)))
         row = tcp.row[mine]
-        found.flow[row], found.back[row] = names.index(planned["name"]), ~there[mine]
+        found.flow[row], found.back[row] = number, ~there[mine]
         for back, ends_of in enumerate(((source, destination), (destination, source))):
-            which = udp.of_port(planned["port"], *ends_of)
-            datagram = udp.row[which]
-            found.flow[datagram], found.back[datagram] = names.index(planned["name"]), back
-            found.payload[datagram] = udp.payload[which]
-        other = np.where(ports[0][mine] == planned["port"], ports[1][mine], ports[0][mine])
+            which = udp_ends.between(port, *ends_of)
+            found.flow[udp[which]], found.back[udp[which]] = number, back
+            found.payload[udp[which]] = udp_payload[which]
+        other = np.where(ends.ports[0][mine] == port, ends.ports[1][mine], ends.ports[0][mine])
         for connection in np.unique(other):
             part = mine[other == connection]
             ways = [part[there[part]], part[~there[part]]]
@@ -77,26 +78,22 @@ def of_exchange(flow: Array, first: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Udp:
-    """UDP datagrams: row, source and destination address and port, bytes of payload."""
+class _Ends:
+    """The IPv4 addresses and the ports of packets: of the source, and of the destination."""
 
-    row: Array
-    ends: list[Array]
+    ips: list[Array]
     ports: list[Array]
-    payload: Array
 
     @classmethod
-    def of(cls, frames: Frames) -> "_Udp":
-        row, network, transport = datagrams(frames)
-        mine = frames.pick(row)
-        ends, ports = ([mine.field(at + offset, size) for offset in offsets]
-                       for at, offsets, size in ((network, (12, 16), 4), (transport, (0, 2), 2)))  # fmt: skip
-        return cls(row, ends, ports, (mine.field(transport + 4, 2) - 8).clip(min=0))
+    def of(cls, frames: Frames, network: Array, transport: Array) -> "_Ends":
+        return cls(
+            [frames.field(network + at, 4) for at in (12, 16)], [frames.field(transport + at, 2) for at in (0, 2)]
+        )
 
-    def of_port(self, port: int, source: int, destination: int) -> Array:
-        """Return which datagrams go from one address to the other and have this port at either end."""
-        between = (self.ends[0] == source) & (self.ends[1] == destination)
-        which: Array = between & ((self.ports[0] == port) | (self.ports[1] == port))
+    def between(self, port: int, source: int, destination: int) -> Array:
+        """Return which packets go from one address to the other and have this port at either end."""
+        (from_ip, to_ip), (from_port, to_port) = self.ips, self.ports
+        which: Array = (from_ip == source) & (to_ip == destination) & ((from_port == port) | (to_port == port))
         return which
 
 

@@ -24,6 +24,7 @@ RATES = (1.0, 2.0, 5.5, 6.0, 9.0, 11.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 MOST_BYTES = 8_000_000  # all pairs of a full network at four rates, with a margin
 
 Row = tuple[str, str, float, float | None]  # from, to, the quantity, and the rate of a delivery ratio
+Rows = dict[tuple[str, str, float | None], Row]  # by the ends and the rate
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,9 @@ class Links:
     def __post_init__(self) -> None:
         if self.quantity not in LIMITS:
             raise ValueError(f"the strength of links is given in one of {', '.join(LIMITS)}; not in {self.quantity!r}")
-        seen = set()
-        for a, b, value, rate in self.rows:
-            check(self.quantity, a, b, value, rate)
-            if (a, b, rate) in seen:
-                raise ValueError(twice(a, b, rate))
-            seen.add((a, b, rate))
+        rows: Rows = {}
+        for row in self.rows:
+            _add(rows, self.quantity, row)
 
     @property
     def name(self) -> str:
@@ -57,8 +55,9 @@ class Links:
         return list(dict.fromkeys(end for row in self.rows for end in row[:2]))
 
 
-def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> None:
-    """Raises ValueError if a row is invalid."""
+def _add(rows: Rows, quantity: str, row: Row) -> None:
+    """Add a row. Raises ValueError if it is invalid, or already set."""
+    a, b, value, rate = row
     for end in (a, b):
         if not re.fullmatch(NAME, end):
             raise ValueError(f"{end!r} is not a name of a station: use up to nine letters, digits, dots and hyphens")
@@ -69,10 +68,9 @@ def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> No
         raise ValueError(f"{quantity}: {value:g} is not between {least:g} and {most:g}")
     if (quantity == "delivery") != (rate in RATES):
         raise ValueError(f"rate: a delivery ratio must be for one of {', '.join(f'{each:g}' for each in RATES)} Mb/s")
-
-
-def twice(a: str, b: str, rate: float | None) -> str:
-    return f"from {a} to {b}{f' at {rate:g} Mb/s' if rate else ''} is already set"
+    if (a, b, rate) in rows:
+        raise ValueError(f"from {a} to {b}{f' at {rate:g} Mb/s' if rate else ''} is already set")
+    rows[a, b, rate] = row
 
 
 def read(name: str) -> Links:
@@ -86,7 +84,7 @@ def read(name: str) -> Links:
         needed = {"from", "to", quantity} | ({"rate"} if quantity == "delivery" else set())
         if quantity is None or len(columns) != len(needed) or set(columns) != needed:
             raise ValueError(f"the columns are from,to,dbm or from,to,snr or from,to,rate,delivery; not {head[:80]!r}")
-    rows: dict[tuple[str, str, float | None], Row] = {}
+    rows: Rows = {}
     for place, line in numbered:
         with prefix_errors(place):
             fields = [field.strip() for field in next(csv.reader([line]))]
@@ -94,11 +92,7 @@ def read(name: str) -> Links:
                 raise ValueError(f"{len(fields)} fields, but there are {len(columns)} columns")
             of = dict(zip(columns, fields, strict=True))
             rate = number(of["rate"]) if "rate" in of else None
-            row = of["from"], of["to"], number(of[quantity]), rate
-            check(quantity, *row)
-            if (key := (row[0], row[1], rate)) in rows:
-                raise ValueError(twice(*key))
-            rows[key] = row
+            _add(rows, quantity, (of["from"], of["to"], number(of[quantity]), rate))
     links = Links(quantity, tuple(rows.values()), source)
     if not 2 <= len(links.stations) <= MAX_NODES:
         raise ValueError(f"{name}: links join 2 to {MAX_NODES} stations, not {len(links.stations)}")

@@ -5,6 +5,7 @@ Right answers are never shown. A hint to a wrong answer says where to look, or n
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -69,12 +70,12 @@ class Marked(BaseModel, extra="forbid", frozen=True):
         return sum(answer.of for answer in self.answers)
 
 
-def tasks_of(found: Found, student: Student) -> list[Task]:
-    """Return the lab's runs with this student's numbers. Raises Failure, which names the lab's file, if they cannot be
-    played."""
+def tasks_of(found: Found, student: Student, names: Iterable[str] | None = None, **more: object) -> list[Task]:
+    """Return the lab's runs, or only those of these `names`, with this student's numbers and `more` options. Raises
+    Failure, which names the lab's file, if they cannot be played."""
     tasks = []
-    for name, own in found.lab.runs.items():
-        options = {**found.lab.options, **student.drawn, **own, "seed": student.seed}
+    for name in found.lab.runs if names is None else names:
+        options = {**found.lab.options, **student.drawn, **found.lab.runs[name], "seed": student.seed, **more}
         try:
             tasks.append(Task(specify(found.topology, options), name))
             tasks[-1].plan  # noqa: B018  # it is made now
@@ -88,9 +89,13 @@ def play(lab: Lab, found: Found, student: Student, place: Path, jobs: int | None
     """Play the lab's runs with this student's numbers. Raises Failure or Misuse."""
     tasks = tasks_of(found, student)
     with failures():
-        outcomes = play_all(lab, tasks, place, jobs=jobs)
-    of = zip(tasks, outcomes, strict=True)
-    return {task.variant: Recorded(outcome.run, place / name_of(outcome.run)) for task, outcome in of}
+        return _played(lab, tasks, place, jobs)
+
+
+def _played(lab: Lab, tasks: Sequence[Task], place: Path, jobs: int | None) -> Runs:
+    """Play these runs in this folder. Raises LaneError."""
+    outcomes = zip(tasks, play_all(lab, tasks, place, jobs=jobs), strict=True)
+    return {task.variant: Recorded(outcome.run, place / name_of(outcome.run)) for task, outcome in outcomes}
 
 
 def judge(lab: Lab, found: Found, sheet: Sheet, jobs: int | None = None) -> Marked:
@@ -232,17 +237,11 @@ def _congestion(
     name = Path(question.file).stem
     module = programs.build(lab, name, program, place)
     theirs = programs.time_limited(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
-    tcp = f"{name}:{name.removeprefix('tcp_')}"
-    tasks = []
-    for run in question.runs:
-        options = {**found.lab.options, **who.drawn, **found.lab.runs[run], "seed": who.seed, "tcp": tcp}
-        tasks.append(Task(specify(found.topology, options), run))
+    tasks = tasks_of(found, who, question.runs, tcp=f"{name}:{name.removeprefix('tcp_')}")
     try:
-        outcomes = play_all(theirs, tasks, place / "runs", jobs=jobs)
+        with_it = _played(theirs, tasks, place / "runs", jobs)
     except LaneError as error:
         raise Misuse(programs.student_message(error, question.file)) from None
-    of = zip(tasks, outcomes, strict=True)
-    with_it = {task.variant: Recorded(outcome.run, place / "runs" / name_of(outcome.run)) for task, outcome in of}
     failed = [test for test in question.tests if not test.holds(with_it, runs)]
     hint = "\n".join(f"{test.says}: not yet: {test.look}" for test in failed)
     return len(question.tests) - len(failed), hint

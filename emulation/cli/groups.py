@@ -63,11 +63,12 @@ class RunCommands(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write topologies first, and the titles of studies without the section of the paper."""
-        topologies = topology_names()
-        studies = [name for name in self.list_commands(ctx) if name not in topologies]
+        import topologies
+
+        studies = [name for name in self.list_commands(ctx) if name not in topologies.names()]
         commands = {name: command for name in studies if (command := self.get_command(ctx, name))}
         for title, texts in (
-            ("Topologies", {name: summary_of(name) for name in topologies}),
+            ("Topologies", {name: topologies.find(name).summary for name in topologies.names()}),
             ("Studies", {name: command.help or "" for name, command in commands.items()}),
         ):
             if lines := [(name, _brief(text)) for name, text in texts.items()]:
@@ -196,13 +197,6 @@ def topology_names() -> list[str]:
     import topologies
 
     return topologies.names()
-
-
-def summary_of(name: str) -> str:
-    """Return the description of a topology, one line."""
-    import topologies
-
-    return topologies.find(name).summary
 
 
 def purpose(text: str) -> str:

@@ -52,10 +52,6 @@ def _as_written(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(getattr(default, "name", default))
 
 
-def _given_or_none(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
-    return values or None
-
-
 def _option(name: str, field: FieldInfo) -> click.Option:
     flag = "--" + name.replace("_", "-")
     group = GROUPS.get(SECTION_OF.get(name, ""), "Network")
@@ -66,9 +62,8 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         return Option([f"{flag}/{no}", name], default=None, help=text, group=group)
     if name in REPEATED:
         text += "  [default: none]"
-        return Option(
-            [flag, name], metavar=REPEATED[name], help=text, group=group, multiple=True, callback=_given_or_none
-        )
+        return Option([flag, name], metavar=REPEATED[name], help=text, group=group, multiple=True,
+                      callback=lambda ctx, parameter, values: values or None)  # fmt: skip
     if not field.is_required() and field.default is not None:
         text += f"  [default: {_as_written(field.default)}]"
     metavar = "A[,B[,C]]" if name in COMPOUND else METAVARS.get(type(field.default), "VALUE")

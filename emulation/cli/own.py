@@ -58,15 +58,6 @@ def confirm(path: str, what: str, trusted: bool = False) -> None:
                      f"it, add {FLAG}")  # fmt: skip
 
 
-def help_without_running(path: str, what: str) -> click.Command:
-    """Return the help for a file that others can write, and that has not been run."""
-    help_ = (
-        f"A {what}, which runs on this machine with your rights. {other_writers(path)}, so it was not run to list its "
-        f"options; if you trust it, add {FLAG}."
-    )
-    return Command(path, help=help_)
-
-
 def command_unless_trusted(
     path: str, what: str, arguments: Sequence[str], help_names: Sequence[str]
 ) -> tuple[click.Command | None, list[str]]:
@@ -75,7 +66,10 @@ def command_unless_trusted(
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     trusted, wants_help = FLAG in own, bool({*help_names, ALL} & {*own})
     left = [word for word in own if word != FLAG] + list(arguments[len(own) :])
-    if wants_help:
-        return (help_without_running(path, what) if other_writers(path) and not trusted else None), left
-    confirm(path, what, trusted)
+    if not wants_help:
+        confirm(path, what, trusted)
+    elif not trusted and (writers := other_writers(path)):
+        help_ = (f"A {what}, which runs on this machine with your rights. {writers}, so it was not run to list its "
+                 f"options; if you trust it, add {FLAG}.")  # fmt: skip
+        return Command(path, help=help_), left
     return None, left

@@ -2,6 +2,7 @@
 """Make the file that a browser shows (`pages.packed`). Times and row numbers are stored as differences, which compress
 best. Values that may exceed 32 bits take two columns."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,5 @@ def _back(rows: Array, to: Array) -> Array:
     return np.where(to == NONE, 0, rows - to).astype("<i4")
 
 
-def _all(parts: "object") -> Array:
-    columns = [np.asarray(part) for part in parts]  # type: ignore[attr-defined]
-    return np.concatenate(columns) if columns else np.zeros(0)
+def _all(parts: Iterable[Array]) -> Array:
+    return np.concatenate([np.zeros(0), *parts])

@@ -13,7 +13,7 @@ from pathlib import Path
 from emulation.features.labs import begin
 from emulation.features.labs.sheet import LETTERS, Student, answer_form, in_order, student_named, worth
 from emulation.lane.errors import Misuse
-from labs import Choice, Found
+from labs import Choice, Found, Question
 
 NAME_COLUMNS = ("name", "student")  # headings of the column of names
 MOST_NAMES, MOST_BYTES = 2000, 1 << 20
@@ -102,7 +102,7 @@ def page(found: Found, student: Student, folder: Path) -> str:
     body = re.sub(r'src="([\w.-]+\.svg)"', lambda image: f'src="{_drawing(found.folder / image[1])}"', body)
     own = ", ".join(f"{name} {value}" for name, value in begin.own_numbers(student).items())
     title = html.escape(f"{found.lab.title}: {student.name}")
-    questions = "".join(f"<li>{_question(found, number, student)}</li>" for number in range(len(found.lab.questions)))
+    questions = "".join(f"<li>{_question(question, student)}</li>" for question in found.lab.questions)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<header><p><b>{html.escape(student.name)}</b>: your numbers are {html.escape(own)}. "
@@ -111,8 +111,7 @@ def page(found: Found, student: Student, folder: Path) -> str:
     )
 
 
-def _question(found: Found, number: int, who: Student) -> str:
-    question = found.lab.questions[number]
+def _question(question: Question, who: Student) -> str:
     said = f"{html.escape(question.asks)} <small>({html.escape(answer_form(question) + worth(question))})</small>"
     if isinstance(question, Choice):
         choices = zip(LETTERS, in_order(question, who), strict=False)

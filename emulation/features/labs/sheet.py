@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from emulation.lane.errors import Misuse
-from labs import SHEET, Choice, Essay, Found, Frame, Lab, Number, Program, Question
+from labs import SHEET, Choice, Essay, Found, Frame, Number, Program, Question
 
 MOST_BYTES = 1 << 16  # of a sheet or a program
 LONGEST_NAME = 60
@@ -117,12 +117,11 @@ def blank(found: Found, student: Student, folder: str) -> str:
         title=lab.title, student=student.name, lab=found.name, folder=folder,
         quoted_lab=quoted(found.name), quoted_student=quoted(student.name),
     )  # fmt: skip
-    return head + "".join(f"\n{question_text(lab, number, student)}" for number in range(len(lab.questions)))
+    return head + "".join(f"\n{question_text(*each, student)}" for each in enumerate(lab.questions, 1))
 
 
-def question_text(lab: Lab, number: int, student: Student) -> str:
-    question = lab.questions[number]
-    first, *more = textwrap.wrap(f"{number + 1}. {question.asks}", 110)
+def question_text(number: int, question: Question, student: Student) -> str:
+    first, *more = textwrap.wrap(f"{number}. {question.asks}", 110)
     lines = [first, *(f"   {line}" for line in more), f"   ({answer_form(question)}{worth(question)})"]
     if isinstance(question, Choice):
         for letter, sentence in zip(LETTERS, in_order(question, student), strict=False):

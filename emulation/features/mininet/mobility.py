@@ -21,6 +21,7 @@ from emulation.features.mininet.refusals import check, note, numeric
 from emulation.features.mininet.roads import Roads
 from emulation.lane.errors import Misuse
 from topologies.area import bounce
+from topologies.motion import position_at
 from topologies.network import Waypoint
 
 if TYPE_CHECKING:
@@ -386,8 +387,6 @@ def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
 
 def cut(path: list[Waypoint], end_s: float) -> list[Waypoint]:
     """Cut waypoints at a time; the node then stops where it is."""
-    from topologies.motion import position_at
-
     if path[-1].at_s <= end_s:
         return path
     return [*(each for each in path if each.at_s < end_s), Waypoint(end_s, position_at(path, end_s))]

@@ -11,7 +11,6 @@ import contextlib
 import struct
 from typing import Any
 
-from emulation.lane import netem
 from emulation.lane.interfaces.wired import Interface
 from emulation.lane.links import wired
 from emulation.lane.netlink import NetlinkError, build
@@ -45,9 +44,7 @@ def shape(interface: Any, plan: dict[str, Any]) -> int:
         route.add_class(index, "htb", of_class(plan["rate_bps"] // 8), HTB, CLASS)
         parent = CLASS
     if plan["delay_us"] or plan["loss_percent"] or plan["queue"] != wired.QUEUE:
-        delays = {"latency_ns": plan["delay_us"] * 1000, "jitter_ns": plan["jitter_us"] * 1000}
-        options = netem.pack(delays, plan["queue"], plan["loss_percent"] / 100)
-        route.replace_qdisc(index, "netem", options, parent, NETEM)
+        route.replace_qdisc(index, "netem", wired.netem_options(plan), parent, NETEM)
         parent = NETEM | 1
     return parent
 

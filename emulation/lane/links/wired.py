@@ -52,7 +52,7 @@ class Link(links.Link):
         }
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
-        if netem_options(self.plan):
+        if self.plan["rate_bps"] or self.plan["delay_us"] or self.plan["loss_percent"]:
             shape(interface, self.plan)
             interface.parent = CHILD
         interface.switch(on=not self.plan.get("spare"))
@@ -68,18 +68,16 @@ class Link(links.Link):
 
 def shape(interface: node.Interface, plan: dict[str, Any]) -> None:
     """Give an end the rate, delay and losses of a plan, also while the network runs."""
-    options = netem_options(plan) or netem.pack({}, plan["queue"])
+    options = netem_options(plan, plan["rate_bps"] or 0)
     if not plan["rate_bps"]:
         options += netem.UNLIMITED  # else netem keeps the rate that it had
     interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
 
 
-def netem_options(plan: dict[str, Any]) -> bytes:
-    """Return netem's options for a link of a plan; empty if netem is not needed."""
-    if not (plan["rate_bps"] or plan["delay_us"] or plan["loss_percent"]):
-        return b""
+def netem_options(plan: dict[str, Any], rate_bps: int = 0) -> bytes:
+    """Return netem's options for a link of a plan, with this rate (bit/s; 0: unlimited)."""
     delays = {"latency_ns": plan["delay_us"] * 1000, "jitter_ns": plan["jitter_us"] * 1000}
-    return netem.pack(delays, plan["queue"], plan["loss_percent"] / 100, plan["rate_bps"] or 0)
+    return netem.pack(delays, plan["queue"], plan["loss_percent"] / 100, rate_bps)
 
 
 def _time_us(name: str, value: Any) -> int:

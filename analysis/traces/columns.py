@@ -47,7 +47,7 @@ def one_of(column: Array, values: Iterable[int]) -> Array:
 
 def places(known: Array, wanted: Array) -> Array:
     """Return for each wanted value its place in `known`, the first of several; -1 if it is not there."""
-    order = np.argsort(known)
+    order = np.argsort(known, kind="stable")
     place = np.append(order, -1)[np.searchsorted(known, wanted, sorter=order)]
     return np.where(known[place] == wanted, place, -1)
 

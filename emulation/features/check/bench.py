@@ -158,8 +158,9 @@ class Bench:
             shutil.copyfile(log, self.folder / "build" / f"{log.parent.name}-{log.name}")
         sources = [file for file in wish.subject.files if file.suffix == ".c"]
         for target, paths in report.data["modules"].items():
+            built = {name: replace(examine(Path(path), sources), options=wish.of_qdisc) for name, path in paths.items()}
             self.built[target] = {
-                name: replace(examine(Path(path), sources), options=wish.of_qdisc) for name, path in paths.items()
+                name: replace(built[name], before=tuple(in_order(built, name)[:-1])) for name in built
             }
         if wanted or report.findings:
             data = {"kernels": report.data["kernels"]}
@@ -209,11 +210,10 @@ class Bench:
         found = moment.of([finding for report in reports for finding in report.findings])
         if found is None or found.seed is None:
             return reports
-        *before, module = in_order(self.built[self.workplace], name)
-        folder = self.folder / f"moment-{name}-{found.seed}"
+        module, folder = self.built[self.workplace][name], self.folder / f"moment-{name}-{found.seed}"
         folder.mkdir()
         with self.working("again, to record the frames before the finding"):
-            file = moment.record(debug, module, folder, found, before, self.cycles(found.seed), self.options.search)
+            file = moment.record(debug, module, folder, found, self.cycles(found.seed), self.options.search)
         with_it = replace(found, pcapng=str(file or ""))
         return [
             replace(report, findings=tuple(with_it if one is found else one for one in report.findings))
@@ -221,20 +221,12 @@ class Bench:
         ]
 
     def call(self, debug: Place, name: str, seed: int) -> processes.Call[list[Report]]:
-        *before, module = in_order(self.built[self.workplace], name)
-        folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
+        module, folder, cycles = self.built[self.workplace][name], self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
 
         def work_out(parent: processes.Parent) -> list[Report]:
             found = exercise.exercise(
-                debug,
-                module,
-                folder,
-                before=before,
-                seed=seed,
-                cycles=cycles,
-                progress=parent.report,
-                search=self.options.search,
+                debug, module, folder, seed=seed, cycles=cycles, progress=parent.report, search=self.options.search
             )
             parent.report(OVER)
             return found
@@ -263,17 +255,15 @@ class Bench:
         done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
         if done is None or finding is None or finding.seed is None or not isinstance(self.debug, Prepared):
             return "nothing was found in the debug kernel, so there is nothing to stop at\n"
-        *before, module = in_order(self.built[self.workplace], done.module)
-        folder = (self.folder / "gdb").resolve()
+        module, folder = self.built[self.workplace][done.module], (self.folder / "gdb").resolve()
         folder.mkdir()
         try:
             sections = gdb.sections_of(self.workout_folder(done.module, finding.seed))
         except Failure as error:
             return f"{error}\n"
         return gdb.debug(
-            self.debug, module, folder, sections, before=before, finding=finding, seed=finding.seed,
-            cycles=self.cycles(finding.seed), batch=not sys.stdin.isatty(),
-            search=self.options.search,
+            self.debug, module, folder, sections, finding=finding, seed=finding.seed,
+            cycles=self.cycles(finding.seed), batch=not sys.stdin.isatty(), search=self.options.search,
         )  # fmt: skip
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
@@ -319,7 +309,7 @@ class Bench:
             if self.stock:
                 self.leave_out(Stage.REFERENCE, "it is for the lane virtual", name)
                 continue
-            *before, module = in_order(self.built[self.ordinary], name)
+            module = self.built[self.ordinary][name]
             found = reference.find(wish.reference, module, wish.subject, str(self.lab.release))
             if found is None:
                 continue
@@ -330,7 +320,7 @@ class Bench:
                 try:
                     report = reference.check(
                         reference.place(), module, wish.subject, found, self.folder / f"reference-{name}",
-                        seed=wish.seeds[0], before=before,
+                        seed=wish.seeds[0],
                     )  # fmt: skip
                 except (Failure, LaneError) as error:
                     self.leave_out(Stage.REFERENCE, str(error), name)
@@ -355,14 +345,13 @@ class Bench:
             if self.many.modules.get(name) == self.many.kernel.linux:
                 self.leave_out(Stage.SMP, f"{release} has a {name} built in", name)
                 continue
-            *before, module = in_order(self.built[build.SMP], name)
             try:
                 with self.working(
                     f"putting load on it on {smp.CPUS} CPUs of {release}", tries * smp.connections_in(self.many)
                 ) as working:
                     report = smp.check(
-                        self.many, module, self.folder / f"smp-{name}", before=before, seed=self.options.seeds[0],
-                        tries=tries, progress=working,
+                        self.many, self.built[build.SMP][name], self.folder / f"smp-{name}",
+                        seed=self.options.seeds[0], tries=tries, progress=working,
                     )  # fmt: skip
             except LaneError as error:
                 if error.reason not in (Reason.CRASHED, Reason.NOT_STARTED, Reason.WALL_LIMIT):
@@ -391,11 +380,9 @@ class Bench:
                     tree.remove(str(folder))
                 self.leave_out(Stage.COMPARE, "fix the findings first", name)
                 continue
-            *before, module = in_order(self.built[self.ordinary], name)
+            module = self.built[self.ordinary][name]
             with self.working(f"comparing it with {wish.against}", 1) as working:
-                report = compare.compare(
-                    self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
-                )  # fmt: skip
+                report = compare.compare(self.lab, module, wish.against, wish.hops, wish.seeds, folder, working)
             if report.notes and not report.data:
                 self.leave_out(Stage.COMPARE, report.notes[0], name)
                 continue

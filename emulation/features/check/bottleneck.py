@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,13 @@ SITUATION = f"at a bottleneck of {RATE_KBPS} kb/s, {SECONDS:g} s, two flows of {
 
 
 def measure(
-    lab: Lab, module: Module, before: Sequence[Module], against: str, seeds: Sequence[int], folder: Path,
-    progress: Callable[[float], None],
-) -> list[dict[str, Any]]:  # fmt: skip
+    lab: Lab, module: Module, against: str, seeds: Sequence[int], folder: Path, progress: Callable[[float], None]
+) -> list[dict[str, Any]]:
     """Run all, and return each run's measurements, `kind` and `seed`. Raises LaneError if a lane fails, or OSError."""
     kinds = [kind for kind in BESIDE if kind != module.qdisc] + [str(module.qdisc)]
     wanted = [(kind, seed) for kind in kinds for seed in seeds]
     calls = [
-        call(lab, module if kind == module.qdisc else None, before, kind, against, seed, folder)
+        partial(measure_one, lab, module if kind == module.qdisc else None, kind, against, seed, folder)
         for kind, seed in wanted
     ]
     done = 0
@@ -66,28 +66,24 @@ def measure(
     return [{"kind": kind, "seed": seed, **run} for (kind, seed), run in zip(wanted, found, strict=True)]
 
 
-def call(
-    lab: Lab, module: Module | None, before: Sequence[Module], kind: str, against: str, seed: int, folder: Path
-) -> processes.Call[dict[str, Any]]:
-    def run(parent: processes.Parent) -> dict[str, Any]:
-        where = folder / f"bottleneck-{kind}-{seed}"
-        where.mkdir(parents=True)
-        (where / "plan.json").write_text(json.dumps(plan(specify(NETWORK, {"trace": False, "seed": seed}))))
-        heard: list[str] = []
-        tested = [part for part in (module.name, shown(module, where), module.options) if part] if module else []
-        command = ["script", str(PROGRAM), kind, against, *tested]
-        modules = {one.name: one.path for one in before} if module else {}
-        if against in lab.modules or f"tcp_{against}" in lab.modules:
-            name = against if against in lab.modules else f"tcp_{against}"
-            modules[name] = lab.modules[name]
-        lab.lane.run(
-            lab.kernel, modules, where, command, seed=seed, wall_limit_s=LIMIT_S, listener=Listener(heard.append)
-        )  # fmt: skip
-        parent.report(kind)
-        result: dict[str, Any] = parsed(heard[-1])
-        return result
-
-    return run
+def measure_one(
+    lab: Lab, module: Module | None, kind: str, against: str, seed: int, folder: Path, parent: processes.Parent
+) -> dict[str, Any]:
+    where = folder / f"bottleneck-{kind}-{seed}"
+    where.mkdir(parents=True)
+    (where / "plan.json").write_text(json.dumps(plan(specify(NETWORK, {"trace": False, "seed": seed}))))
+    heard: list[str] = []
+    tested = [part for part in (module.name, shown(module, where), module.options) if part] if module else []
+    command = ["script", str(PROGRAM), kind, against, *tested]
+    modules = {one.name: one.path for one in module.before} if module else {}
+    if name := next((name for name in (against, f"tcp_{against}") if name in lab.modules), None):
+        modules[name] = lab.modules[name]
+    lab.lane.run(
+        lab.kernel, modules, where, command, seed=seed, wall_limit_s=LIMIT_S, listener=Listener(heard.append)
+    )  # fmt: skip
+    parent.report(kind)
+    result: dict[str, Any] = parsed(heard[-1])
+    return result
 
 
 def by_kind(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

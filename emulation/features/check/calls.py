@@ -16,16 +16,8 @@ from emulation.lane.netlink import NetlinkError, parse
 
 HEADING, STATE, RETURNED, SHOWN = "= ", " |", "returned", "shown"
 REGISTER, INIT, DIED = "register", "init", "died"
-GIVEN = (
-    "before",
-    "srtt_us",
-    "acked",
-    "rtt_us",
-    "event",
-    "new_state",
-    "packet",
-    "length",
-)  # what says in which state a call comes
+# What says in which state a call comes.
+GIVEN = ("before", "srtt_us", "acked", "rtt_us", "event", "new_state", "packet", "length")
 MOST_NAMES = 3
 
 

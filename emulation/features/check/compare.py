@@ -69,10 +69,10 @@ class Contender:
     tcp: str | None = None
 
 
-def contenders(module: Module, controls: Sequence[str], before: Sequence[Module] = ()) -> list[Contender]:
+def contenders(module: Module, controls: Sequence[str]) -> list[Contender]:
     """Return what a module provides: its congestion controls; or the baseline's flows with its qdisc, or with it
     loaded."""
-    needed = tuple(one.name for one in before)
+    needed = tuple(one.name for one in module.before)
     besides: dict[str, object] = {"load": needed} if needed else {}
     if controls:
         return [Contender(name, besides, f"{module.name}:{name}") for name in controls]
@@ -129,22 +129,22 @@ def play_quietly(lab: Lab, task: Task, folder: Path, _: processes.Parent) -> Non
 
 
 def compare(
-    lab: Lab, module: Module, before: Sequence[Module], against: str, hops: Sequence[int], seeds: Sequence[int],
-    folder: Path, progress: Callable[[float], None] = lambda done: None,
+    lab: Lab, module: Module, against: str, hops: Sequence[int], seeds: Sequence[int], folder: Path,
+    progress: Callable[[float], None] = lambda done: None,
 ) -> Report:  # fmt: skip
-    """Run all in subfolders of `folder`. `module`, and what is loaded `before` it, are built against the lab's kernel.
+    """Run all in subfolders of `folder`. `module` is built against the lab's kernel.
 
     The report's data has the runs, without stations, and the shares on the shared string; if it is empty, a note says
     why. Raises LaneError for what the module did not cause, Misuse, or OSError.
     """
     began = time.monotonic()
-    lab = replace(lab, modules={**lab.modules, **{one.name: one.path for one in (*before, module)}})
+    lab = replace(lab, modules={**lab.modules, **{one.name: one.path for one in (*module.before, module)}})
     try:
-        controls = probe(lab, module, before, folder)
+        controls = probe(lab, module, folder)
     except LaneError as error:
         findings = failure_findings(error, seeds[0], Name.REFUSED_LOAD)
         return Report(Stage.COMPARE, findings, (), time.monotonic() - began)
-    found = contenders(module, controls, before)
+    found = contenders(module, controls)
     if against in (one.name for one in found):
         note = f"it is {against} itself; --against names another"
         return Report(Stage.COMPARE, (), (note,), time.monotonic() - began)
@@ -158,7 +158,7 @@ def compare(
 
     try:
         if module.qdisc:
-            waiting = bottleneck.measure(lab, module, before, against, seeds, folder, progress)
+            waiting = bottleneck.measure(lab, module, against, seeds, folder, progress)
         runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard, resume=True)]
     except LaneError as error:
         if error.reason is Reason.PROGRAM and module.qdisc:  # a qdisc may need options
@@ -179,10 +179,10 @@ def compare(
     return Report(Stage.COMPARE, tuple(bad), tuple(notes), time.monotonic() - began, data)
 
 
-def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> list[str]:
+def probe(lab: Lab, module: Module, folder: Path) -> list[str]:
     """Return the congestion controls that a module provides, found by loading it. Raises LaneError if that fails."""
     heard: list[str] = []
-    needed = {one.name: one.path for one in before}
+    needed = {one.name: one.path for one in module.before}
     where = folder / "probe"
     where.mkdir(parents=True, exist_ok=True)
     command = ["script", str(PROBE), module.name, shown(module, where)]

@@ -66,21 +66,21 @@ def debug_kernel() -> Prepared:
 
 
 def exercise(
-    prepared: Place, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
-    cycles: int = CYCLES, wall_limit_s: float = WALL_LIMIT_S, progress: Callable[[str], None] = lambda what: None,
+    prepared: Place, module: Module, folder: Path, *, seed: int = 1, cycles: int = CYCLES,
+    wall_limit_s: float = WALL_LIMIT_S, progress: Callable[[str], None] = lambda what: None,
     one_is_enough: bool = False, search: Search = ALONE,
 ) -> list[Report]:  # fmt: skip
     """Exercise a module. Return the reports of those STAGES that were reached.
 
-    `module` is built against `prepared`, the debug kernel or a distribution's. Modules `before` it are loaded at boot,
-    because it needs them. `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
+    `module` is built against `prepared`, the debug kernel or a distribution's. Those that it needs are loaded at boot.
+    `folder` must be empty; it gets job.json, plan.json, subject.ko, console.log and
     workout.json. With `one_is_enough`, the workout ends after the first phase with a finding. Otherwise, if it ends the
     kernel, the cycles come in another one, as they find other mistakes; `folder` gets a folder for them. Raises
     LaneError if the lane failed for another reason than the module, OSError if the folder is unusable. `search` is for
     code that did not run.
     """
     write_job(prepared, module, folder, seed, cycles, search)
-    run = partial(in_lane, prepared, module, before=before, seed=seed, wall_limit_s=wall_limit_s, progress=progress)
+    run = partial(in_lane, prepared, module, seed=seed, wall_limit_s=wall_limit_s, progress=progress)
     reports, died = run(folder, one_is_enough=one_is_enough)
     if died and cycles and not one_is_enough and reports[-1].stage is Stage.WORKOUT:
         alone = folder / Stage.CYCLES
@@ -91,7 +91,7 @@ def exercise(
 
 
 def in_lane(
-    prepared: Place, module: Module, folder: Path, *, before: Sequence[Module], seed: int, wall_limit_s: float,
+    prepared: Place, module: Module, folder: Path, *, seed: int, wall_limit_s: float,
     progress: Callable[[str], None], one_is_enough: bool = False,
 ) -> tuple[list[Report], bool]:  # fmt: skip
     """Run the folder's job. Return the reports of the stages that were reached, and whether the kernel died."""
@@ -104,7 +104,7 @@ def in_lane(
             raise Enough
 
     try:
-        boot(prepared, module, folder, before, seed, hear, wall_limit_s)
+        boot(prepared, module, folder, seed, hear, wall_limit_s)
     except LaneError as caught:
         error = caught
     clock.hear("")
@@ -120,15 +120,15 @@ class Enough(Exception):
 
 
 def boot(
-    prepared: Place, module: Module, folder: Path, before: Sequence[Module], seed: int,
-    hear: Callable[[str], None], wall_limit_s: float = WALL_LIMIT_S,
+    prepared: Place, module: Module, folder: Path, seed: int, hear: Callable[[str], None],
+    wall_limit_s: float = WALL_LIMIT_S,
 ) -> None:  # fmt: skip
     """Run the folder's job until its end, or until `hear` raises Enough. Raises LaneError if the lane fails."""
     lane: Any = vm.LANE if isinstance(prepared, PreparedStock) else virtual
     limit_s = IN_VM * wall_limit_s if isinstance(prepared, PreparedStock) else wall_limit_s
     with contextlib.suppress(Enough):
         lane.run(
-            prepared.kernel.linux, modules_of(prepared, module, before), folder, ["script", str(PROGRAM)], seed=seed,
+            prepared.kernel.linux, modules_of(prepared, module), folder, ["script", str(PROGRAM)], seed=seed,
             wall_limit_s=limit_s, listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
         )  # fmt: skip
 
@@ -189,15 +189,15 @@ def shown(module: Module, folder: Path) -> str:
     return f"{guest.RUN}/{SUBJECT}"
 
 
-def modules_of(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
+def modules_of(prepared: Place, module: Module) -> dict[str, Path]:
     """Return what the lane loads at boot: the air, and what the module under test needs."""
-    return {AIR: prepared.modules[AIR], **beside(prepared, module, before)}
+    return {AIR: prepared.modules[AIR], **beside(prepared, module)}
 
 
-def beside(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
+def beside(prepared: Place, module: Module) -> dict[str, Path]:
     """Return the modules `before` a module and the kernel's that they need, in loading order."""
-    own = {one.name: one.path for one in before}
-    names = [name for one in (*before, module) for name in needed(prepared, one) if name not in own]
+    own = {one.name: one.path for one in module.before}
+    names = [name for one in (*module.before, module) for name in needed(prepared, one) if name not in own]
     return {**{name: prepared.modules[name] for name in names}, **own}
 
 

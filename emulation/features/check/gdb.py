@@ -47,8 +47,8 @@ UNNOTICED = (Name.LEAK,)  # at the time it happens
 
 def debug(
     prepared: Prepared, module: Module, folder: Path, sections: Mapping[str, Mapping[str, str]], *,
-    before: Sequence[Module] = (), finding: Finding | None = None, seed: int = 1, cycles: int = exercise.CYCLES,
-    batch: bool = False, search: Search = ALONE,
+    finding: Finding | None = None, seed: int = 1, cycles: int = exercise.CYCLES, batch: bool = False,
+    search: Search = ALONE,
 ) -> str:  # fmt: skip
     """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
 
@@ -58,7 +58,7 @@ def debug(
     With `batch`, gdb prints the stack and ends; its output is returned.
     """
     exercise.write_job(prepared, module, folder, seed, cycles, search)
-    modules = exercise.modules_of(prepared, module, before)
+    modules = exercise.modules_of(prepared, module)
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(scratch("lane", boot.memory_folder(exercise.MEMORY_MB)))
         cpu = stack.enter_context(boot.claimed_cpu())

@@ -43,9 +43,8 @@ def of(findings: Sequence[Finding]) -> Finding | None:
 
 
 def record(
-    prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int,
-    search: Search = ALONE,
-) -> Path | None:  # fmt: skip
+    prepared: Place, module: Module, folder: Path, finding: Finding, cycles: int, search: Search = ALONE
+) -> Path | None:
     """Leave air.pcapng.gz and views.gz in the empty `folder`. Return the former, or None if the finding did not recur.
     Raises OSError if that fails."""
     assert finding.seed is not None
@@ -57,7 +56,7 @@ def record(
             raise Enough
 
     try:
-        boot(prepared, module, folder, before, finding.seed, hear)
+        boot(prepared, module, folder, finding.seed, hear)
         return written(folder)
     except (LaneError, FileNotFoundError, Damaged):
         return None

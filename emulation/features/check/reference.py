@@ -154,9 +154,8 @@ def built(reference: Reference, prepared: Prepared) -> Path:
 
 
 def behave(
-    prepared: Prepared, module: Module, folder: Path, seed: int, rounds: int, before: Sequence[Module], path: Path,
-    limit_s: float = WALL_LIMIT_S,
-) -> tuple[calls.Log, bool]:  # fmt: skip
+    prepared: Prepared, module: Module, folder: Path, seed: int, rounds: int, limit_s: float = WALL_LIMIT_S
+) -> tuple[calls.Log, bool]:
     """Put a module under load, and return its calls, and whether a lane reached the limit of wall time. Where it ends
     the kernel, the next round has a new one. Raises LaneError if the lane fails otherwise."""
     logs: list[str] = []
@@ -166,12 +165,12 @@ def behave(
         where = folder / str(number)
         where.mkdir(parents=True)
         spoken = [f"--redefine-sym={name}=witness_{name}" for name in SPOKEN]
-        subprocess.run(["objcopy", *spoken, str(path), str(where / SUBJECT)], check=True)
+        subprocess.run(["objcopy", *spoken, str(module.path), str(where / SUBJECT)], check=True)
         job = {"name": module.name, "path": f"{guest.RUN}/{SUBJECT}", "qdisc": module.qdisc, "seed": seed,
                "classful": module.classful, "options": module.options, "rounds": rounds, "first": first,
                "corpus": (), "counted": ()}  # fmt: skip
         (where / "job.json").write_text(json.dumps(job))
-        modules = {**beside(prepared, module, before), WITNESS.name: prepared.modules[WITNESS.name]}
+        modules = {**beside(prepared, module), WITNESS.name: prepared.modules[WITNESS.name]}
         error = None
         try:
             virtual.run(prepared.kernel.linux, modules, where, ["script", str(PROGRAM)], seed=seed,
@@ -198,7 +197,7 @@ def behave(
 
 def check(
     prepared: Prepared, module: Module, subject: Subject, reference: Reference, folder: Path, *, seed: int,
-    before: Sequence[Module] = (), rounds: int = ROUNDS,
+    rounds: int = ROUNDS,
 ) -> Report:  # fmt: skip
     """Compare a module with its reference. `module` is built for the ordinary kernel. Raises LaneError for what neither
     of them caused, or Failure."""
@@ -213,14 +212,16 @@ def check(
     if changes and not changes.lines and same_headers(reference, subject):
         return report((), (f"its source is that of {reference.name}",), same=True)
     known = built(reference, prepared)
-    sides = {"module": (module, module.path), "reference": (replace(module, name=examine(known).name), known)}
-    found = processes.run_all([partial(one_side, prepared, side, folder / name, seed, rounds, before)
-                               for name, side in sides.items()])  # fmt: skip
-    (ours, late), (theirs, _) = found
+    sides = {"module": module, "reference": replace(module, name=examine(known).name, path=known)}
+
+    def one_side(name: str, parent: processes.Parent) -> tuple[calls.Log, bool]:
+        return behave(prepared, sides[name], folder / name, seed, rounds)
+
+    (ours, late), (theirs, _) = processes.run_all([partial(one_side, name) for name in sides])
     difference = calls.compare(theirs, ours)
     if difference and late:
         limit_s = PATIENCE * WALL_LIMIT_S
-        ours, _ = behave(prepared, module, folder / "again", seed, rounds, before, module.path, limit_s)
+        ours, _ = behave(prepared, module, folder / "again", seed, rounds, limit_s)
         difference = calls.compare(theirs, ours)
     if difference is None:
         return report((), (f"no difference from {reference.name} in {ours.count} calls",), calls=ours.count)
@@ -233,14 +234,6 @@ def check(
     finding = Finding(Stage.REFERENCE, Name.CHANGED_BEHAVIOUR, text, seed, console=shown(difference), where=where,
                       place=where_is, time_s=difference.call.time_s)  # fmt: skip
     return report((finding,), (), **measured)
-
-
-def one_side(
-    prepared: Prepared, side: tuple[Module, Path], folder: Path, seed: int, rounds: int, before: Sequence[Module],
-    parent: processes.Parent,
-) -> tuple[calls.Log, bool]:  # fmt: skip
-    module, path = side
-    return behave(prepared, module, folder, seed, rounds, before, path)
 
 
 def told(

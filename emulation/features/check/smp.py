@@ -114,8 +114,8 @@ def target(place: PreparedStock) -> Target:
 
 
 def check(
-    place: PreparedStock, module: Module, folder: Path, *, before: Sequence[Module] = (), seed: int = 1,
-    tries: int = 1, connections: int | None = None, progress: Callable[[float], None] = lambda done: None,
+    place: PreparedStock, module: Module, folder: Path, *, seed: int = 1, tries: int = 1,
+    connections: int | None = None, progress: Callable[[float], None] = lambda done: None,
 ) -> Report:  # fmt: skip
     """Put a module under load, `tries` times, each in a folder of its own in `folder`; progress is in connections.
 
@@ -127,7 +127,7 @@ def check(
         mine = folder / str(number + 1)
         mine.mkdir(parents=True)
         report = partial(lambda earlier, here: progress(earlier + here), number * connections)
-        done.append(attempt(place, module, mine, before, seed + number, connections, report))
+        done.append(attempt(place, module, mine, seed + number, connections, report))
     data = {
         "kernel": place.kernel.release, "cpus": CPUS, "tries": tries, "found": sum(bool(one.findings) for one in done),
         "connections": sum(one.connections for one in done), "reloads": sum(one.reloads for one in done),
@@ -137,9 +137,8 @@ def check(
 
 
 def attempt(
-    place: PreparedStock, module: Module, folder: Path, before: Sequence[Module], seed: int, connections: int,
-    progress: Callable[[int], None],
-) -> Try:  # fmt: skip
+    place: PreparedStock, module: Module, folder: Path, seed: int, connections: int, progress: Callable[[int], None]
+) -> Try:
     """Put a module under load once. `folder` gets job.json, subject.ko, console.log and workout.json."""
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "options": module.options,
            "seed": seed, "connections": connections, "largest": SHORT if debugs(place) else LARGEST}  # fmt: skip
@@ -159,7 +158,7 @@ def attempt(
         (folder / WORKOUT).unlink(missing_ok=True)
         try:
             lane.run(
-                kernel, beside(place, module, before), folder, ["script", str(PROGRAM)], seed=seed,
+                kernel, beside(place, module), folder, ["script", str(PROGRAM)], seed=seed,
                 wall_limit_s=WALL_LIMIT_S, listener=Listener(hear),
                 kernel_arguments=(*KERNEL_ARGUMENTS, checks_for(module), *watching(place, module)),
             )  # fmt: skip

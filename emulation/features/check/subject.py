@@ -70,8 +70,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Module:
-    """A built module: its name in the kernel, its file, its kind, and the modules that must be loaded before it.
-    A qdisc has a name, and may have classes, which its user makes, and options that it cannot be without, in hex."""
+    """A built module: its name in the kernel, its file, its kind, and the names of the modules that it needs. Those of
+    the same folder come `before` it. A qdisc has a name, and may have classes, which its user makes, and options that
+    it cannot be without, in hex."""
 
     name: str
     path: Path
@@ -80,6 +81,7 @@ class Module:
     qdisc: str | None = None
     classful: bool = False
     options: str = ""
+    before: tuple[Module, ...] = ()
 
 
 def find(path: Path, module: str | None = None) -> Subject:

@@ -5,6 +5,7 @@ is Reno, so beside Reno it must come out the same in every run."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_what_is_no_congestion_control_stands_beside_the_baselines_flows() -> No
     assert [(one.name, one.options, one.tcp) for one in contenders(SCHED, [])] == [
         ("mine", {"qdisc": "sch_mine:mine"}, None)
     ]
-    other = contenders(Module("mine", Path("mine.ko"), Kind.OTHER, ("mine_core",)), [], [NEEDED])
+    other = contenders(Module("mine", Path("mine.ko"), Kind.OTHER, ("mine_core",), before=(NEEDED,)), [])
     assert [(one.name, one.options) for one in other] == [("mine", {"load": ("mine_core", "mine")})]
 
 
@@ -156,7 +157,7 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, lab: Lab) -> N
     left = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob(f"*/{FINISHED}")}
     assert len(left) == 1 + 2 * 2 + 2
     assert list(baseline_runs(*asked, lambda: False)) == []
-    report = compare(lab, module, [], *asked[2:])
+    report = compare(*asked)
     assert {file: file.stat().st_mtime_ns for file in left} == left
     assert (report.findings, report.notes) == ((), ())
     runs = {(run["case"], run["variant"], run["seed"]): run for run in report.data["runs"]}
@@ -182,8 +183,8 @@ def test_a_copy_has_another_name_and_registers_the_same(tmp_path: Path) -> None:
 
 def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, lab: Lab) -> None:
     needed = built("tcp_first", tmp_path / "first", {})
-    module = built("sch_mine", tmp_path / "mine", {}, "qdisc")
-    report = compare(lab, module, [needed], "reno", [2], [1], tmp_path / "runs")
+    module = replace(built("sch_mine", tmp_path / "mine", {}, "qdisc"), before=(needed,))
+    report = compare(lab, module, "reno", [2], [1], tmp_path / "runs")
     assert (report.findings, report.notes, len(report.data["runs"])) == ((), (), 4)
     waited = {run["kind"]: run for run in report.data["bottleneck"]}
     assert list(waited) == ["pfifo", "fq_codel", "mine"]
@@ -200,7 +201,7 @@ def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, 
 def test_a_module_that_stalls_is_found(tmp_path: Path, lab: Lab) -> None:
     change = {"/* The owner": f"{IDLE}\n/* The owner", "\t.owner": "\t.cong_control = template_pace,\n\t.owner"}
     module = built("tcp_idle", tmp_path, {old: text.replace("template", "idle") for old, text in change.items()})
-    report = compare(lab, module, [], "reno", [2], [5], tmp_path / "runs")
+    report = compare(lab, module, "reno", [2], [5], tmp_path / "runs")
     assert (Name.STALLED_TRAFFIC, 5) in [(finding.name, finding.seed) for finding in report.findings]
     seen = read(Path(report.findings[0].pcapng))
     assert seen.start_ns <= seen.time_ns.min() < seen.start_ns + 10**9 < seen.stop_ns
@@ -212,19 +213,19 @@ def test_a_module_that_collapses_is_found(tmp_path: Path, lab: Lab) -> None:
     module = built(
         "tcp_weary", tmp_path, {"\tif (!tcp_is_cwnd_limited(sk))\n": WEARY + "\tif (!tcp_is_cwnd_limited(sk))\n"}
     )
-    report = compare(lab, module, [], "reno", [4], [1], tmp_path / "runs")
+    report = compare(lab, module, "reno", [4], [1], tmp_path / "runs")
     assert [finding.name for finding in report.findings] == [Name.COLLAPSE]
 
 
 def test_a_module_that_crashes_the_kernel_is_found(tmp_path: Path, lab: Lab) -> None:
     module = built("tcp_fall", tmp_path, {"\tca->losses++;\n": FALL})
-    report = compare(lab, module, [], "reno", [3], [4], tmp_path / "runs")
+    report = compare(lab, module, "reno", [3], [4], tmp_path / "runs")
     (finding,) = report.findings
     assert (finding.stage, finding.name, finding.seed) == (Stage.COMPARE, Name.OOPS, 4)
     assert finding.console[-1] == "Kernel panic - not syncing: BUG!"
 
 
 def test_a_module_is_not_compared_with_itself(tmp_path: Path, lab: Lab) -> None:
-    report = compare(lab, built("tcp_mine", tmp_path, {}), [], "mine", [3], [1], tmp_path / "runs")
+    report = compare(lab, built("tcp_mine", tmp_path, {}), "mine", [3], [1], tmp_path / "runs")
     assert report.notes == ("it is mine itself; --against names another",)
     assert report.data == {}

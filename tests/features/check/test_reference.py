@@ -120,9 +120,9 @@ def test_a_busy_host_is_no_finding(hangs: bool, monkeypatch: pytest.MonkeyPatch,
     """A module that ends at the limit of time gets more; a hang does not end then, either."""
     asked = []
 
-    def behave(_0: object, _1: object, _2: object, _3: int, _4: int, _5: object, path: Path,
+    def behave(_0: object, module: Module, _2: object, _3: int, _4: int,
                limit_s: float = reference.WALL_LIMIT_S) -> tuple[calls.Log, bool]:  # fmt: skip
-        late = path.name == "mine.ko" and (hangs or limit_s == reference.WALL_LIMIT_S)
+        late = module.path.name == "mine.ko" and (hangs or limit_s == reference.WALL_LIMIT_S)
         asked.append(limit_s)
         return calls.read(HAS + ONE + ("0 died 0\n" if late else TWO)), late
 
@@ -166,6 +166,6 @@ def test_a_qdisc_that_the_nodes_links_do_not_suit_carries_packets(qdisc: str, tm
     file, place = reference.sources() / f"net/sched/sch_{qdisc}.c", reference.place()
     built = reference.built(reference.Reference(file, file.name, automatic=True), place)
     module = subject.examine(built, [file])
-    log, late = reference.behave(place, module, tmp_path, 1, 4, (), built)
+    log, late = reference.behave(place, module, tmp_path, 1, 4)
     carried = [line for lines in log.sections.values() for line in lines if "returned=packet" in line]
     assert not late and len(carried) > 50

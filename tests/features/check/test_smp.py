@@ -188,7 +188,7 @@ def test_a_kernel_whose_clock_runs_fast_is_booted_again(tmp_path, monkeypatch, l
     monkeypatch.setattr(smp, "built_against", lambda place: tmp_path)
     place = PreparedStock(stock.Stock("6.12.1", tmp_path), {})
     try:
-        found = smp.attempt(place, replace(module(tmp_path), options="00ff"), tmp_path, (), 1, 1, print)
+        found = smp.attempt(place, replace(module(tmp_path), options="00ff"), tmp_path, 1, 1, print)
     except LaneError as error:
         assert error.reason is Reason.LATE
     else:

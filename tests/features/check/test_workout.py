@@ -240,7 +240,7 @@ def test_what_was_on_the_air_before_is_shown_once_more(debug, seen, tmp_path):
     first = seen["use_after_free"]
     finding = moment.of(first.findings())
     assert finding == first.findings()[0]
-    found = read(moment.record(debug, first.module, tmp_path, finding, [], CYCLES, NO_ROUNDS))
+    found = read(moment.record(debug, first.module, tmp_path, finding, CYCLES, NO_ROUNDS))
     assert 0 < 1e9 * finding.time_s - found.stop_ns < 10_000
     assert 0 < found.stop_ns - found.time_ns.max() < 5_000_000
     assert found.time_ns.min() - found.start_ns < 5_000_000

@@ -190,7 +190,7 @@ class Bench:
     def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[Report, object]:
         """Compare a module with Reno, and return findings and results."""
         module = self.build(sources, name, build.lane_target(kernel.Kernel(self.lab.kernel.parent)), scratch)
-        report = compare.compare(self.lab, module, [], "reno", [HOPS], [SEED], scratch / "compare")
+        report = compare.compare(self.lab, module, "reno", [HOPS], [SEED], scratch / "compare")
         runs = [[run["case"], run["variant"], run["goodput_kbps"]] for run in report.data.get("runs", ())]
         return report, [*runs, report.data.get("bottleneck")]
 

@@ -14,13 +14,15 @@ import sys
 import time
 from random import Random
 
-from emulation.features.check.inside.crowd import Stream
+from emulation.features.check.inside.crowd import Stream, datagrams
 from emulation.features.check.inside.playground import change_route
 from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket, statistics
 from emulation.features.check.inside.setups import find
+from emulation.features.check.inside.shorter import Long
 from emulation.features.check.inside.tested_module import Module
+from emulation.lane import netem
 from emulation.lane.net import Net
-from emulation.lane.netlink import NetlinkError, build
+from emulation.lane.netlink import NetlinkError
 from traffic import tcp_info
 from traffic.loop import Loop
 
@@ -28,20 +30,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from emulation.lane.node import Node
-
 RATE_KBPS, SECONDS, WARM_UP_S = 1000, 60.0, 5.0
 DELAYS_MS = (10, 40)  # of the long flows' packets on their way to the router
 START_WITHIN_NS = 1_000_000_000
 SAMPLE_INTERVAL_S, SPARSE_INTERVAL_S, SPARSE_BYTES, SPARSE_PORT = 0.02, 0.05, 100, 6000
 STAMP = struct.Struct("!Q")
-TCA_NETEM_LATENCY64, NETEM_LIMIT = 10, 10_000
-
-
-class LongFlow(Stream):
-    """A flow whose buffers do not limit it."""
-
-    buffers = (1 << 20, 1 << 20)
+NETEM_LIMIT = 10_000
 
 
 class Bottleneck:
@@ -53,13 +47,13 @@ class Bottleneck:
         for sender in self.senders:
             change_route(sender, self.sink.IP(), self.router.IP(), 0)
         for sender, delay_ms in zip(self.senders, DELAYS_MS, strict=False):
-            delay(sender, delay_ms)
+            put(sender, "netem", netem.pack({"latency_ns": delay_ms * 1_000_000}, NETEM_LIMIT))
         with contextlib.suppress(NetlinkError):  # there is none
             put(self.router, "pfifo")
         find(self.router, kind, given)
         put_behind_bucket(self.router, kind, RATE_KBPS * 125)
         self.flows = [
-            LongFlow(number, congestion, sender, self.sink, self.loop, Random(number))
+            Long(number, congestion, sender, self.sink, self.loop, Random(number))
             for number, sender in enumerate(self.senders[: len(DELAYS_MS)])
         ]
         self.delays_ms: list[float] = []
@@ -87,7 +81,7 @@ class Bottleneck:
         for flow in self.flows:
             flow.prepare()
             self.loop.at(time.monotonic_ns() + self.random.randrange(START_WITHIN_NS), flow.start)
-        with datagram_socket(self.sink) as received, datagram_socket(self.senders[-1]) as sparse:
+        with datagrams(self.sink) as received, datagrams(self.senders[-1]) as sparse:
             received.bind(("", SPARSE_PORT))
             self.loop.watch(received.fileno(), 1, lambda: self.receive(received))
             to = self.sink.IP(), SPARSE_PORT
@@ -136,21 +130,6 @@ class Bottleneck:
 
     def pass_time(self, seconds: float) -> None:
         self.loop.run(time.monotonic_ns() + int(seconds * 1e9))
-
-
-@contextlib.contextmanager
-def datagram_socket(node: Node) -> Any:
-    with node:
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    with udp:
-        yield udp
-
-
-def delay(node: Node, milliseconds: int) -> None:
-    """Delay a node's outgoing packets."""
-    parameters = struct.pack("=6I", 0, NETEM_LIMIT, 0, 0, 0, 0)
-    latency = build([(TCA_NETEM_LATENCY64, struct.pack("=q", milliseconds * 1_000_000))])
-    put(node, "netem", parameters + latency)
 
 
 def main(kind: str, congestion: str, name: str = "", path: str = "", given: str = "") -> None:

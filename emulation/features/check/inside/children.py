@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HANDLE, FIRST = setups.HANDLE, 1  # of the qdisc; of its first class, or child
 FEW, MANY, BETWEEN_S = 10, 300, 0.1  # datagrams, or packets: more than pass at once
 LIMIT, LOST, RATE = 2, 0.3, 1_000_000  # packets; as a probability; bytes/s
-TCA_FQ_CODEL_LIMIT, TCA_CAKE_BASE_RATE64, TCA_TBF_PARMS, TCA_TBF_BURST = 2, 2, 1, 6
+TCA_FQ_CODEL_LIMIT, TCA_CAKE_BASE_RATE64 = 2, 2
 SHORT = 1000  # bytes: a longer packet is segmented
 LOSING, TURNS, SIZES = 0x50000, 4, (100, 2 * SHORT, 2 * SHORT)  # a handle; what comes at once, and how often
 ADDRESS = "127.0.9.9", 7200
@@ -38,11 +38,8 @@ CHILDREN = {
     "fq_codel": build([(TCA_FQ_CODEL_LIMIT, LIMIT)]),
     "netem": netem.pack({}, lost=LOST),
     "cake": build([(TCA_CAKE_BASE_RATE64, struct.pack("=Q", RATE))]),
-    "tbf": build([
-        (TCA_TBF_PARMS, setups.rate(RATE) + bytes(setups.RATE.size) + struct.pack("=III", 60_000, 0, 0)),
-        (TCA_TBF_BURST, SHORT),
-    ]),
-}  # fmt: skip
+    "tbf": setups.bucket(RATE, burst=SHORT).options(),
+}
 
 
 def use_children(queues: Queues, node: Node) -> None:

@@ -7,6 +7,7 @@ the long flows pause, write little or read slowly, and short connections end in 
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import struct
@@ -18,7 +19,7 @@ from traffic.applications import bulk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from random import Random
 
     from emulation.lane.node import Node
@@ -29,6 +30,15 @@ REQUEST = struct.Struct("!I")  # number of bytes that the server should answer w
 LARGEST = 15 << 10  # one write of the server
 ESTABLISHED, CLOSED = 1, 7  # states in TCP_INFO
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
+
+
+@contextlib.contextmanager
+def datagrams(node: Node) -> Iterator[socket.socket]:
+    """Yield a socket of a node for datagrams."""
+    with node:
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    with udp:
+        yield udp
 
 
 class Stream(bulk.Application):
@@ -125,13 +135,60 @@ class SlowReader(Stream):
             self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
 
 
-class Crowd:
-    """Short connections between nodes. `begun` counts them by the way they end; none is left after `close`."""
+class Connections:
+    """Short connections in a loop; those that are `open`, by file descriptor."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.open: dict[int, socket.socket] = {}
+
+    def new(self, node: Node) -> socket.socket:
+        with node:
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        self.open[made.fileno()] = made
+        return made
+
+    def accept(self, listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return  # it was reset in the queue
+        connection.setblocking(False)
+        self.open[connection.fileno()] = connection
+        self.loop.watch(connection.fileno(), select.EPOLLIN, lambda: serve(connection))
+
+    def drain(self, connection: socket.socket) -> None:
+        """Read what has come; close at the end."""
+        try:
+            count = connection.recv_into(bulk.NOWHERE, 0, socket.MSG_TRUNC)
+        except BlockingIOError:
+            return
+        except OSError:
+            count = 0
+        if count:
+            self.came(connection, count)
+        else:
+            self.drop(connection)
+
+    def came(self, connection: socket.socket, count: int) -> None:
+        """Called for bytes that have come."""
+
+    def drop(self, connection: socket.socket, reset: bool = False) -> None:
+        """Close: with FIN if all was read, else with RST."""
+        if self.open.pop(connection.fileno(), None):
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            self.loop.forget(connection.fileno())
+            connection.close()
+
+
+class Crowd(Connections):
+    """Connections between nodes. `begun` counts them by the way they end; none is left after `close`."""
 
     def __init__(self, nodes: list[Node], loop: Loop, random: Random) -> None:
-        self.nodes, self.loop, self.random = nodes, loop, random
+        super().__init__(loop)
+        self.nodes, self.random = nodes, random
         self.controls = ["reno"]
-        self.open: dict[int, socket.socket] = {}  # by file descriptor
         self.begun: dict[str, int] = {}
         self.ends = (self.ending, self.resetting, self.half_closing, self.not_reading, self.abandoning, self.refused)
 
@@ -142,37 +199,18 @@ class Crowd:
             listener = self.new(node)
             listener.bind(("", CROWD_PORT))
             listener.listen(64)
-            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self.accept, listener))
+            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self.accept, listener, self.serve))
 
     def new(self, node: Node) -> socket.socket:
-        with node:
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        made = super().new(node)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.random.choice(self.controls).encode())
-        self.open[made.fileno()] = made
         return made
-
-    def drop(self, connection: socket.socket, reset: bool = False) -> None:
-        """Close: with FIN if all was read, else with RST."""
-        if self.open.pop(connection.fileno(), None):
-            if reset:
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-            self.loop.forget(connection.fileno())
-            connection.close()
 
     def close(self) -> None:
         for connection in list(self.open.values()):
             self.drop(connection, self.random.random() < 0.5)
 
     # The server: read all, and answer with as many bytes as the first word says.
-
-    def accept(self, listener: socket.socket) -> None:
-        try:
-            connection, _ = listener.accept()
-        except OSError:
-            return  # it was reset in the queue
-        connection.setblocking(False)
-        self.open[connection.fileno()] = connection
-        self.loop.watch(connection.fileno(), select.EPOLLIN, lambda: self.serve(connection))
 
     def serve(self, connection: socket.socket) -> None:
         try:
@@ -183,16 +221,6 @@ class Crowd:
             self.drop(connection)
         else:
             self.loop.watch(connection.fileno(), select.EPOLLIN, lambda: self.drain(connection))
-
-    def drain(self, connection: socket.socket) -> None:
-        try:
-            if connection.recv_into(bulk.NOWHERE, 0, socket.MSG_TRUNC):
-                return
-        except BlockingIOError:
-            return
-        except OSError:
-            pass
-        self.drop(connection)
 
     # The client: one of `ends`.
 

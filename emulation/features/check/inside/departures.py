@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from emulation.features.check.inside import Name, queues, setups
 from emulation.features.check.inside.children import FIRST, HANDLE
+from emulation.features.check.inside.crowd import datagrams
 from emulation.features.check.inside.devices import Loopback
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.node import LOOPBACK
@@ -263,7 +264,7 @@ class Departures:
         except NetlinkError:
             return None
         with contextlib.ExitStack() as stack:
-            receiver, *senders = (stack.enter_context(self.udp()) for _ in range(1 + len(flows)))
+            receiver, *senders = (stack.enter_context(datagrams(node)) for _ in range(1 + len(flows)))
             receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
             receiver.setsockopt(socket.IPPROTO_IP, IP_RECVTOS, 1)
             receiver.bind((ADDRESS, TO))
@@ -304,10 +305,6 @@ class Departures:
         self.job.say(f"departures {[sum(one.flow == at for one in found) for at in range(len(flows))]}, left {left}")
         self.check_all(flows, found, left, in_order=flows == EQUAL)
         return Seen(found, queued)
-
-    def udp(self) -> socket.socket:
-        with self.node:
-            return socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
 
     def burst(self, senders: Sequence[socket.socket], flows: Sequence[Flow], turn: int, over_s: float) -> None:
         """Send all datagrams, so that each flow has sent the same part of its own at any time."""
@@ -351,6 +348,5 @@ class Departures:
 
 def smaller(options: bytes, at: int, number: int) -> bytes:
     """Return options with a number at a place, and no byte that is not below it: they may index what it counts."""
-    return bytes(min(byte, number - 1) for byte in options[:at]) + setups.WORD.pack(number) + bytes(
-        min(byte, number - 1) for byte in options[at + setups.WORD.size :]
-    )  # fmt: skip
+    low = bytes(min(byte, number - 1) for byte in options)
+    return low[:at] + setups.WORD.pack(number) + low[at + setups.WORD.size :]

@@ -19,7 +19,7 @@ from emulation.features.check.inside.devices import Loopback, ManyQueues, Master
 from emulation.features.check.inside.job import reason
 from emulation.features.check.inside.packets import Packets
 from emulation.features.check.inside.setups import NUMBERS, VALUES, WIDTHS, WORD
-from emulation.lane.netlink import NetlinkError, attributes, build, parse, text
+from emulation.lane.netlink import NetlinkError, attributes, parse, text
 from emulation.lane.rtnetlink import ROOT, TCA_KIND, TCA_OPTIONS, TCA_STATS2
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from emulation.features.check.inside.playground import Playground
     from emulation.lane.node import Node
 
-TCA_TBF_PARMS, TCA_TBF_BURST, TCA_STATS_QUEUE = 1, 6, 3
+TCA_STATS_QUEUE = 3
 QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
 OWN_HANDLE, CHILD = 0x10000, 0x10001
 MOST_CHANGED = 4  # options at once
@@ -360,10 +360,9 @@ def command(node: Node, kind: str, options: bytes, parent: int = ROOT) -> None:
 def put_behind_bucket(node: Node, kind: str, bytes_per_s: int, options: bytes | None = None, handle: int = 0) -> None:
     """Put a token bucket as the root, and the qdisc as its child, which then has a backlog and is peeked at. The root
     may be the default qdisc, which cannot be removed."""
-    parameters = setups.rate(bytes_per_s) + bytes(setups.RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
     with contextlib.suppress(NetlinkError):
         remove(node)
-    put(node, "tbf", build([(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, 4000)]), handle=OWN_HANDLE)
+    put(node, "tbf", setups.bucket(bytes_per_s, limit=1 << 16).options(), handle=OWN_HANDLE)
     put(node, kind, options, CHILD, handle)
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from random import Random
 
 from emulation.features.check.inside import queues, setups, tested_module
-from emulation.features.check.inside.crowd import RESET
+from emulation.features.check.inside.crowd import Connections
 from emulation.features.check.inside.devices import Loopback
 from emulation.features.check.inside.packets import Packets
 from emulation.lane import netem, rtnetlink, sock_diag
@@ -321,21 +321,20 @@ class Reach:
             describe(self.node)
 
 
-class Traffic:
+class Traffic(Connections):
     """The connections and packets of one round."""
 
     def __init__(self, reach: Reach, settings: Settings) -> None:
-        self.reach, self.settings, self.loop = reach, settings, reach.playground.loop
-        self.random = reach.random
-        self.open: list[socket.socket] = []
+        super().__init__(reach.playground.loop)
+        self.reach, self.settings, self.random = reach, settings, reach.random
 
     def start(self) -> None:
         node, settings = self.reach.node, self.settings
         if node.receives:
-            listener = self.new()
+            listener = self.new(node)
             listener.bind((self.reach.address(), PORT))
             listener.listen(64)
-            self.watch(listener, select.EPOLLIN, lambda: self.accept(listener))
+            self.watch(listener, select.EPOLLIN, lambda: self.accept(listener, self.drain))
             for _ in range(settings["flows"]):
                 self.connect()
         if settings["packets"] == "timed":
@@ -349,14 +348,12 @@ class Traffic:
             flows = 4 if settings["packets"] == "few flows" else 1000
             Packets(self.random, flows).send(node, BURST)
 
-    def new(self) -> socket.socket:
-        with self.reach.node:
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    def new(self, node: Node) -> socket.socket:
+        made = super().new(node)
         if self.reach.controls:
             self.control(made, self.random.choice(self.reach.controls))
         if self.settings["traffic"] == "slow reader":
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.open.append(made)
         return made
 
     @staticmethod
@@ -371,31 +368,15 @@ class Traffic:
         """Do something later, if the connection is open then."""
         self.loop.at(time.monotonic_ns() + int(seconds * 1e9), lambda: action() if which.fileno() >= 0 else None)
 
-    def accept(self, listener: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            end, _ = listener.accept()
-            end.setblocking(False)
-            self.open.append(end)
-            self.watch(end, select.EPOLLIN, lambda: self.receive(end))
-
-    def receive(self, end: socket.socket) -> None:
-        try:
-            count = end.recv_into(bulk.NOWHERE, 0, socket.MSG_TRUNC)
-            self.reach.received += count
-            if not count:
-                self.drop(end)
-                return
-        except BlockingIOError:
-            return
-        except OSError:
-            self.drop(end)
-            return
+    def came(self, connection: socket.socket, count: int) -> None:
+        self.reach.received += count
         if self.settings["traffic"] == "slow reader":
-            self.loop.forget(end.fileno())
-            self.after(0.2, end, lambda: self.watch(end, select.EPOLLIN, lambda: self.receive(end)))
+            self.loop.forget(connection.fileno())
+            again = partial(self.watch, connection, select.EPOLLIN, lambda: self.drain(connection))
+            self.after(0.2, connection, again)
 
     def connect(self) -> None:
-        client = self.new()
+        client = self.new(self.reach.node)
         client.connect_ex((self.reach.address(), PORT))
         left = [LASTING_BYTES if self.settings["lasting"] else self.settings["bytes"]]
         self.watch(client, select.EPOLLOUT, lambda: self.send(client, left))
@@ -428,17 +409,9 @@ class Traffic:
         again = partial(self.watch, client, select.EPOLLOUT, lambda: self.send(client, left))
         self.after(self.random.choice(lengths_s), client, again)
 
-    def drop(self, connection: socket.socket, reset: bool = False) -> None:
-        if connection in self.open:
-            self.open.remove(connection)
-            if reset:
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-            self.loop.forget(connection.fileno())
-            connection.close()
-
     def close(self) -> None:
         """Reset what is left, so that nothing of a round meets the next one."""
-        for connection in list(self.open):
+        for connection in list(self.open.values()):
             self.drop(connection, reset=True)
 
 

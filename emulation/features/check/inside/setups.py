@@ -71,6 +71,12 @@ def rate(bytes_per_s: int) -> bytes:
     return RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
 
 
+def bucket(bytes_per_s: int, limit: int = 60_000, burst: int = 4000) -> Setup:
+    """Return the setup of a token bucket: its rate, and limit and burst in bytes."""
+    parameters = rate(bytes_per_s) + bytes(RATE.size) + struct.pack("=III", limit, 0, 0)
+    return Setup(attributes=((1, parameters), (6, burst)), rate=bytes_per_s)
+
+
 def red(limit: int, least: int, most: int) -> Setup:
     """Return the setup of RED and its like: limit and thresholds in bytes or packets. Commands set flags: ECN, that the
     hard limit drops, that thresholds adapt, and that nothing without ECN is dropped early."""
@@ -154,8 +160,7 @@ KERNELS: Mapping[str, Setup] = {
     "prio": Setup(struct.pack("=i16s", 3, PRIOMAP)),
     "red": red(60_000, 3000, 15_000),
     "sfq": Setup(command_of_sfq(0)[:20], commands=tuple(map(command_of_sfq, (0, 1, 3, 9)))),
-    "tbf": Setup(attributes=((1, rate(FAST) + bytes(RATE.size) + struct.pack("=III", 60_000, 0, 0)), (6, 4000)),
-                 rate=FAST),
+    "tbf": bucket(FAST),
 }  # fmt: skip
 NOTHING = Setup()
 FOUND: dict[str, Setup] = {}  # by the qdisc's name

@@ -100,16 +100,6 @@ class Target:
     symbols: str = ""  # of modules that are not built with it, as modpost writes them
 
 
-@dataclass(frozen=True)
-class Diagnostic:
-    """A tool's message, and its place in the module: file:line, or empty."""
-
-    name: Name
-    where: str
-    text: str
-    console: tuple[str, ...] = ()
-
-
 def lane_target(built: kernel.Kernel) -> Target:
     return Target(LANE, built.folder, ("ARCH=um",))
 
@@ -191,7 +181,7 @@ def build(
             notes.append(LARGER)
     whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
-    said: dict[tuple[Name, str, str], tuple[Diagnostic, list[str]]] = {}
+    said: dict[tuple[Name, str, str], tuple[Finding, list[str]]] = {}
     some = any(not unbuilt(subject, copy) for copy in copies.values())
     for target in targets:
         if target.name == SMP:
@@ -206,7 +196,7 @@ def build(
         for one in all_said:
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
     shown = [target.name for target in targets if target.name not in HIDDEN]
-    findings = [finding(one, names, shown) for one, names in said.values()]
+    findings = [with_kernels(one, names, shown) for one, names in said.values()]
     wide = products.find(copies[DEBUG]) if DEBUG in copies else ()
     findings += [Finding(Stage.BUILD, Name.WARNING, LATE, where=place) for place in wide]
     opinions = [match for line in lines(opinion) if (match := STYLED.match(line))]
@@ -272,21 +262,21 @@ def lines(log: Path) -> list[str]:
     return log.read_text(errors="replace").splitlines() if log.is_file() else []
 
 
-def diagnostics(subject: Subject, copy: Path, all_: bool) -> list[Diagnostic]:
-    """Return the messages about a copy; unless `all_`, only errors that prevented its build."""
+def diagnostics(subject: Subject, copy: Path, all_: bool) -> list[Finding]:
+    """Return the tools' messages about a copy; unless `all_`, only errors that prevented its build."""
     log = lines(copy.parent / "build.log")
     compiled = list(read(log, str(copy)))
     errors = [one for one in compiled if one.name is Name.COMPILE_ERROR]
     if unbuilt(subject, copy) and not errors:
         ends = [line.replace(f"{copy}/", "") for line in log[-LAST:]]
         stop = next((line for line in ends if "***" in line), "make says nothing of why")
-        errors = [Diagnostic(Name.COMPILE_ERROR, "", stop, tuple(ends))]
+        errors = [Finding(Stage.BUILD, Name.COMPILE_ERROR, stop, console=tuple(ends))]
     if errors or not all_:
         return errors[:ERRORS]
     return [*compiled, *read(lines(copy.parent / "sparse.log"), str(copy), Name.SPARSE)]
 
 
-def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Diagnostic]:
+def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Finding]:
     """Yield the messages of gcc, modpost and objtool in a log; or of sparse, if `name` says so."""
     for at, line in enumerate(log):
         if match := DIAGNOSTIC.match(line):
@@ -300,20 +290,21 @@ def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[
             where = f"{place['file'].removeprefix(f'{source}/')}:{place['line']}"
             console = tuple(text.replace(f"{source}/", "") for text in follows)
             kind = name or (Name.COMPILE_ERROR if bad else Name.WARNING)
-            yield Diagnostic(kind, where, CALLED.sub("", match["text"]), console)
+            yield Finding(Stage.BUILD, kind, CALLED.sub("", match["text"]), console=console, where=where)
         elif name:
             continue
         elif match := POSTED.match(line):
             kind = Name.COMPILE_ERROR if match["kind"] == "ERROR" else Name.WARNING
-            yield Diagnostic(kind, "", match["text"].replace(f"{source}/", ""))
+            yield Finding(Stage.BUILD, kind, match["text"].replace(f"{source}/", ""))
         elif match := OBJTOOL.match(line):
-            yield Diagnostic(Name.WARNING, match["file"].removeprefix(f"{source}/"), match["text"])
+            where = match["file"].removeprefix(f"{source}/")
+            yield Finding(Stage.BUILD, Name.WARNING, match["text"], where=where)
 
 
-def finding(said: Diagnostic, names: Sequence[str], all_names: Sequence[str]) -> Finding:
-    """Make a finding that lists its kernels, unless it holds for all."""
+def with_kernels(finding: Finding, names: Sequence[str], all_names: Sequence[str]) -> Finding:
+    """Add a list of its kernels to a finding, unless it holds for all."""
     only = f" ({', '.join(names)})" if set(all_names) - set(names) else ""
-    return Finding(Stage.BUILD, said.name, said.text + only, console=said.console, where=said.where)
+    return replace(finding, text=finding.text + only)
 
 
 def checkpatch() -> Path:
@@ -323,14 +314,18 @@ def checkpatch() -> Path:
     packages.ensure(packages.Group.BUILD)
     source = kernel.archive()
     assert source
+    wanted = [f"scripts/{name}" for name in CHECKPATCH]
+    return from_source("checkpatch", source, wanted, "--occurrence=1") / wanted[0]
 
-    if source.is_dir():
-        return source / "scripts" / CHECKPATCH[0]
+
+def from_source(kind: str, source: Path, wanted: Sequence[str], *options: str) -> Path:
+    """Return a folder with these files of the kernel's source, which is unpacked if it is an archive. They may be
+    patterns; `options` are tar's."""
 
     def unpack(folder: Path) -> Iterable[str]:
-        wanted = [f"{source.name.split('.tar')[0]}/scripts/{name}" for name in CHECKPATCH]
-        command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=2", *wanted]
-        subprocess.run(command, check=True, preexec_fn=end_with_us)
-        return CHECKPATCH
+        inside = [f"{source.name.split('.tar')[0]}/{pattern}" for pattern in wanted]
+        command = ["tar", "-xf", str(source), "-C", str(folder), "--wildcards", "--strip-components=1", *options]
+        subprocess.run([*command, *inside], check=True, preexec_fn=end_with_us)
+        return [str(file.relative_to(folder)) for file in sorted(folder.rglob("*")) if file.is_file()]
 
-    return cache.obtain(f"checkpatch-{cache.key(fingerprint(source))}", unpack) / CHECKPATCH[0]
+    return source if source.is_dir() else cache.obtain(f"{kind}-{cache.key(fingerprint(source), *wanted)}", unpack)

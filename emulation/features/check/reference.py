@@ -32,7 +32,6 @@ from emulation.lanes import LaneError, Listener, Reason, virtual
 from emulation.play import processes
 from emulation.setup import Prepared, cache, prepare
 from emulation.setup.kernel import archive
-from emulation.setup.tools import end_with_us, fingerprint
 
 KERNELS, NONE = "kernel", "none"
 WITNESS = Path(__file__).parent / "witness"
@@ -63,16 +62,7 @@ def sources() -> Path:
     source = archive()
     if source is None:
         raise Failure("there is no kernel source: ./dcflab setup build installs it")
-    if source.is_dir():
-        return source
-
-    def unpack(folder: Path) -> Iterable[str]:
-        inside = [f"{source.name.split('.tar')[0]}/{pattern}" for pattern in WANTED]
-        command = ["tar", "-xf", str(source), "-C", str(folder), "--wildcards", "--strip-components=1", *inside]
-        subprocess.run(command, check=True, preexec_fn=end_with_us)
-        return [str(file.relative_to(folder)) for file in sorted(folder.rglob("*.[ch]"))]
-
-    return cache.obtain(f"sources-{cache.key(fingerprint(source), *WANTED)}", unpack)
+    return build.from_source("sources", source, WANTED)
 
 
 def names_of(module: str, subject: Subject) -> list[str]:

@@ -97,6 +97,15 @@ def debug_place() -> PreparedStock:
     return PreparedStock(kernel, kernel.modules)
 
 
+def chosen(kind: str, targets: Sequence[Target], wanted: str | None = None) -> PreparedStock | str:
+    """Return the kernel of one of KERNELS, a stock one as `release_for` finds it, or why there is none. Raises
+    SetupError if it cannot be made ready."""
+    if kind == DEBUG:
+        return debug_place()
+    release, lacking = release_for(targets, wanted)
+    return place_of(release) if release else lacking
+
+
 def debugs(place: PreparedStock) -> bool:
     return isinstance(place.kernel, smp_kernel.Debug)
 

@@ -63,22 +63,16 @@ def exercised(found: subject.Subject, debug: Prepared, scratch: Path, one_is_eno
     return [report, *done] if report.findings else done
 
 
-def try_out(fault: Fault, kernel: Path, debug: Prepared, scratch: Path) -> dict[str, Any]:
-    """Return what was found first, and where."""
+def try_out(fault: Fault, kernel: Path, debug: Prepared | None, scratch: Path) -> dict[str, Any]:
+    """Return what was found first, and where; without the debug kernel, by the stage reference."""
     found = written(fault, kernel, scratch)
     began = cpu_s()
-    known = KNOWN.get(found.modules[0], ())
-    reports = exercised(found, debug, scratch, one_is_enough=not known)
-    if reports[0].stage is Stage.BUILD and reports[0].findings[0].name is Name.COMPILE_ERROR:
-        raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
-    done = result(fault, reports, began)
-    return done if done["found"] else result(fault, [compared(found, kernel / fault.file, scratch)], began)
-
-
-def differing(fault: Fault, kernel: Path, scratch: Path) -> dict[str, Any]:
-    """Return what the stage reference finds."""
-    found = written(fault, kernel, scratch)
-    began = cpu_s()
+    if debug:
+        reports = exercised(found, debug, scratch, one_is_enough=found.modules[0] not in KNOWN)
+        if reports[0].stage is Stage.BUILD and reports[0].findings[0].name is Name.COMPILE_ERROR:
+            raise Failure(f"{fault.name}: {reports[0].findings[0].text}")
+        if (done := result(fault, reports, began))["found"]:
+            return done
     return result(fault, [compared(found, kernel / fault.file, scratch)], began)
 
 
@@ -126,12 +120,10 @@ def result(fault: Fault, reports: Sequence[Report], began: float) -> dict[str, A
 
 def many_cpus(kernel: str) -> PreparedStock:
     """Return the kernel of the stage smp. Raises Failure if there is none."""
-    if kernel == smp.DEBUG:
-        return smp.debug_place()
-    release, lacking = smp.release_for(build.stock_targets())
-    if not release:
-        raise Failure(lacking)
-    return smp.place_of(release)
+    place = smp.chosen(kernel, build.stock_targets())
+    if isinstance(place, str):
+        raise Failure(place)
+    return place
 
 
 def races(faults: Sequence[Fault]) -> tuple[Fault, ...]:
@@ -169,12 +161,10 @@ def main() -> None:
     faults: Sequence[Fault] = SETS[given.unseen] if given.unseen else FAULTS
     faults = races(faults) if given.smp else faults
     kernel = reference.sources()
-    if given.reference:
-        try_one: Any = partial(differing, kernel=kernel)
-    elif given.smp:
-        try_one = partial(try_on_many, kernel=kernel, place=many_cpus(given.smp), tries=given.tries)
+    if given.smp and not given.reference:
+        try_one: Any = partial(try_on_many, kernel=kernel, place=many_cpus(given.smp), tries=given.tries)
     else:
-        try_one = partial(try_out, kernel=kernel, debug=exercise.debug_kernel())
+        try_one = partial(try_out, kernel=kernel, debug=None if given.reference else exercise.debug_kernel())
     results = []
     with tempfile.TemporaryDirectory(prefix="dcflab-faults-") as folder:
         for number, fault in enumerate(faults):

@@ -32,7 +32,7 @@ from emulation.play.drawing import artist
 from emulation.play.junit import check_writable
 from emulation.play.junit import write as write_junit
 from emulation.play.session import failures, new_folder, provide
-from emulation.setup import PreparedStock, prepare_stock
+from emulation.setup import prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
@@ -157,7 +157,7 @@ def check(
     search = Search(rounds, corpus.kept() if corpus_file is None else corpus.read(corpus_file))
     lab = provide(of_setup.CHECK, *([of_setup.DEBUG] if gdb else []), lane=lane)
     debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
-    many = many_cpus(lane, stock, stages, smp_kernel)
+    many = smp.chosen(smp_kernel, stock, lanes.stock(lane)) if Stage.SMP in stages else ""
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
     options = lane_settings()
@@ -189,18 +189,6 @@ def check(
 def place_of(lane: Lane) -> Place:
     """Return where modules are exercised. Raises Failure if there is no such place."""
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
-
-
-def many_cpus(
-    lane: Lane, stock: Sequence[build.Target], stages: frozenset[Stage], kind: str
-) -> PreparedStock | str:  # fmt: skip
-    """Return the kernel that gets several CPUs, or why there is none. Raises Failure if it cannot be built."""
-    if Stage.SMP not in stages:
-        return ""
-    if kind == smp.DEBUG:
-        return smp.debug_place()
-    release, lacking = smp.release_for(stock, lanes.stock(lane))
-    return smp.place_of(release) if release else lacking
 
 
 def picked(kernels: str | None) -> list[build.Target]:

@@ -9,7 +9,7 @@ import experiments
 from analysis.figures.dots import Row, dots
 from analysis.tables.claims import Claim, Of
 from analysis.tables.verdicts import Outcome, Value, over_theirs
-from emulation.features.claims.page import JUDGED, PAPERS, compared, picture
+from emulation.features.claims.page import JUDGED, PAGE, PAPERS, compared, picture
 from emulation.features.claims.record import Claims
 from experiments import Study
 
@@ -18,20 +18,11 @@ Shown = tuple[str, str, tuple[float, float], tuple[float, float, float]]
 LETTERS = 62  # of a row's label
 
 
-def draw(claims: Claims) -> None:
-    """Draw the figures of docs/claims.md. Raises OSError."""
+def draw(claims: Claims, folder: Path = PAGE.parent) -> None:
+    """Draw the figures of docs/claims.md, of papers with results. Raises OSError."""
     for paper in PAPERS:
         if found := rows(claims, paper):
-            dots(picture(paper), found, f"Paper {paper}")
-
-
-def drawn(claims: Claims, paper: str, folder: Path) -> bytes | None:
-    """Return the figure of a paper, as SVG; None without results."""
-    if not (found := rows(claims, paper)):
-        return None
-    file = folder / f"{paper}.svg"
-    dots(file, found, f"Paper {paper}")
-    return file.read_bytes()
+            dots(folder / picture(paper).name, found, f"Paper {paper}")
 
 
 def rows(claims: Claims, paper: str) -> list[Row]:

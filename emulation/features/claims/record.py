@@ -207,9 +207,9 @@ class Claims:
         studies = {study.name: study for study in self.studies}
 
         def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool, int]:
-            made, known = self.record.made.get(cell.made), studies.get(study)
+            known = studies.get(study)
             of_now = known is not None and cell.of == self._definition(known, case, variant)
-            return of_now, made is not None and made.behaviour == behaviour(), len(cell.seeds)
+            return of_now, *self._newness(cell)
 
         for study, cases in other.cells.items():
             for case, variants in cases.items():
@@ -299,12 +299,12 @@ class Claims:
         for cell in alike:
             empty = Cell(of=cell.of, made=cell.made, seeds=[], values={path: [] for path in paths})
             found.setdefault(cell.made, empty).take(cell)
+        return max(found.values(), key=self._newness)
 
-        def newest(cell: Cell) -> tuple[bool, int]:
-            made = self.record.made.get(cell.made)
-            return made is not None and made.behaviour == behaviour(), len(cell.seeds)
-
-        return max(found.values(), key=newest)
+    def _newness(self, cell: Cell) -> tuple[bool, int]:
+        """Return whether a cell is of the current version, and its number of seeds."""
+        made = self.record.made.get(cell.made)
+        return made is not None and made.behaviour == behaviour(), len(cell.seeds)
 
     def _read(self, study: Study, case: str, variant: str, path: str) -> Mapping[int, float]:
         cell = self._cell(study, case, variant)
@@ -357,19 +357,12 @@ def read(file: Path = FILE) -> Record:
 def text(record: Record) -> str:
     """Return the content of the file: a line for each claim and each cell."""
 
-    def line(model: Model) -> str:
-        return json.dumps(model.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+    def part(of: object, depth: int) -> str:
+        if isinstance(of, Mapping):
+            named = [f"{json.dumps(name, ensure_ascii=False)}: {part(one, depth + 1)}" for name, one in of.items()]
+            return "{\n" + ",\n".join(" " * depth + one for one in named) + "\n" + " " * (depth - 1) + "}"
+        data = of.model_dump(mode="json", exclude_defaults=True) if isinstance(of, Model) else of
+        return json.dumps(data, ensure_ascii=False)
 
-    made = [f"  {json.dumps(name)}: {line(one)}" for name, one in sorted(record.versions().items())]
-    claims = [f"  {json.dumps(number)}: {line(one)}" for number, one in record.claims.items()]
-    cells = [
-        f"  {json.dumps(study)}: {{\n" + ",\n".join(
-            f"   {json.dumps(case, ensure_ascii=False)}: {{\n" + ",\n".join(
-                f"    {json.dumps(variant, ensure_ascii=False)}: {line(cell)}" for variant, cell in variants.items()
-            ) + "\n   }" for case, variants in cases.items()
-        ) + "\n  }" for study, cases in sorted(record.cells.items())
-    ]  # fmt: skip
-    parts = [' "version": 3']
-    for name, lines in (("made", made), ("claims", claims), ("cells", cells)):
-        parts.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    made, cells = dict(sorted(record.versions().items())), dict(sorted(record.cells.items()))
+    return part({"version": record.version, "made": made, "claims": record.claims, "cells": cells}, 1) + "\n"

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import click
@@ -37,11 +37,8 @@ def place_for(dask: str | None, jobs: int | None) -> Iterator[Place]:
         return
     from emulation.features.sweeps.workers import DaskWorkers
 
-    workers = DaskWorkers(dask)
-    try:
+    with closing(DaskWorkers(dask)) as workers:
         yield workers
-    finally:
-        workers.close()
 
 
 def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -> None:

@@ -10,7 +10,7 @@ import experiments
 from analysis.pages import packed
 from emulation.features.claims import page
 from emulation.features.claims.page import JUDGED, PAPERS, short_verdict
-from emulation.features.claims.pictures import drawn
+from emulation.features.claims.pictures import draw
 from emulation.features.claims.record import Claims, Standing
 from experiments import Numbered
 
@@ -22,7 +22,8 @@ def page_of(claims: Claims) -> str:
     counts = [page.verdicts(known, column) for column in JUDGED]
     means = [(verdict.value, what) for verdict, what in page.VERDICTS.items()]
     with tempfile.TemporaryDirectory() as folder:
-        pictures = {paper: drawn(claims, paper, Path(folder)) for paper in PAPERS}
+        draw(claims, Path(folder))
+        pictures = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
     data = {
         "said": page.counts_in_words(known),
         "heads": [column.value for column in JUDGED],
@@ -32,7 +33,10 @@ def page_of(claims: Claims) -> str:
              "claims": [_claim(name, said, known[name]) for name, said in numbered.items() if said.about == about]}
             for about in page.subjects()
         ],
-        "papers": [{"title": f"{name}: {what}", "picture": _source(pictures[name])} for name, what in PAPERS.items()],
+        "papers": [
+            {"title": f"{name}: {what}", "picture": _source(pictures.get(page.picture(name).name))}
+            for name, what in PAPERS.items()
+        ],
     }  # fmt: skip
     return packed.page(HERE, TITLE, ("style.css", "report.js"), packed.pack(data, {}))
 

@@ -30,10 +30,10 @@ def test_faults_are_edits_of_a_kernels_source() -> None:
     all_faults = FAULTS + FIRST + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH
     assert len({(fault.file, fault.name) for fault in all_faults}) == len(all_faults)
     assert all(old and old != new for fault in all_faults for old, new in fault.edits)
-    fault = Fault("a lock is gone", RACE, "net/a.c", (("lock();\n", ""), ("a;\nun", "b;\nun")))
+    fault = Fault("a lock is gone", RACE, "sch_a", (("lock();\n", ""), ("a;\nun", "b;\nun")))
     assert planted(fault, "lock();\na;\nunset();\n") == "b;\nunset();\n"
     for other in ("a;\nunset();\n", "lock();\nlock();\na;\n"):
-        with pytest.raises(Failure, match=r"net/a.c .* does not fit 'a lock is gone': 'lock\(\);' is not there once"):
+        with pytest.raises(Failure, match=r"sch_a.c .* does not fit 'a lock is gone': 'lock\(\);' is not there once"):
             planted(fault, other)
 
 

@@ -111,7 +111,7 @@ def written(fault: Fault, kernel: Path, scratch: Path) -> subject.Subject:
 
 
 def result(fault: Fault, reports: Sequence[Report], began: float) -> dict[str, Any]:
-    known = KNOWN.get(Path(fault.file).stem, ())
+    known = KNOWN.get(fault.module, ())
     findings = [finding for one in reports for finding in one.findings]
     first = next((one for one in findings if not any(text in one.text for text in known)), None)
     said = {"found": str(first.name), "stage": str(first.stage), "text": first.text} if first else {"found": ""}
@@ -129,7 +129,7 @@ def many_cpus(kernel: str) -> PreparedStock:
 def races(faults: Sequence[Fault]) -> tuple[Fault, ...]:
     """Return the races among faults, and for each of their modules one that plants nothing."""
     found = [fault for fault in faults if fault.kind == RACE]
-    return (*found, *(Fault(NOTHING, TWIN, file, ()) for file in dict.fromkeys(race.file for race in found)))
+    return (*found, *(Fault(NOTHING, TWIN, module, ()) for module in dict.fromkeys(race.module for race in found)))
 
 
 def show(results: Sequence[dict[str, Any]]) -> None:

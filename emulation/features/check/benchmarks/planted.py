@@ -16,19 +16,21 @@ RACE, NUMBER = "race", "wrong number"
 
 @dataclass(frozen=True)
 class Fault:
-    """A planted fault: a name, its kind, the file, and pairs of text: what is there once, and what takes its place."""
+    """A planted fault: a name, its kind, the module, and pairs of text: what is there once, and what takes its
+    place."""
 
     name: str
     kind: str
-    file: str
+    module: str
     edits: tuple[tuple[str, str], ...]
 
+    @property
+    def file(self) -> str:
+        return f"net/{'ipv4' if self.module.startswith('tcp_') else 'sched'}/{self.module}.c"
 
-VENO, WESTWOOD = (f"net/ipv4/tcp_{name}.c" for name in ("veno", "westwood"))
-CODEL, FQ_CODEL, PIE, SFQ = (f"net/sched/sch_{name}.c" for name in ("codel", "fq_codel", "pie", "sfq"))
 
 FAULTS = (
-    Fault("a list of connections has no lock", RACE, VENO, (
+    Fault("a list of connections has no lock", RACE, "tcp_veno", (
         ("struct veno {\n", "static LIST_HEAD(flows);\n\nstruct veno {\n\tstruct list_head flow;\n"),
         ("\tveno->inc = 1;\n\tveno_enable(sk);\n", "\tveno->inc = 1;\n\tveno_enable(sk);\n"
          "\tif (!veno->flow.next)\n\t\tlist_add(&veno->flow, &flows);\n"),
@@ -37,7 +39,7 @@ FAULTS = (
          "static struct tcp_congestion_ops"),
         ("\t.init\t\t= tcp_veno_init,\n", "\t.init\t\t= tcp_veno_init,\n\t.release\t= tcp_veno_release,\n"),
     )),
-    Fault("an object is freed without a grace period", RACE, WESTWOOD, (
+    Fault("an object is freed without a grace period", RACE, "tcp_westwood", (
         ("static void tcp_westwood_init(", "struct best {\n\tu32 rtt;\n};\n\nstatic struct best __rcu *best;\n"
          "static DEFINE_SPINLOCK(best_lock);\n\nstatic void tcp_westwood_init("),
         ("static void tcp_westwood_ack(", "static void tcp_westwood_release(struct sock *sk)\n{\n"
@@ -54,24 +56,24 @@ FAULTS = (
         ("\ttcp_unregister_congestion_control(&tcp_westwood);\n",
          "\ttcp_unregister_congestion_control(&tcp_westwood);\n\tkfree(rcu_dereference_protected(best, 1));\n"),
     )),
-    Fault("a counter of all connections is a plain variable", RACE, VENO, (
+    Fault("a counter of all connections is a plain variable", RACE, "tcp_veno", (
         ("static void tcp_veno_state(", "static unsigned long changes;\n\nstatic void tcp_veno_state("),
         ("\tif (ca_state == TCP_CA_Open)\n", "\tchanges++;\n\tif (ca_state == TCP_CA_Open)\n"),
     )),
-    Fault("a qdisc's timer is not cancelled", RACE, PIE, (
+    Fault("a qdisc's timer is not cancelled", RACE, "sch_pie", (
         ("\tq->params.tupdate = 0;\n\tdel_timer_sync(&q->adapt_timer);\n", "\tq->params.tupdate = 0;\n"),
     )),
-    Fault("a qdisc's timer may still run when it is freed", RACE, PIE, (
+    Fault("a qdisc's timer may still run when it is freed", RACE, "sch_pie", (
         ("del_timer_sync(&q->adapt_timer)", "del_timer(&q->adapt_timer)"),
     )),
-    Fault("a module's timer is not cancelled at unload", RACE, WESTWOOD, (
+    Fault("a module's timer is not cancelled at unload", RACE, "tcp_westwood", (
         ("static int __init tcp_westwood_register(", "static struct timer_list aging;\n\n"
          "static void age(struct timer_list *timer)\n{\n\tmod_timer(timer, jiffies + HZ / 20);\n}\n\n"
          "static int __init tcp_westwood_register("),
         ("\treturn tcp_register_congestion_control(", "\ttimer_setup(&aging, age, 0);\n"
          "\tmod_timer(&aging, jiffies + HZ / 20);\n\treturn tcp_register_congestion_control("),
     )),
-    Fault("a pointer is followed without rcu_read_lock()", RACE, CODEL, (
+    Fault("a pointer is followed without rcu_read_lock()", RACE, "sch_codel", (
         ("\tq->params.mtu = ", "\tif (!rcu_access_pointer(preset))\n"
          "\t\trcu_assign_pointer(preset, kzalloc(sizeof(struct preset), GFP_KERNEL));\n\tq->params.mtu = "),
         ("static int codel_init(", "struct preset {\n\tu32 limit;\n};\n\nstatic struct preset __rcu *preset;\n\n"
@@ -81,12 +83,12 @@ FAULTS = (
         ("\tunregister_qdisc(&codel_qdisc_ops);\n",
          "\tunregister_qdisc(&codel_qdisc_ops);\n\tkfree(rcu_dereference_protected(preset, 1));\n"),
     )),
-    Fault("it sleeps under a spinlock", RACE, CODEL, (
+    Fault("it sleeps under a spinlock", RACE, "sch_codel", (
         ("\tsch_tree_lock(sch);\n\n\tif (tb[TCA_CODEL_TARGET]) {\n", "\tvoid *copy;\n\n\tsch_tree_lock(sch);\n"
          "\tcopy = kmemdup(&q->params, sizeof(q->params), GFP_KERNEL);\n\tkfree(copy);\n\n"
          "\tif (tb[TCA_CODEL_TARGET]) {\n"),
     )),
-    Fault("a table is initialised by whoever comes first, without a lock", RACE, VENO, (
+    Fault("a table is initialised by whoever comes first, without a lock", RACE, "tcp_veno", (
         ("static void tcp_veno_init(", "static u32 *table;\nstatic bool table_ready;\n\nstatic void tcp_veno_init("),
         ("\tveno->basertt = 0x7fffffff;\n\tveno->inc = 1;\n", "\tif (!table_ready) {\n"
          "\t\ttable = kcalloc(64, sizeof(*table), GFP_ATOMIC);\n\t\ttable_ready = true;\n\t}\n"
@@ -94,47 +96,47 @@ FAULTS = (
         ("\ttcp_unregister_congestion_control(&tcp_veno);\n",
          "\ttcp_unregister_congestion_control(&tcp_veno);\n\tkfree(table);\n"),
     )),
-    Fault("a timer changes the queues without their lock", RACE, SFQ, (
+    Fault("a timer changes the queues without their lock", RACE, "sch_sfq", (
         ("\tspin_lock(root_lock);\n\tq->perturbation = nkey;\n", "\tq->perturbation = nkey;\n"),
         ("\t\tsfq_rehash(sch);\n\tspin_unlock(root_lock);\n", "\t\tsfq_rehash(sch);\n"),
         ("\troot_lock = qdisc_lock(qdisc_root_sleeping(sch));\n\tq->perturbation", "\tq->perturbation"),
         ("\tspinlock_t *root_lock;\n\tsiphash_key_t nkey;\n", "\tsiphash_key_t nkey;\n"),
     )),
-    Fault("parents are not told what a smaller limit drops", NUMBER, CODEL, (
+    Fault("parents are not told what a smaller limit drops", NUMBER, "sch_codel", (
         ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n", ""),
     )),
-    Fault("parents are not told what dequeue drops", NUMBER, CODEL, (
+    Fault("parents are not told what dequeue drops", NUMBER, "sch_codel", (
         ("\t\tqdisc_tree_reduce_backlog(sch, q->stats.drop_count,\n\t\t\t\t\t  q->stats.drop_len);\n", ""),
     )),
-    Fault("dropping from the fattest flow leaves the backlog", NUMBER, FQ_CODEL, (
+    Fault("dropping from the fattest flow leaves the backlog", NUMBER, "sch_fq_codel", (
         ("\tsch->qstats.backlog -= len;\n\tsch->q.qlen -= i;\n", "\tsch->q.qlen -= i;\n"),
     )),
-    Fault("early drops are not counted", NUMBER, PIE, (
+    Fault("early drops are not counted", NUMBER, "sch_pie", (
         ("\treturn qdisc_drop(skb, sch, to_free);\n", "\t__qdisc_drop(skb, to_free);\n\treturn NET_XMIT_DROP;\n"),
     )),
-    Fault("the window never grows after a timeout", NUMBER, VENO, (
+    Fault("the window never grows after a timeout", NUMBER, "tcp_veno", (
         ("\tif (ca_state == TCP_CA_Open)\n\t\tveno_enable(sk);\n\telse\n\t\tveno_disable(sk);\n",
          "\tif (ca_state == TCP_CA_Loss)\n\t\tveno_disable(sk);\n"),
         ("\tif (!veno->doing_veno_now) {\n\t\ttcp_reno_cong_avoid(sk, ack, acked);\n\t\treturn;\n\t}\n",
          "\tif (!veno->doing_veno_now)\n\t\treturn;\n"),
         (" || event == CA_EVENT_TX_START)", ")"),
     )),
-    Fault("ssthresh() underflows", NUMBER, VENO, (
+    Fault("ssthresh() underflows", NUMBER, "tcp_veno", (
         ("return max(tcp_snd_cwnd(tp) * 4 / 5, 2U);", "return max(tcp_snd_cwnd(tp) - 3 - veno->diff, 2U);"),
     )),
-    Fault("window times RTT overflows", NUMBER, VENO, (
+    Fault("window times RTT overflows", NUMBER, "tcp_veno", (
         ("target_cwnd = (u64)tcp_snd_cwnd(tp) * veno->basertt;", "target_cwnd = tcp_snd_cwnd(tp) * veno->basertt;"),
     )),
-    Fault("undo_cwnd() returns the threshold", NUMBER, WESTWOOD, (
+    Fault("undo_cwnd() returns the threshold", NUMBER, "tcp_westwood", (
         ("static struct tcp_congestion_ops", "static u32 tcp_westwood_undo(struct sock *sk)\n{\n"
          "\treturn tcp_sk(sk)->snd_ssthresh;\n}\n\nstatic struct tcp_congestion_ops"),
         ("\t.undo_cwnd      = tcp_reno_undo_cwnd,\n", "\t.undo_cwnd      = tcp_westwood_undo,\n"),
     )),
-    Fault("peek does not count its packet again", NUMBER, CODEL, (
+    Fault("peek does not count its packet again", NUMBER, "sch_codel", (
         ("\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n\t\t\tsch->q.qlen++;\n",
          "\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n"),
     )),
-    Fault("dropping leaves qlen", NUMBER, SFQ, (
+    Fault("dropping leaves qlen", NUMBER, "sch_sfq", (
         ("\tsfq_dec(q, x);\n\t\tsch->q.qlen--;\n", "\tsfq_dec(q, x);\n"),
     )),
 )  # fmt: skip

@@ -13,26 +13,10 @@ of which 11 were found at the first try.
 
 from __future__ import annotations
 
-from emulation.features.check.benchmarks.planted import CODEL, FQ_CODEL, NUMBER, PIE, RACE, SFQ, VENO, WESTWOOD, Fault
-
-ILLINOIS, HTCP, BBR, HIGHSPEED, BIC, CDG, NV, LP, VEGAS, HYBLA, SCALABLE, DCTCP, CUBIC, YEAH = (
-    f"net/ipv4/tcp_{name}.c" for name in (
-        "illinois", "htcp", "bbr", "highspeed", "bic", "cdg", "nv", "lp", "vegas", "hybla", "scalable", "dctcp",
-        "cubic", "yeah",
-    )
-)  # fmt: skip
-FQ, HHF, FQ_PIE, SKBPRIO, CAKE, SFB, TBF, DRR, ETS, RED, CHOKE, PRIO, NETEM, HTB, QFQ = (
-    f"net/sched/sch_{name}.c" for name in (
-        "fq", "hhf", "fq_pie", "skbprio", "cake", "sfb", "tbf", "drr", "ets", "red", "choke", "prio", "netem",
-        "htb", "qfq",
-    )
-)  # fmt: skip
-HFSC, GRED, CBS, TEQL, PLUG, ETF, MULTIQ = (
-    f"net/sched/sch_{name}.c" for name in ("hfsc", "gred", "cbs", "teql", "plug", "etf", "multiq")
-)
+from emulation.features.check.benchmarks.planted import NUMBER, RACE, Fault
 
 FIRST = (
-    Fault("readers walk a list without the lock of its writers", RACE, ILLINOIS, (
+    Fault("readers walk a list without the lock of its writers", RACE, "tcp_illinois", (
         ("/* TCP Illinois Parameters */\n", "static LIST_HEAD(slowest);\nstatic DEFINE_SPINLOCK(slowest_lock);\n\n"
          "struct slow {\n\tstruct list_head node;\n\tu32 rtt;\n};\n\n/* TCP Illinois Parameters */\n"),
         ("static void tcp_illinois_init(", "static void tcp_illinois_release(struct sock *sk)\n{\n"
@@ -49,7 +33,7 @@ FIRST = (
          "\tstruct slow *slow;\n\n\ttcp_unregister_congestion_control(&tcp_illinois);\n"
          "\tslow = list_first_entry_or_null(&slowest, struct slow, node);\n\tkfree(slow);\n"),
     )),
-    Fault("a task takes a softirq's lock without disabling softirqs", RACE, HTCP, (
+    Fault("a task takes a softirq's lock without disabling softirqs", RACE, "tcp_htcp", (
         ("static void htcp_init(", "static DEFINE_SPINLOCK(best_lock);\nstatic u32 best_rtt = ~0U;\n\n"
          "static void htcp_release(struct sock *sk)\n{\n\tstruct htcp *ca = inet_csk_ca(sk);\n\n"
          "\tspin_lock(&best_lock);\n\tbest_rtt = min(best_rtt, ca->minRTT ?: ~0U);\n\tspin_unlock(&best_lock);\n}\n\n"
@@ -59,16 +43,16 @@ FIRST = (
          "\tspin_unlock_bh(&best_lock);\n}\n\nstatic void htcp_state"),
         ("\t.init\t\t= htcp_init,\n", "\t.init\t\t= htcp_init,\n\t.release\t= htcp_release,\n"),
     )),
-    Fault("a table is replaced without the queues' lock", RACE, FQ, (
+    Fault("a table is replaced without the queues' lock", RACE, "sch_fq", (
         ("\tsch_tree_lock(sch);\n\n\told_fq_root = ", "\told_fq_root = "),
         ("\tWRITE_ONCE(q->fq_trees_log, log);\n\n\tsch_tree_unlock(sch);\n", "\tWRITE_ONCE(q->fq_trees_log, log);\n"),
     )),
-    Fault("change drops packets without the queues' lock", RACE, HHF, (
+    Fault("change drops packets without the queues' lock", RACE, "sch_hhf", (
         ("\twhile (sch->q.qlen > sch->limit) {\n", "\tsch_tree_unlock(sch);\n\n\twhile (sch->q.qlen > sch->limit) {\n"),
         ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n\n\tsch_tree_unlock(sch);\n",
          "\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n"),
     )),
-    Fault("all connections share a remembered result", RACE, BBR, (
+    Fault("all connections share a remembered result", RACE, "tcp_bbr", (
         ("\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n\trate *= mss;\n",
          "\tstatic u64 last_rate, last_result;\n\tstatic int last_gain;\n"
          "\tunsigned int mss = tcp_sk(sk)->mss_cache;\n\n"
@@ -76,37 +60,37 @@ FIRST = (
          "\tlast_gain = gain;\n\trate *= mss;\n"),
         ("\treturn rate >> BW_SCALE;\n", "\tlast_result = rate >> BW_SCALE;\n\treturn last_result;\n"),
     )),
-    Fault("the window passes its clamp", NUMBER, BBR, (
+    Fault("the window passes its clamp", NUMBER, "tcp_bbr", (
         ("\ttcp_snd_cwnd_set(tp, min(cwnd, tp->snd_cwnd_clamp));\t/* apply global cap */\n",
          "\ttcp_snd_cwnd_set(tp, cwnd);\n"),
     )),
-    Fault("dequeue takes the wrong length off the backlog", NUMBER, FQ_PIE, (
+    Fault("dequeue takes the wrong length off the backlog", NUMBER, "sch_fq_pie", (
         ("\t\tpkt_len = qdisc_pkt_len(skb);\n\t\tsch->qstats.backlog -= pkt_len;\n",
          "\t\tpkt_len = skb->len;\n\t\tsch->qstats.backlog -= pkt_len;\n"),
     )),
-    Fault("dropping for a better packet leaves the backlog", NUMBER, SKBPRIO, (
+    Fault("dropping for a better packet leaves the backlog", NUMBER, "sch_skbprio", (
         ("\tqdisc_qstats_backlog_dec(sch, to_drop);\n", ""),
     )),
-    Fault("parents are not told what a full queue drops", NUMBER, CAKE, (
+    Fault("parents are not told what a full queue drops", NUMBER, "sch_cake", (
         ("\tqdisc_tree_reduce_backlog(sch, prev_qlen, prev_backlog);\n\treturn NET_XMIT_SUCCESS;\n",
          "\treturn NET_XMIT_SUCCESS;\n"),
     )),
-    Fault("an index leaves its table", NUMBER, HIGHSPEED, (
+    Fault("an index leaves its table", NUMBER, "tcp_highspeed", (
         ("\t\t\t       ca->ai < HSTCP_AIMD_MAX - 1)\n", "\t\t\t       ca->ai < HSTCP_AIMD_MAX)\n"),
     )),
 )  # fmt: skip
 
 SECOND = (
-    Fault("a counter per CPU is changed by tasks and softirqs", RACE, BIC, (
+    Fault("a counter per CPU is changed by tasks and softirqs", RACE, "tcp_bic", (
         ("static inline void bictcp_reset(", "struct bic_stats {\n\tu64 flows;\n};\n\n"
          "static DEFINE_PER_CPU(struct bic_stats, bic_stats);\n\nstatic inline void bictcp_reset("),
         ("\tstruct bictcp *ca = inet_csk_ca(sk);\n\n\tbictcp_reset(ca);\n\n", "\tstruct bictcp *ca = inet_csk_ca(sk);\n"
          "\tstruct bic_stats *stats = raw_cpu_ptr(&bic_stats);\n\n\tstats->flows++;\n\tbictcp_reset(ca);\n\n"),
     )),
-    Fault("a restart after idle time forgets an allocation", RACE, CDG, (
+    Fault("a restart after idle time forgets an allocation", RACE, "tcp_cdg", (
         ("\t\tca->gradients = gradients;\n", ""),
     )),
-    Fault("work that queues itself again is not waited for", RACE, NV, (
+    Fault("work that queues itself again is not waited for", RACE, "tcp_nv", (
         ("static void tcpnv_init(", "static u32 least_rtt = U32_MAX;\nstatic struct delayed_work aging;\n\n"
          "static void age(struct work_struct *work)\n{\n\tWRITE_ONCE(least_rtt, U32_MAX);\n"
          "\tschedule_delayed_work(&aging, HZ / 10);\n}\n\nstatic void tcpnv_init("),
@@ -116,7 +100,7 @@ SECOND = (
         ("\ttcp_unregister_congestion_control(&tcpnv);\n",
          "\tcancel_delayed_work(&aging);\n\ttcp_unregister_congestion_control(&tcpnv);\n"),
     )),
-    Fault("a reference to a socket is not given back", RACE, LP, (
+    Fault("a reference to a socket is not given back", RACE, "tcp_lp", (
         ("static void tcp_lp_init(", "static DEFINE_SPINLOCK(watched_lock);\nstatic struct sock *watched;\n\n"
          "static void tcp_lp_release(struct sock *sk)\n{\n\tspin_lock_bh(&watched_lock);\n\tif (watched == sk)\n"
          "\t\twatched = NULL;\n\tspin_unlock_bh(&watched_lock);\n}\n\nstatic void tcp_lp_init("),
@@ -124,27 +108,27 @@ SECOND = (
          "\t\tsock_hold(sk);\n\t\twatched = sk;\n\t}\n\tspin_unlock_bh(&watched_lock);\n"),
         ("\t.init = tcp_lp_init,\n", "\t.init = tcp_lp_init,\n\t.release = tcp_lp_release,\n"),
     )),
-    Fault("a packet is read after a child has it", RACE, SFB, (
+    Fault("a packet is read after a child has it", RACE, "sch_sfb", (
         ("\tmemcpy(&cb, sfb_skb_cb(skb), sizeof(cb));\n", ""),
         ("\tstruct sfb_skb_cb cb;\n", ""),
         ("increment_qlen(&cb, q);", "increment_qlen(sfb_skb_cb(skb), q);"),
     )),
-    Fault("a shaper's watchdog outlives its qdisc", RACE, TBF, (
+    Fault("a shaper's watchdog outlives its qdisc", RACE, "sch_tbf", (
         ("\tq->ptokens = q->mtu;\n\tqdisc_watchdog_cancel(&q->watchdog);\n", "\tq->ptokens = q->mtu;\n"),
         ("\tqdisc_watchdog_cancel(&q->watchdog);\n\ttbf_offload_destroy(sch);\n", "\ttbf_offload_destroy(sch);\n"),
     )),
-    Fault("a deleted class stays in the list of active ones", RACE, DRR, (
+    Fault("a deleted class stays in the list of active ones", RACE, "sch_drr", (
         ("static void drr_qlen_notify(struct Qdisc *csh, unsigned long arg)\n{\n"
          "\tstruct drr_class *cl = (struct drr_class *)arg;\n\n\tlist_del_init(&cl->alist);\n}",
          "static void drr_qlen_notify(struct Qdisc *csh, unsigned long arg)\n{\n}"),
     )),
-    Fault("bands are changed without the queues' lock", RACE, ETS, (
+    Fault("bands are changed without the queues' lock", RACE, "sch_ets", (
         ("\tsch_tree_lock(sch);\n\n\tfor (i = nbands; i < oldbands; i++) {\n",
          "\tfor (i = nbands; i < oldbands; i++) {\n"),
         ("\tsch_tree_unlock(sch);\n\n\tets_offload_change(sch);\n\tfor (i = q->nbands;",
          "\tets_offload_change(sch);\n\tfor (i = q->nbands;"),
     )),
-    Fault("two locks are taken in both orders", RACE, VEGAS, (
+    Fault("two locks are taken in both orders", RACE, "tcp_vegas", (
         ("/* Do RTT sampling needed for Vegas.\n", "static DEFINE_SPINLOCK(count_lock);\n"
          "static DEFINE_SPINLOCK(best_lock);\nstatic u32 flows, best_rtt = 0x7fffffff;\n\n"
          "static void vegas_start(struct sock *sk)\n{\n\ttcp_vegas_init(sk);\n\tspin_lock_bh(&count_lock);\n"
@@ -156,7 +140,7 @@ SECOND = (
          "/* Do RTT sampling needed for Vegas.\n"),
         ("\t.init\t\t= tcp_vegas_init,\n", "\t.init\t\t= vegas_start,\n\t.release\t= vegas_release,\n"),
     )),
-    Fault("a module goes before its RCU callbacks have run", RACE, HYBLA, (
+    Fault("a module goes before its RCU callbacks have run", RACE, "tcp_hybla", (
         ("static void hybla_init(", "struct past {\n\tstruct rcu_head rcu;\n\tu32 rtt_us;\n};\n\n"
          "static struct past __rcu *past;\nstatic DEFINE_SPINLOCK(past_lock);\n\n"
          "static void forget(struct rcu_head *rcu)\n{\n\tkfree(container_of(rcu, struct past, rcu));\n}\n\n"
@@ -173,75 +157,75 @@ SECOND = (
         ("\ttcp_unregister_congestion_control(&tcp_hybla);\n",
          "\ttcp_unregister_congestion_control(&tcp_hybla);\n\tkfree(rcu_dereference_protected(past, 1));\n"),
     )),
-    Fault("a window that the application does not fill grows", NUMBER, SCALABLE, (
+    Fault("a window that the application does not fill grows", NUMBER, "tcp_scalable", (
         ("\tif (!tcp_is_cwnd_limited(sk))\n\t\treturn;\n\n", ""),
     )),
-    Fault("undo forgets what the window grew since", NUMBER, DCTCP, (
+    Fault("undo forgets what the window grew since", NUMBER, "tcp_dctcp", (
         ("\tstruct tcp_sock *tp = tcp_sk(sk);\n\n\treturn max(tcp_snd_cwnd(tp), ca->loss_cwnd);\n",
          "\n\treturn ca->loss_cwnd;\n"),
     )),
-    Fault("a change of the flags is ignored", NUMBER, RED, (
+    Fault("a change of the flags is ignored", NUMBER, "sch_red", (
         ("\tq->flags = flags;\n", "\tif (q->qdisc == &noop_qdisc)\n\t\tq->flags = flags;\n"),
     )),
-    Fault("a smaller table gets a packet too many", NUMBER, CHOKE, (
+    Fault("a smaller table gets a packet too many", NUMBER, "sch_choke", (
         ("\t\t\t\tif (tail < mask) {\n", "\t\t\t\tif (tail <= mask) {\n"),
     )),
-    Fault("packets of a removed band are still counted", NUMBER, PRIO, (
+    Fault("packets of a removed band are still counted", NUMBER, "sch_prio", (
         ("\tfor (i = q->bands; i < oldbands; i++)\n\t\tqdisc_purge_queue(q->queues[i]);\n\n", ""),
     )),
-    Fault("lost packets are not counted", NUMBER, NETEM, (
+    Fault("lost packets are not counted", NUMBER, "sch_netem", (
         ("\tif (count == 0) {\n\t\tqdisc_qstats_drop(sch);\n", "\tif (count == 0) {\n"),
     )),
-    Fault("peek never shows a packet", NUMBER, TBF, (
+    Fault("peek never shows a packet", NUMBER, "sch_tbf", (
         ("\t.peek\t\t=\tqdisc_peek_dequeued,\n", "\t.peek\t\t=\tqdisc_peek_head,\n"),
     )),
-    Fault("idle time counts as growth", NUMBER, CUBIC, (
+    Fault("idle time counts as growth", NUMBER, "tcp_cubic", (
         ("\t\t\tca->epoch_start += delta;\n", ""),
     )),
-    Fault("the estimate of the queue overflows", NUMBER, YEAH, (
+    Fault("the estimate of the queue overflows", NUMBER, "tcp_yeah", (
         ("\t\t\tbw = tcp_snd_cwnd(tp);\n\t\t\tbw *= rtt - yeah->vegas.baseRTT;\n",
          "\t\t\tbw = tcp_snd_cwnd(tp) * (rtt - yeah->vegas.baseRTT);\n"),
     )),
-    Fault("a divisor may be 0", NUMBER, BIC, (
+    Fault("a divisor may be 0", NUMBER, "tcp_bic", (
         ("\tif (ca->cnt == 0)\t\t\t/* cannot be zero */\n\t\tca->cnt = 1;\n", ""),
     )),
 )  # fmt: skip
 
 THIRD = (
-    Fault("a loss halves the window twice", NUMBER, HTCP, (
+    Fault("a loss halves the window twice", NUMBER, "tcp_htcp", (
         ("\treturn max((tcp_snd_cwnd(tp) * ca->beta) >> 7, 2U);\n",
          "\treturn max((tcp_snd_cwnd(tp) * ca->beta) >> 8, 2U);\n"),
     )),
-    Fault("what was counted towards growth counts again", NUMBER, ILLINOIS, (
+    Fault("what was counted towards growth counts again", NUMBER, "tcp_illinois", (
         ("\t\t\t\t\t\t (u32)tp->snd_cwnd_clamp));\n\t\t\ttp->snd_cwnd_cnt = 0;\n",
          "\t\t\t\t\t\t (u32)tp->snd_cwnd_clamp));\n"),
     )),
-    Fault("the least RTT is the largest", NUMBER, VEGAS, (
+    Fault("the least RTT is the largest", NUMBER, "tcp_vegas", (
         ("\tif (vrtt < vegas->baseRTT)\n\t\tvegas->baseRTT = vrtt;\n",
          "\tif (vrtt > vegas->baseRTT || vegas->baseRTT == 0x7fffffff)\n\t\tvegas->baseRTT = vrtt;\n"),
     )),
-    Fault("all connections share the time of the last drop", NUMBER, LP, (
+    Fault("all connections share the time of the last drop", NUMBER, "tcp_lp", (
         ("static void tcp_lp_pkts_acked(", "static u32 last_drop;\n\nstatic void tcp_lp_pkts_acked("),
         ("\tif (lp->last_drop && (now - lp->last_drop < lp->inference))\n",
          "\tif (READ_ONCE(last_drop) && (now - READ_ONCE(last_drop) < lp->inference))\n"),
         ("\tlp->last_drop = now;\n", "\tWRITE_ONCE(last_drop, now);\n"),
     )),
-    Fault("the RTT is taken in milliseconds where it is in microseconds", NUMBER, HYBLA, (
+    Fault("the RTT is taken in milliseconds where it is in microseconds", NUMBER, "tcp_hybla", (
         ("tcp_sk(sk)->srtt_us / (rtt0 * USEC_PER_MSEC)", "tcp_sk(sk)->srtt_us / rtt0"),
     )),
-    Fault("a class pays for no packet", NUMBER, DRR, (
+    Fault("a class pays for no packet", NUMBER, "sch_drr", (
         ("\t\t\tWRITE_ONCE(cl->deficit, cl->deficit - len);\n", ""),
     )),
-    Fault("a pacing time has the wrong unit", NUMBER, FQ, (
+    Fault("a pacing time has the wrong unit", NUMBER, "sch_fq", (
         ("\t\tu64 len = (u64)plen * NSEC_PER_SEC;\n", "\t\tu64 len = (u64)plen * USEC_PER_SEC;\n"),
     )),
-    Fault("the limit is off by one", NUMBER, SFB, (
+    Fault("the limit is off by one", NUMBER, "sch_sfb", (
         ("\tif (unlikely(sch->q.qlen >= q->limit)) {\n", "\tif (unlikely(sch->q.qlen > q->limit)) {\n"),
     )),
-    Fault("a heavy flow gets the share of the light ones", NUMBER, HHF, (
+    Fault("a heavy flow gets the share of the light ones", NUMBER, "sch_hhf", (
         ("\t\t\t      1 : q->hhf_non_hh_weight;\n", "\t\t\t      q->hhf_non_hh_weight : 1;\n"),
     )),
-    Fault("tokens are paid for half of the bytes", NUMBER, HTB, (
+    Fault("tokens are paid for half of the bytes", NUMBER, "sch_htb", (
         ("\ttoks -= (s64) psched_l2t_ns(&cl->rate, bytes);\n",
          "\ttoks -= (s64) psched_l2t_ns(&cl->rate, bytes) / 2;\n"),
         ("\ttoks -= (s64) psched_l2t_ns(&cl->ceil, bytes);\n",
@@ -250,22 +234,22 @@ THIRD = (
 )  # fmt: skip
 
 FOURTH = (
-    Fault("classes are shown without the lock under which they change", RACE, QFQ, (
+    Fault("classes are shown without the lock under which they change", RACE, "sch_qfq", (
         ("\tsch_tree_lock(sch);\n\tclass_weight\t= cl->agg->class_weight;\n\tlmax\t\t= cl->agg->lmax;\n"
          "\tsch_tree_unlock(sch);\n", "\tclass_weight\t= cl->agg->class_weight;\n\tlmax\t\t= cl->agg->lmax;\n"),
         ("\tsch_tree_lock(sch);\n\txstats.weight = cl->agg->class_weight;\n\txstats.lmax = cl->agg->lmax;\n"
          "\tsch_tree_unlock(sch);\n", "\txstats.weight = cl->agg->class_weight;\n\txstats.lmax = cl->agg->lmax;\n"),
     )),
-    Fault("a timer is stopped that was never set up", RACE, NETEM, (
+    Fault("a timer is stopped that was never set up", RACE, "sch_netem", (
         ("\tqdisc_watchdog_init(&q->watchdog, sch);\n\n\tif (!opt)\n\t\treturn -EINVAL;\n",
          "\tif (!opt)\n\t\treturn -EINVAL;\n\n\tqdisc_watchdog_init(&q->watchdog, sch);\n"),
     )),
-    Fault("a class that gets children stays among the waiting leaves", RACE, HTB, (
+    Fault("a class that gets children stays among the waiting leaves", RACE, "sch_htb", (
         ("\t\t\tif (parent->cmode != HTB_CAN_SEND) {\n"
          "\t\t\t\thtb_safe_rb_erase(&parent->pq_node, &q->hlevel[0].wait_pq);\n"
          "\t\t\t\tparent->cmode = HTB_CAN_SEND;\n\t\t\t}\n", ""),
     )),
-    Fault("a counter is marked, but not updated as one", RACE, HIGHSPEED, (
+    Fault("a counter is marked, but not updated as one", RACE, "tcp_highspeed", (
         ("static void hstcp_init(", "static int flows;\n\nstatic void hstcp_release(struct sock *sk)\n{\n"
          "\tWRITE_ONCE(flows, READ_ONCE(flows) - 1);\n}\n\nstatic void hstcp_init("),
         ("\tca->ai = 0;\n", "\tca->ai = 0;\n\tWRITE_ONCE(flows, READ_ONCE(flows) + 1);\n"),
@@ -273,7 +257,7 @@ FOURTH = (
          "\t\t\ttp->snd_cwnd_cnt += READ_ONCE(flows) > 100 ? 1 : ca->ai + 1;\n"),
         ("\t.init\t\t= hstcp_init,\n", "\t.init\t\t= hstcp_init,\n\t.release\t= hstcp_release,\n"),
     )),
-    Fault("a pointer is followed after rcu_read_unlock()", RACE, BIC, (
+    Fault("a pointer is followed after rcu_read_unlock()", RACE, "tcp_bic", (
         ("static inline void bictcp_reset(", "struct known {\n\tstruct rcu_head rcu;\n\tu32 max_cwnd;\n};\n\n"
          "static struct known __rcu *latest;\nstatic DEFINE_SPINLOCK(latest_lock);\n\n"
          "static const struct known *latest_path(void)\n{\n\tconst struct known *path;\n\n\trcu_read_lock();\n"
@@ -294,7 +278,7 @@ FOURTH = (
         ("\ttcp_unregister_congestion_control(&bictcp);\n",
          "\ttcp_unregister_congestion_control(&bictcp);\n\tkfree(rcu_dereference_protected(latest, 1));\n"),
     )),
-    Fault("a module goes, but its notifier stays", RACE, LP, (
+    Fault("a module goes, but its notifier stays", RACE, "tcp_lp", (
         ("static void tcp_lp_init(", "static atomic_t changes;\n\n"
          "static int tcp_lp_device_event(struct notifier_block *block, unsigned long event, void *info)\n{\n"
          "\tif (event == NETDEV_CHANGE || event == NETDEV_UP)\n\t\tatomic_inc(&changes);\n\treturn NOTIFY_DONE;\n}\n\n"
@@ -311,27 +295,27 @@ FOURTH = (
          "\terr = tcp_register_congestion_control(&tcp_lp);\n\tif (err)\n"
          "\t\tunregister_netdevice_notifier(&tcp_lp_notifier);\n\treturn err;\n"),
     )),
-    Fault("a parameter shifts by more bits than there are", NUMBER, DCTCP, (
+    Fault("a parameter shifts by more bits than there are", NUMBER, "tcp_dctcp", (
         ("static int dctcp_shift_g_set(const char *val, const struct kernel_param *kp)\n{\n"
          "\treturn param_set_uint_minmax(val, kp, 0, 10);\n}\n\n"
          "static const struct kernel_param_ops dctcp_shift_g_ops = {\n\t.set = dctcp_shift_g_set,\n"
          "\t.get = param_get_uint,\n};\n\nmodule_param_cb(dctcp_shift_g, &dctcp_shift_g_ops, &dctcp_shift_g, 0644);\n",
          "module_param(dctcp_shift_g, uint, 0644);\n"),
     )),
-    Fault("an ACK of many segments counts as one", NUMBER, CUBIC, (
+    Fault("an ACK of many segments counts as one", NUMBER, "tcp_cubic", (
         ("\ttcp_cong_avoid_ai(tp, ca->cnt, acked);\n", "\ttcp_cong_avoid_ai(tp, ca->cnt, 1);\n"),
     )),
-    Fault("the threshold may be one segment", NUMBER, ILLINOIS, (
+    Fault("the threshold may be one segment", NUMBER, "tcp_illinois", (
         ("\treturn max(tcp_snd_cwnd(tp) - decr, 2U);\n", "\treturn tcp_snd_cwnd(tp) - decr;\n"),
     )),
-    Fault("the bytes of segments are not counted", NUMBER, TBF, (
+    Fault("the bytes of segments are not counted", NUMBER, "sch_tbf", (
         ("\tsch->qstats.backlog += len;\n\tif (nb > 0) {\n", "\tif (nb > 0) {\n"),
     )),
-    Fault("the average of the queue stays as it is while idle", NUMBER, RED, (
+    Fault("the average of the queue stays as it is while idle", NUMBER, "sch_red", (
         ("\t\tsch->q.qlen--;\n\t} else {\n\t\tif (!red_is_idling(&q->vars))\n"
          "\t\t\tred_start_of_idle_period(&q->vars);\n\t}\n", "\t\tsch->q.qlen--;\n\t}\n"),
     )),
-    Fault("a flow that comes back is always before the old ones", NUMBER, FQ_PIE, (
+    Fault("a flow that comes back is always before the old ones", NUMBER, "sch_fq_pie", (
         ("\t\tif (head == &q->new_flows && !list_empty(&q->old_flows))\n"
          "\t\t\tlist_move_tail(&flow->flowchain, &q->old_flows);\n\t\telse\n\t\t\tlist_del_init(&flow->flowchain);\n",
          "\t\tlist_del_init(&flow->flowchain);\n"),
@@ -339,7 +323,7 @@ FOURTH = (
 )  # fmt: skip
 
 FIFTH = (
-    Fault("a timer of the module walks a list without its lock", RACE, VENO, (
+    Fault("a timer of the module walks a list without its lock", RACE, "tcp_veno", (
         ("struct veno {\n", "struct veno_flow {\n\tstruct list_head node;\n\tu32 rtt;\n};\n\n"
          "static LIST_HEAD(veno_flows);\nstatic DEFINE_SPINLOCK(veno_lock);\nstatic u32 veno_least;\n\n"
          "struct veno {\n"),
@@ -362,15 +346,15 @@ FIFTH = (
          "\ttimer_shutdown_sync(&veno_timer);\n\tlist_for_each_entry_safe(one, next, &veno_flows, node)\n"
          "\t\tkfree(one);\n"),
     )),
-    Fault("the queue is trimmed and set up again without the queues' lock", RACE, CODEL, (
+    Fault("the queue is trimmed and set up again without the queues' lock", RACE, "sch_codel", (
         ("\tsch_tree_lock(sch);\n\n\tif (tb[TCA_CODEL_TARGET]) {\n", "\tif (tb[TCA_CODEL_TARGET]) {\n"),
         ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n\n\tsch_tree_unlock(sch);\n",
          "\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n"),
     )),
-    Fault("the timer that adapts the queue outlives it", RACE, RED, (
+    Fault("the timer that adapts the queue outlives it", RACE, "sch_red", (
         ("\tdel_timer_sync(&q->adapt_timer);\n\tred_offload(sch, false);\n", "\tred_offload(sch, false);\n"),
     )),
-    Fault("users are counted in a plain integer", RACE, WESTWOOD, (
+    Fault("users are counted in a plain integer", RACE, "tcp_westwood", (
         ("static void tcp_westwood_init(", "struct shared {\n\tint users;\n\tu32 rtt;\n};\n\n"
          "static struct shared *shared;\nstatic DEFINE_SPINLOCK(shared_lock);\n\n"
          "static void tcp_westwood_release(struct sock *sk)\n{\n\tstruct shared *mine = NULL;\n\n"
@@ -382,7 +366,7 @@ FIFTH = (
          "\tspin_unlock_bh(&shared_lock);\n}\n"),
         ("\t.init\t\t= tcp_westwood_init,\n", "\t.init\t\t= tcp_westwood_init,\n\t.release\t= tcp_westwood_release,\n"),
     )),
-    Fault("a lock stays held on a path taken seldom", RACE, ILLINOIS, (
+    Fault("a lock stays held on a path taken seldom", RACE, "tcp_illinois", (
         ("static void rtt_reset(struct sock *sk)\n", "static DEFINE_SPINLOCK(worst_lock);\nstatic u32 worst_rtt;\n\n"
          "static void note_worst(u32 rtt)\n{\n\tspin_lock_bh(&worst_lock);\n\tif (rtt > 2 * USEC_PER_SEC)\n"
          "\t\treturn;\n\tworst_rtt = max(worst_rtt, rtt);\n\tspin_unlock_bh(&worst_lock);\n}\n\n"
@@ -390,7 +374,7 @@ FIFTH = (
         ("\t++ca->cnt_rtt;\n\tca->sum_rtt += rtt_us;\n",
          "\t++ca->cnt_rtt;\n\tca->sum_rtt += rtt_us;\n\tnote_worst(rtt_us);\n"),
     )),
-    Fault("work keeps a socket that it does not hold", RACE, HTCP, (
+    Fault("work keeps a socket that it does not hold", RACE, "tcp_htcp", (
         ("static void htcp_init(struct sock *sk)\n",
          "struct later {\n\tstruct delayed_work work;\n\tstruct sock *sk;\n};\n\n"
          "static void htcp_later(struct work_struct *work)\n{\n"
@@ -408,7 +392,7 @@ FIFTH = (
         ("\ttcp_unregister_congestion_control(&htcp);\n",
          "\ttcp_unregister_congestion_control(&htcp);\n\tssleep(6);\n\tdestroy_workqueue(later_queue);\n"),
     )),
-    Fault("a high-resolution timer of a connection is not cancelled", RACE, SCALABLE, (
+    Fault("a high-resolution timer of a connection is not cancelled", RACE, "tcp_scalable", (
         ("static void tcp_scalable_cong_avoid(", "struct scalable {\n\tstruct hrtimer timer;\n\tu32 ticks;\n};\n\n"
          "static enum hrtimer_restart tcp_scalable_tick(struct hrtimer *timer)\n{\n"
          "\tstruct scalable *own = container_of(timer, struct scalable, timer);\n\n\tif (++own->ticks > 100)\n"
@@ -424,7 +408,7 @@ FIFTH = (
          "\t.init\t\t= tcp_scalable_init,\n\t.release\t= tcp_scalable_release,\n"
          "\t.ssthresh\t= tcp_scalable_ssthresh,\n"),
     )),
-    Fault("list_del() where readers walk with RCU", RACE, CUBIC, (
+    Fault("list_del() where readers walk with RCU", RACE, "tcp_cubic", (
         ("static inline void bictcp_reset(", "struct seen {\n\tstruct list_head node;\n\tstruct rcu_head rcu;\n"
          "\tu32 rtt;\n};\n\nstatic LIST_HEAD(seen_list);\nstatic DEFINE_SPINLOCK(seen_lock);\n\n"
          "static void cubictcp_release(struct sock *sk)\n{\n\tstruct bictcp *ca = inet_csk_ca(sk);\n"
@@ -442,72 +426,72 @@ FIFTH = (
          "\tstruct seen *one, *next;\n\n\ttcp_unregister_congestion_control(&cubictcp);\n\tsynchronize_rcu();\n"
          "\tlist_for_each_entry_safe(one, next, &seen_list, node)\n\t\tkfree(one);\n\trcu_barrier();\n"),
     )),
-    Fault("a class is emptied without the queues' lock", RACE, DRR, (
+    Fault("a class is emptied without the queues' lock", RACE, "sch_drr", (
         ("\tsch_tree_lock(sch);\n\n\tqdisc_purge_queue(cl->qdisc);\n"
          "\tqdisc_class_hash_remove(&q->clhash, &cl->common);\n\n\tsch_tree_unlock(sch);\n",
          "\tqdisc_purge_queue(cl->qdisc);\n\tqdisc_class_hash_remove(&q->clhash, &cl->common);\n"),
     )),
-    Fault("tokens and rates are set without the queues' lock", RACE, TBF, (
+    Fault("tokens and rates are set without the queues' lock", RACE, "sch_tbf", (
         ("\tq->max_size = max_size;\n\tif (tb[TCA_TBF_BURST])\n",
          "\tsch_tree_unlock(sch);\n\tq->max_size = max_size;\n\tif (tb[TCA_TBF_BURST])\n"),
         ("\tmemcpy(&q->peak, &peak, sizeof(struct psched_ratecfg));\n\n\tsch_tree_unlock(sch);\n",
          "\tmemcpy(&q->peak, &peak, sizeof(struct psched_ratecfg));\n\n"),
     )),
-    Fault("the interval is kept in the wrong unit", NUMBER, CODEL, (
+    Fault("the interval is kept in the wrong unit", NUMBER, "sch_codel", (
         ("\t\t\t   ((u64)interval * NSEC_PER_USEC) >> CODEL_SHIFT);\n", "\t\t\t   (u64)interval * NSEC_PER_USEC);\n"),
     )),
-    Fault("a queue that grows lowers the probability", NUMBER, PIE, (
+    Fault("a queue that grows lowers the probability", NUMBER, "sch_pie", (
         ("\tdelta += beta * (qdelay - qdelay_old);\n", "\tdelta += beta * (qdelay_old - qdelay);\n"),
     )),
-    Fault("a congested flow grows as fast as others", NUMBER, VENO, (
+    Fault("a congested flow grows as fast as others", NUMBER, "tcp_veno", (
         ("\t\t\t\tif (veno->inc &&\n", "\t\t\t\tif (\n"),
     )),
-    Fault("the filter of the bandwidth loses an eighth", NUMBER, WESTWOOD, (
+    Fault("the filter of the bandwidth loses an eighth", NUMBER, "tcp_westwood", (
         ("\treturn ((7 * a) + b) >> 3;\n", "\treturn ((6 * a) + b) >> 3;\n"),
     )),
-    Fault("a flow may have a packet more than its depth", NUMBER, SFQ, (
+    Fault("a flow may have a packet more than its depth", NUMBER, "sch_sfq", (
         ("\tif (slot->qlen >= q->maxdepth) {\n", "\tif (slot->qlen > q->maxdepth) {\n"),
     )),
-    Fault("the memory of packets that leave is not given back", NUMBER, FQ_CODEL, (
+    Fault("the memory of packets that leave is not given back", NUMBER, "sch_fq_codel", (
         ("\t\tq->memory_usage -= get_codel_cb(skb)->mem_usage;\n", ""),
     )),
-    Fault("marked packets are not counted", NUMBER, RED, (
+    Fault("marked packets are not counted", NUMBER, "sch_red", (
         ("\t\t\tWRITE_ONCE(q->stats.prob_mark,\n\t\t\t\t   q->stats.prob_mark + 1);\n", ""),
     )),
-    Fault("fast convergence at the wrong time", NUMBER, CUBIC, (
+    Fault("fast convergence at the wrong time", NUMBER, "tcp_cubic", (
         ("\tif (tcp_snd_cwnd(tp) < ca->last_max_cwnd && fast_convergence)\n",
          "\tif (tcp_snd_cwnd(tp) > ca->last_max_cwnd && fast_convergence)\n"),
     )),
-    Fault("probing is not followed by draining", NUMBER, BBR, (
+    Fault("probing is not followed by draining", NUMBER, "tcp_bbr", (
         ("\tBBR_UNIT * 3 / 4,\t/* drain queue", "\tBBR_UNIT * 4 / 4,\t/* drain queue"),
     )),
-    Fault("packets are doubled when they should not be", NUMBER, NETEM, (
+    Fault("packets are doubled when they should not be", NUMBER, "sch_netem", (
         ("\t    q->duplicate >= get_crandom(&q->dup_cor, &q->prng))\n",
          "\t    q->duplicate < get_crandom(&q->dup_cor, &q->prng))\n"),
     )),
 )  # fmt: skip
 
 SIXTH = (
-    Fault("a class joins a tree after its queue became empty", RACE, HFSC, (
+    Fault("a class joins a tree after its queue became empty", RACE, "sch_hfsc", (
         ("\t\t\tif (cl->qdisc->q.qlen != 0) {\n\t\t\t\tif (realtime)\n\t\t\t\t\tupdate_ed(cl, next_len);\n"
          "\t\t\t\telse\n\t\t\t\t\tupdate_d(cl, next_len);\n\t\t\t}\n",
          "\t\t\tif (realtime)\n\t\t\t\tupdate_ed(cl, next_len);\n\t\t\telse\n\t\t\t\tupdate_d(cl, next_len);\n"),
     )),
-    Fault("virtual queues are freed while packets may still choose them", RACE, GRED, (
+    Fault("virtual queues are freed while packets may still choose them", RACE, "sch_gred", (
         ("\ttable->DPs = sopt->DPs;\n\ttable->def", "\ttable->def"),
         ("\tfor (i = table->DPs; i < MAX_DPs; i++) {\n", "\tfor (i = sopt->DPs; i < MAX_DPs; i++) {\n"),
         ("\t\t\tgred_destroy_vq(table->tab[i]);\n\t\t\ttable->tab[i] = NULL;\n\t\t}\n\t}\n",
          "\t\t\tgred_destroy_vq(table->tab[i]);\n\t\t\ttable->tab[i] = NULL;\n\t\t}\n\t}\n"
          "\ttable->DPs = sopt->DPs;\n"),
     )),
-    Fault("a qdisc that is gone stays in the list of the notifier", RACE, CBS, (
+    Fault("a qdisc that is gone stays in the list of the notifier", RACE, "sch_cbs", (
         ("\tspin_lock(&cbs_list_lock);\n\tlist_del(&q->cbs_list);\n\tspin_unlock(&cbs_list_lock);\n\n\tqdisc_put(",
          "\tqdisc_put("),
     )),
-    Fault("the last slave stays the next one to send", RACE, TEQL, (
+    Fault("the last slave stays the next one to send", RACE, "sch_teql", (
         ("\t\t\t\t\trcu_assign_pointer(master->slaves, NULL);\n", ""),
     )),
-    Fault("an object is published before it is filled", RACE, SCALABLE, (
+    Fault("an object is published before it is filled", RACE, "tcp_scalable", (
         ("static void tcp_scalable_cong_avoid(", "struct pace {\n\tu32 ai_cnt;\n\tu32 md_scale;\n};\n\n"
          "static struct pace *pace;\n\nstatic void tcp_scalable_init(struct sock *sk)\n{\n\tstruct pace *new;\n\n"
          "\tif (READ_ONCE(pace))\n\t\treturn;\n\tnew = kzalloc(sizeof(*new), GFP_ATOMIC);\n\tif (!new)\n"
@@ -524,15 +508,15 @@ SIXTH = (
         ("\ttcp_unregister_congestion_control(&tcp_scalable);\n",
          "\ttcp_unregister_congestion_control(&tcp_scalable);\n\tkfree(pace);\n"),
     )),
-    Fault("a class is destroyed under the queues' lock", RACE, QFQ, (
+    Fault("a class is destroyed under the queues' lock", RACE, "sch_qfq", (
         ("\tqfq_rm_from_agg(q, cl);\n\n\tsch_tree_unlock(sch);\n\n\tqfq_destroy_class(sch, cl);\n",
          "\tqfq_rm_from_agg(q, cl);\n\tqfq_destroy_class(sch, cl);\n\n\tsch_tree_unlock(sch);\n\n"),
     )),
-    Fault("flows are freed before the timer is stopped", RACE, FQ_PIE, (
+    Fault("flows are freed before the timer is stopped", RACE, "sch_fq_pie", (
         ("\tq->p_params.tupdate = 0;\n\tdel_timer_sync(&q->adapt_timer);\n\tkvfree(q->flows);\n",
          "\tkvfree(q->flows);\n\tq->p_params.tupdate = 0;\n\tdel_timer_sync(&q->adapt_timer);\n"),
     )),
-    Fault("a reader takes an object whose last user has gone", RACE, HYBLA, (
+    Fault("a reader takes an object whose last user has gone", RACE, "tcp_hybla", (
         ("/* Tcp Hybla structure. */\nstruct hybla {\n", "struct hybla_path {\n\tstruct list_head node;\n"
          "\tstruct rcu_head rcu;\n\trefcount_t users;\n\t__be32 addr;\n\tu32 rtt_us;\n};\n\n"
          "static LIST_HEAD(paths);\nstatic DEFINE_SPINLOCK(paths_lock);\n\n"
@@ -557,7 +541,7 @@ SIXTH = (
          "\ttcp_snd_cwnd_set(tp, ca->rho);\n"),
         ("\t.init\t\t= hybla_init,\n", "\t.init\t\t= hybla_init,\n\t.release\t= hybla_release,\n"),
     )),
-    Fault("a seqlock's writer may be interrupted by its reader", RACE, YEAH, (
+    Fault("a seqlock's writer may be interrupted by its reader", RACE, "tcp_yeah", (
         ("static void tcp_yeah_init(", "static DEFINE_SEQLOCK(best_lock);\n\n"
          "static struct {\n\tu32 rtt;\n\tu32 cwnd;\n} best;\n\n"
          "static void tcp_yeah_release(struct sock *sk)\n{\n\tstruct yeah *yeah = inet_csk_ca(sk);\n\n"
@@ -569,7 +553,7 @@ SIXTH = (
          "\tif (cwnd > 1000 && rtt < 1000)\n\t\tyeah->reno_count = 4;\n\n\t/* Ensure"),
         ("\t.init\t\t= tcp_yeah_init,\n", "\t.init\t\t= tcp_yeah_init,\n\t.release\t= tcp_yeah_release,\n"),
     )),
-    Fault("whoever asks for the mean RTT starts it again", RACE, NV, (
+    Fault("whoever asks for the mean RTT starts it again", RACE, "tcp_nv", (
         ("\tu32 nv_no_cong_cnt;\t/* Consecutive no congestion decisions */\n",
          "\tu32 nv_no_cong_cnt;\t/* Consecutive no congestion decisions */\n\tu32 sum_rtt;\n\tu32 samples;\n"),
         ("\tca->nv_catchup = 0;\n\tca->cwnd_growth_factor = 0;\n",
@@ -582,27 +566,27 @@ SIXTH = (
          "\t\tinfo->vegas.tcpv_rtt = ca->samples ? ca->sum_rtt / ca->samples : 0;\n\t\tca->sum_rtt = 0;\n"
          "\t\tca->samples = 0;\n"),
     )),
-    Fault("packets sent by link sharing use up the guaranteed rate", NUMBER, HFSC, (
+    Fault("packets sent by link sharing use up the guaranteed rate", NUMBER, "sch_hfsc", (
         ("\tif (realtime)\n\t\tWRITE_ONCE(cl->cl_cumul,", "\tWRITE_ONCE(cl->cl_cumul,"),
     )),
-    Fault("the time that a packet is being sent counts as waiting", NUMBER, CBS, (
+    Fault("the time that a packet is being sent counts as waiting", NUMBER, "sch_cbs", (
         ("\tif (unlikely(atomic64_read(&q->port_rate) == 0))\n\t\tq->last = now;\n\telse\n"
          "\t\tq->last = now + div64_s64(len * NSEC_PER_SEC,\n\t\t\t\t\t  atomic64_read(&q->port_rate));\n",
          "\tq->last = now;\n"),
     )),
-    Fault("the average that queues share stays as it is while idle", NUMBER, GRED, (
+    Fault("the average that queues share stays as it is while idle", NUMBER, "sch_gred", (
         ("\t\t\t\tif (!sch->qstats.backlog)\n\t\t\t\t\tred_start_of_idle_period(&t->wred_set);\n",
          "\t\t\t\tif (!q->backlog)\n\t\t\t\t\tred_start_of_idle_period(&q->vars);\n"),
     )),
-    Fault("a second release forgets what the first has not sent", NUMBER, PLUG, (
+    Fault("a second release forgets what the first has not sent", NUMBER, "sch_plug", (
         ("\t\tq->pkts_to_release += q->pkts_last_epoch;\n", "\t\tq->pkts_to_release = q->pkts_last_epoch;\n"),
     )),
-    Fault("the timer ignores the time that a packet needs", NUMBER, ETF, (
+    Fault("the timer ignores the time that a packet needs", NUMBER, "sch_etf", (
         ("\tnext = ktime_sub_ns(skb->tstamp, q->delta);\n\tqdisc_watchdog_schedule_ns(&q->watchdog, "
          "ktime_to_ns(next));\n", "\tnext = skb->tstamp;\n\tqdisc_watchdog_schedule_ns(&q->watchdog, "
          "ktime_to_ns(next));\n"),
     )),
-    Fault("the round starts at the same band each time", NUMBER, MULTIQ, (
+    Fault("the round starts at the same band each time", NUMBER, "sch_multiq", (
         ("static struct sk_buff *multiq_dequeue(struct Qdisc *sch)\n{\n"
          "\tstruct multiq_sched_data *q = qdisc_priv(sch);\n",
          "static struct sk_buff *multiq_dequeue(struct Qdisc *sch)\n{\n"
@@ -612,17 +596,17 @@ SIXTH = (
         ("netdev_get_tx_queue(qdisc_dev(sch), q->curband))) {\n\t\t\tqdisc = q->queues[q->curband];\n",
          "netdev_get_tx_queue(qdisc_dev(sch), curband))) {\n\t\t\tqdisc = q->queues[curband];\n"),
     )),
-    Fault("idle time does not end the probe of the RTT", NUMBER, BBR, (
+    Fault("idle time does not end the probe of the RTT", NUMBER, "tcp_bbr", (
         ("\t\telse if (bbr->mode == BBR_PROBE_RTT)\n\t\t\tbbr_check_probe_rtt_done(sk);\n", ""),
     )),
-    Fault("a table's size is a parameter that may change", NUMBER, CDG, (
+    Fault("a table's size is a parameter that may change", NUMBER, "tcp_cdg", (
         ("module_param(window, int, 0444);\n", "module_param(window, int, 0644);\n"),
     )),
-    Fault("a loss reduces the window by the share of marks", NUMBER, DCTCP, (
+    Fault("a loss reduces the window by the share of marks", NUMBER, "tcp_dctcp", (
         ("\tif (new_state == TCP_CA_Recovery &&\n\t    new_state != inet_csk(sk)->icsk_ca_state)\n"
          "\t\tdctcp_react_to_loss(sk);\n", ""),
     )),
-    Fault("an RTT that falls late in a round is not seen", NUMBER, CUBIC, (
+    Fault("an RTT that falls late in a round is not seen", NUMBER, "tcp_cubic", (
         ("\t\tif (ca->curr_rtt > delay)\n\t\t\tca->curr_rtt = delay;\n"
          "\t\tif (ca->sample_cnt < HYSTART_MIN_SAMPLES) {\n",
          "\t\tif (ca->sample_cnt < HYSTART_MIN_SAMPLES) {\n\t\t\tif (ca->curr_rtt > delay)\n"
@@ -631,14 +615,14 @@ SIXTH = (
 )  # fmt: skip
 
 SEVENTH = (
-    Fault("a table goes before the timer that walks it is stopped", RACE, FQ_PIE, (
+    Fault("a table goes before the timer that walks it is stopped", RACE, "sch_fq_pie", (
         ("\tkvfree(q->flows);\n", ""),
         ("\ttcf_block_put(q->block);\n", "\ttcf_block_put(q->block);\n" "\tkvfree(q->flows);\n"),
     )),
-    Fault("a timer takes the child's own lock, not the root's", RACE, SFQ, (
+    Fault("a timer takes the child's own lock, not the root's", RACE, "sch_sfq", (
         ("\troot_lock = qdisc_lock(qdisc_root_sleeping(sch));\n", "\troot_lock = qdisc_lock(sch);\n"),
     )),
-    Fault("memory is allocated, which may sleep, under the lock of the queues", RACE, CHOKE, (
+    Fault("memory is allocated, which may sleep, under the lock of the queues", RACE, "sch_choke", (
         ("\tmask = roundup_pow_of_two(ctl->limit + 1) - 1;\n", "\tmask = roundup_pow_of_two(ctl->limit + 1) - 1;\n"
          "\tsch_tree_lock(sch);\n"),
         ("\t\tif (!ntab)\n", "\t\tif (!ntab) {\n" "\t\t\tsch_tree_unlock(sch);\n"),
@@ -646,11 +630,11 @@ SEVENTH = (
         ("\t\tsch_tree_lock(sch);\n" "\t\told = q->tab;\n", "\t\told = q->tab;\n"),
         ("\t} else\n" "\t\tsch_tree_lock(sch);\n", "\t}\n"),
     )),
-    Fault("a class's packets are counted without the lock of the queues", RACE, FQ_CODEL, (
+    Fault("a class's packets are counted without the lock of the queues", RACE, "sch_fq_codel", (
         ("\t\t\tsch_tree_lock(sch);\n", ""),
         ("\t\t\tsch_tree_unlock(sch);\n", ""),
     )),
-    Fault("what a restart clears is allocated again", NUMBER, CDG, (
+    Fault("what a restart clears is allocated again", NUMBER, "tcp_cdg", (
         ("static void tcp_cdg_cwnd_event(struct sock *sk, const enum tcp_ca_event ev)\n",
          "static void tcp_cdg_init(struct sock *sk);\n" "\n"
          "static void tcp_cdg_cwnd_event(struct sock *sk, const enum tcp_ca_event ev)\n"),
@@ -661,36 +645,36 @@ SEVENTH = (
         ("\n" "\t\tca->gradients = gradients;\n" "\t\tca->rtt_seq = tp->snd_nxt;\n"
          "\t\tca->shadow_wnd = tcp_snd_cwnd(tp);\n", "\t\ttcp_cdg_init(sk);\n"),
     )),
-    Fault("a packet that was peeked at is no longer counted", NUMBER, CODEL, (
+    Fault("a packet that was peeked at is no longer counted", NUMBER, "sch_codel", (
         ("\t\tif (skb) {\n", "\t\tif (skb)\n"),
         ("\t\t\t/* it's still part of the queue */\n" "\t\t\tqdisc_qstats_backlog_inc(sch, skb);\n"
          "\t\t\tsch->q.qlen++;\n" "\t\t}\n", ""),
     )),
-    Fault("parents do not hear of what a smaller limit drops", NUMBER, HHF, (
+    Fault("parents do not hear of what a smaller limit drops", NUMBER, "sch_hhf", (
         ("\tunsigned int dropped_pkts = 0, dropped_bytes = 0;\n", ""),
         ("\t\tdropped_pkts++;\n" "\t\tdropped_bytes += qdisc_pkt_len(skb);\n", ""),
         ("\tqdisc_tree_reduce_backlog(sch, dropped_pkts, dropped_bytes);\n" "\n", ""),
     )),
-    Fault("the new packet's bytes are taken off for the evicted one", NUMBER, SKBPRIO, (
+    Fault("the new packet's bytes are taken off for the evicted one", NUMBER, "sch_skbprio", (
         ("\tqdisc_qstats_backlog_dec(sch, to_drop);\n", "\tqdisc_qstats_backlog_dec(sch, skb);\n"),
     )),
-    Fault("a class shows the statistics of the whole qdisc", NUMBER, PRIO, (
+    Fault("a class shows the statistics of the whole qdisc", NUMBER, "sch_prio", (
         ("\t    qdisc_qstats_copy(d, cl_q) < 0)\n", "\t    qdisc_qstats_copy(d, sch) < 0)\n"),
     )),
-    Fault("the least round-trip time of a round is never reset", NUMBER, VEGAS, (
+    Fault("the least round-trip time of a round is never reset", NUMBER, "tcp_vegas", (
         ("\t\tvegas->minRTT = 0x7fffffff;\n", ""),
     )),
-    Fault("the threshold may be 0", NUMBER, WESTWOOD, (
+    Fault("the threshold may be 0", NUMBER, "tcp_westwood", (
         ("\treturn max_t(u32, (w->bw_est * w->rtt_min) / tp->mss_cache, 2);\n",
          "\treturn (w->bw_est * w->rtt_min) / tp->mss_cache;\n"),
     )),
-    Fault("a round-trip time below a tick is 0, and divided by", NUMBER, HTCP, (
+    Fault("a round-trip time below a tick is 0, and divided by", NUMBER, "tcp_htcp", (
         ("\t\tmeasure_rtt(sk, usecs_to_jiffies(sample->rtt_us));\n",
          "\t\tmeasure_rtt(sk, sample->rtt_us / (USEC_PER_SEC / HZ));\n"),
         ("\t    now - ca->lasttime >= ca->minRTT &&\n" "\t    ca->minRTT > 0) {\n",
          "\t    now - ca->lasttime >= ca->minRTT) {\n"),
     )),
-    Fault("all flows share the least round-trip time", NUMBER, VENO, (
+    Fault("all flows share the least round-trip time", NUMBER, "tcp_veno", (
         ("\tu32 minrtt;\t\t/* min of rtts measured within last rtt (in usec) */\n", ""),
         ("\tu32 diff;\t\t/* calculate the diff rate */\n" "};\n", "\tu32 diff;\t\t/* calculate the diff rate */\n"
          "};\n" "\n" "static u32 minrtt = 0x7fffffff;\t/* min of rtts measured within last rtt (in usec) */\n"),

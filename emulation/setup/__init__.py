@@ -28,7 +28,7 @@ RUN_LOCK_FILE = ROOT / "requirements-run.lock"
 DOCS_LOCK_FILE = ROOT / "requirements-docs.lock"
 AIR = ROOT / "emulation" / "dcf80211"
 MODULES = (AIR, ROOT / "emulation" / "manet", ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
-LIBRARIES = (ROOT / "analysis" / "traces" / "native.c",)
+LIBRARY = ROOT / "analysis" / "traces" / "native.c"
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,13 @@ def prepare(
     built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
     if lane is None:
         lane = install_and_build(configuration, groups)
-    elif not (all(built) and all(map(library.find, LIBRARIES))):
+    elif not (all(built) and library.find(LIBRARY)):
         groups += (Group.MODULE,)
     packages.ensure(*groups)
     found = dict(lane.modules)
     for folder, there in zip((*MODULES, *folders), built, strict=True):
         found |= there or modules.obtain(folder, lane)
-    for source in LIBRARIES:
-        library.obtain(source)
+    library.obtain(LIBRARY)
     bytecode.refresh()
     if said := caution():
         say(f"{said} (docs/confinement.md)")
@@ -89,9 +88,9 @@ def install_and_build(configuration: tuple[Path, ...], groups: tuple[AnyGroup, .
     return lane
 
 
-def complete(lane: kernel.Kernel, folders: tuple[Path, ...]) -> bool:
-    """Return whether the cache has all that a run on this kernel needs, with the modules of these folders."""
-    return all(modules.find(folder, lane) for folder in folders) and all(map(library.find, LIBRARIES))
+def complete(lane: kernel.Kernel) -> bool:
+    """Return whether the cache has all that a run on this kernel needs."""
+    return all(modules.find(folder, lane) for folder in MODULES) and library.find(LIBRARY) is not None
 
 
 def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
@@ -99,7 +98,7 @@ def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
     neither. Raises SetupError if the user named a file for another kernel."""
     lane, recipe = kernel.find(configuration), kernel.recipe_key(configuration)
     if file := prebuilt.find_file(recipe):
-        if lane is None or lane.folder.name != prebuilt.kernel_of(file) or not complete(lane, MODULES):
+        if lane is None or lane.folder.name != prebuilt.kernel_of(file) or not complete(lane):
             prebuilt.unpack_into_cache(file)
             return kernel.find(configuration)
     elif configuration == uml.CONFIGURATION and (why := prebuilt.why_unused(recipe)):
@@ -121,8 +120,7 @@ def prepare_stock(
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
         found |= (not boots and modules.installed(folder, lane)) or modules.obtain(folder, lane)
-    for source in LIBRARIES:
-        library.obtain(source)
+    library.obtain(LIBRARY)
     bytecode.refresh()
     return PreparedStock(lane, found)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.setup import LIBRARIES, MODULES, ROOT, bytecode, cache, kernel, library, modules
+from emulation.setup import LIBRARY, MODULES, ROOT, bytecode, cache, kernel, library, modules
 from emulation.setup.errors import SetupError
 from emulation.setup.prebuilt import without_owner
 
@@ -41,8 +41,7 @@ class Contents:
 
     def entries(self, *kernels: kernel.Kernel) -> Iterator[Path]:
         """Yield kernels (by default all), their modules, and the library."""
-        for source in LIBRARIES:
-            yield library.obtain(source).parent
+        yield library.obtain(LIBRARY).parent
         for each in kernels or self.kernels:
             yield each.folder
             for source in MODULES:

@@ -32,10 +32,6 @@ class Call:
         """What another module of the same behaviour writes, too."""
         return self.line.partition(STATE)[0]
 
-    @property
-    def state(self) -> str:
-        return self.line.partition(STATE)[2]
-
     @cached_property
     def words(self) -> list[str]:
         return self.public.split()

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from emulation import files
 from emulation.lane.errors import Misuse
 from emulation.setup import cache
@@ -24,6 +26,7 @@ ROUNDS = 60
 
 Settings = dict[str, Any]
 Corpus = Mapping[str, Sequence[Settings]]  # by kind of module
+CORPUS = TypeAdapter(dict[str, list[Settings]])
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,11 @@ def kept() -> dict[str, list[Settings]]:
 def read(file: Path) -> dict[str, list[Settings]]:
     """Raises Misuse if this is no corpus."""
     try:
-        found = files.read_json(file)
-        sound = isinstance(found, dict) and all(
-            isinstance(some, list) and all(isinstance(one, dict) for one in some) for some in found.values()
-        )
+        return CORPUS.validate_python(files.read_json(file), strict=True)
+    except ValidationError:
+        raise Misuse(f"{file} is no corpus, which has lists of settings by kind of module") from None
     except (OSError, ValueError) as error:
         raise Misuse(f"{file}: {error}") from None
-    if not sound:
-        raise Misuse(f"{file} is no corpus, which has lists of settings by kind of module")
-    return {str(kind): some for kind, some in found.items()}
 
 
 def keep(kind: str, new: Iterable[Settings]) -> None:

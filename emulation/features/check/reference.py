@@ -107,13 +107,12 @@ def changes_of(reference: Reference, subject: Subject) -> Changes | None:
 
 def same_headers(reference: Reference, subject: Subject) -> bool:
     """Return whether each header of the module equals the one beside the reference."""
-    headers = [file for file in subject.files if file.suffix == ".h"]
-    there = [reference.file.parent / file.name for file in headers]
-    return all(
-        other.is_file() and Source("", one.read_text(errors="replace")).lines
-        == Source("", other.read_text(errors="replace")).lines
-        for one, other in zip(headers, there, strict=True)
-    )  # fmt: skip
+
+    def lines(file: Path) -> list[str] | None:
+        return Source("", file.read_text(errors="replace")).lines if file.is_file() else None
+
+    headers = (file for file in subject.files if file.suffix == ".h")
+    return all(lines(file) == lines(reference.file.parent / file.name) for file in headers)
 
 
 def place() -> Prepared:

@@ -46,15 +46,12 @@ def page(folder: Path, title: str, files: Sequence[str], data: bytes, head: str 
 
 def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
     """Return the data: a JSON object and columns of numbers (u1, u2, u4, i4, f4, f8)."""
-    places, at = {}, 0
+    places, body = {}, bytearray()
     for name, column in columns.items():
-        places[name] = [column.dtype.str[1:], at, int(column.size)]
-        at += -(-column.nbytes // ALIGNED) * ALIGNED
+        places[name] = [column.dtype.str[1:], len(body), int(column.size)]
+        body += column.tobytes() + bytes(-column.nbytes % ALIGNED)
     text = json.dumps({**head, "columns": places}).encode()
     text += b" " * (-(LENGTH + len(text)) % ALIGNED)
-    body = b"".join(
-        column.tobytes().ljust(-(-column.nbytes // ALIGNED) * ALIGNED, b"\0") for column in columns.values()
-    )
     return compressed.at_once(len(text).to_bytes(LENGTH, "little") + text + body)
 
 

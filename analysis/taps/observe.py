@@ -74,13 +74,6 @@ class Observation:
         ]
 
 
-def _limits(medium: Medium, tried: Attempts, sent: Sent) -> tuple[Array | None, Array | None]:
-    """Return the short and long retry limits in force at each attempt."""
-    station, time = tried.station, sent.time[tried.tx]
-    short, long = medium.short_limit, medium.long_limit
-    return None if short is None else at(short, station, time), None if long is None else at(long, station, time)
-
-
 def _tally(shape: tuple[int, ...], place: tuple[Array, ...], each: Array | int = 1) -> Array:
     """Return a table of `shape` with `each` added at its place; `place` has a column of indices per dimension."""
     table = np.zeros(shape, np.int64)
@@ -103,6 +96,8 @@ def observe(capture: Capture, medium: Medium | None = None) -> Observation:
     sent = transmissions(capture, medium)
     received = arrivals(capture, medium, sent) if capture.has_views else remarked(capture, sent)
     tried = attempts(capture, medium, sent, received)
-    served = exchanges.serve(tried, *_limits(medium, tried, sent))
+    limits = (medium.short_limit, medium.long_limit)
+    in_force = (None if limit is None else at(limit, tried.station, sent.time[tried.tx]) for limit in limits)
+    served = exchanges.serve(tried, *in_force)
     served_kind = exchanges.kinds(served, tried, sent.kind, sent.rate, sent.frames.duration())
     return Observation(capture, medium, sent, received, tried, served, served_kind)

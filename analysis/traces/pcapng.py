@@ -150,12 +150,8 @@ def _interface(station: Mapping[str, Any]) -> bytes:
 
 
 def all_statistics(interfaces: int, start_ns: int, stop_ns: int) -> bytes:
-    return b"".join(_statistics(number, start_ns, stop_ns) for number in range(interfaces))
-
-
-def _statistics(number: int, start_ns: int, stop_ns: int) -> bytes:
-    def time(ns: int) -> bytes:
-        return (ns >> 32).to_bytes(4, "little") + (ns & 0xFFFFFFFF).to_bytes(4, "little")
-
-    stop = time(stop_ns)
-    return _block(STATISTICS, number.to_bytes(4, "little") + stop, [(2, time(start_ns)), (3, stop)])
+    start, stop = (
+        (ns >> 32).to_bytes(4, "little") + (ns & 0xFFFFFFFF).to_bytes(4, "little") for ns in (start_ns, stop_ns)
+    )
+    numbers = (number.to_bytes(4, "little") for number in range(interfaces))
+    return b"".join(_block(STATISTICS, number + stop, [(2, start), (3, stop)]) for number in numbers)

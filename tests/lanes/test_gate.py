@@ -56,13 +56,28 @@ def way(echo: str) -> Iterator[Way]:
         yield trunk, echo.replace(":", " ")
 
 
+@contextlib.contextmanager
+def listening(trunk: outside.Trunk, address: str) -> Iterator[tuple[str, int]]:
+    """Pass on connections to an address here. In the end its thread has ended, too: otherwise it would accept
+    connections of whoever gets the descriptor next."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def listen() -> None:
+            with contextlib.suppress(OSError):
+                trunk.listen(listener, address)
+
+        thread = outside.start(listen)
+        yield listener.getsockname()
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
 def test_programs_of_a_lane_talk_to_one_outside(way: Way) -> None:
     trunk, address = way
     assert trunk.ask(address) == ""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        outside.start(trunk.listen, listener, address)
+    with listening(trunk, address) as here:
         sent = [bytes([number]) * 30_000 for number in range(3)]
-        ends = [socket.create_connection(listener.getsockname()) for _ in sent]
+        ends = [socket.create_connection(here) for _ in sent]
         writers = [threading.Thread(target=end.sendall, args=(data,)) for end, data in zip(ends, sent, strict=True)]
         for writer in writers:
             writer.start()
@@ -73,10 +88,8 @@ def test_programs_of_a_lane_talk_to_one_outside(way: Way) -> None:
 
 def test_a_connection_ends_when_the_program_outside_ends_it(way: Way) -> None:
     trunk, _ = way
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        outside.start(trunk.listen, listener, "127.0.0.1 9")  # not allowed
-        with socket.create_connection(listener.getsockname()) as made:
-            assert made.recv(1) == b""
+    with listening(trunk, "127.0.0.1 9") as here, socket.create_connection(here) as made:  # not allowed
+        assert made.recv(1) == b""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from pathlib import Path
 
 import experiments
@@ -16,7 +15,7 @@ from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict, no_effec
 from emulation.features.claims.causes import Change, changes, decisive
 from emulation.features.claims.looks import CONFIDENCE
 from emulation.features.claims.noise import Noise, hidden_in_noise, noise_of, runs_of
-from emulation.features.claims.record import FILE, Claims, ClaimVerdict, Line, Look, Record, Standing, Tested, text
+from emulation.features.claims.record import FILE, Claims, ClaimVerdict, Line, Record, Standing, Tested, text
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
@@ -219,8 +218,7 @@ def of_values(outcome: Outcome) -> list[dict[str, str]]:
 
 def file(claims: Claims) -> None:
     """Compute all verdicts from all seeds, and write claims.json and the pages. Raises OSError."""
-    claims = copy(claims)
-    claims.look = Look()
+    claims = claims.whole()
     claims.record.claims = standings(claims)
     for path, what in ((FILE, text(claims.record)), (PAGE, page(claims.record)), (DETAILS, details(claims.record))):
         half = path.with_suffix(".new")

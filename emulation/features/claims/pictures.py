@@ -19,7 +19,8 @@ LETTERS = 62  # of a row's label
 
 
 def draw(claims: Claims, folder: Path = PAGE.parent) -> None:
-    """Draw the figures of docs/claims.md, of papers with results. Raises OSError."""
+    """Draw the figures of docs/claims.md from all seeds, of papers with results. Raises OSError."""
+    claims = claims.whole()
     for paper in PAPERS:
         if found := rows(claims, paper):
             dots(folder / picture(paper).name, found, f"Paper {paper}")

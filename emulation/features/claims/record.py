@@ -13,6 +13,7 @@ import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -165,6 +166,12 @@ class Claims:
     @cached_property
     def studies(self) -> list[Study]:
         return [study for name in experiments.names() for study in experiments.find(name).columns()]
+
+    def whole(self) -> Claims:
+        """Return them at a look at all seeds."""
+        claims = copy(self)
+        claims.look = Look()
+        return claims
 
     def of(self, number: str, column: Column | None = None) -> list[tuple[Study, Claim]]:
         """Return the studies' claims that test this one, and count for a column."""

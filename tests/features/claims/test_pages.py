@@ -12,7 +12,7 @@ import experiments
 from analysis.figures.dots import Row, dots
 from analysis.pages.packed import unpack
 from emulation.features.claims import page, pictures, record
-from emulation.features.claims.record import Claims, read
+from emulation.features.claims.record import Claims, Look, read
 from emulation.features.claims.report import page_of
 
 
@@ -35,6 +35,15 @@ def test_each_claim_is_a_clause_on_the_page() -> None:
         [row] = [line for line in shown.splitlines() if line.startswith(f"| [{number}]")]
         assert row.count(" | ") == 4 and said.short in row and len(said.short) <= 110
         assert said.text in details and said.short in details
+
+
+@pytest.mark.slow
+def test_a_look_at_some_seeds_leaves_the_figures_as_they_are(tmp_path: Path) -> None:
+    for name, look in ("all", Look()), ("some", Look([1, 2, 3], 0.95)):
+        (tmp_path / name).mkdir()
+        pictures.draw(Claims(read(), look), tmp_path / name)
+    for file in (tmp_path / "all").iterdir():
+        assert file.read_bytes() == (tmp_path / "some" / file.name).read_bytes()
 
 
 @pytest.mark.slow

@@ -26,10 +26,23 @@ except BaseException as error:
 """
 FORK = 'subprocess.run(["true"], preexec_fn=lambda: None)'  # and the handler runs in its hook
 DESTRUCTOR = "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), number)"  # and its handler runs here
+MODELS = """
+from typing import Annotated
+from pydantic import AfterValidator, BaseModel, PlainSerializer
+def hit(value):
+    os.kill(os.getpid(), number)
+    return value
+class Read(BaseModel):
+    value: Annotated[int, AfterValidator(hit)]
+class Written(BaseModel):
+    value: Annotated[int, PlainSerializer(hit)] = 1
+"""
 MOMENTS = {
     "before a fork": ("os.register_at_fork(before=lambda: os.kill(os.getpid(), number))", FORK),
     "after a fork": ("os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), number))", FORK),
     "in a destructor": (DESTRUCTOR, "Last()"),
+    "while a model is read": (MODELS, "Read(value=1)"),
+    "while a model is written": (MODELS, "Written().model_dump()"),
 }
 
 
@@ -85,7 +98,8 @@ def ended(program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Terminated True")]
 )
 def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(moment: str, number: int, said: str) -> None:
-    """Such as a hook of a fork; or a destructor, also of a lock of a module that is being loaded."""
+    """Such as a hook of a fork; a destructor, also of a lock of a module that is being loaded; or what pydantic calls,
+    which turns all errors into its own."""
     begin, act = MOMENTS[moment]
     done = ended(TAKEN_UP.format(begin=begin, act=act), int(number))
     assert (done.stdout, done.stderr) == (f"{said}\n", "")

@@ -2,7 +2,8 @@
 """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions.
 
 Python drops exceptions in destructors, callbacks of weak references, and the hooks of a fork. While modules are loaded,
-libraries turn them into other errors. So a signal at such a time is handled a moment later.
+libraries turn them into other errors; so does pydantic while it writes a model. So a signal at such a time is handled a
+moment later.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from emulation.lanes import Terminated
 
 PROGRAM = os.getpid()
 DELAY_S = 0.001
-LOADER = "<frozen importlib._bootstrap>"
+LOADER, PYDANTIC = "<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}"  # parts of the names of files
 _delayed: list[type[KeyboardInterrupt]] = []
 
 
@@ -36,15 +37,16 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
     error = KeyboardInterrupt if number == signal.SIGINT else Terminated
-    if _is_importing(frame) and not _delayed:  # the second signal is not delayed, as the import may hang
+    if _is_inconvenient(frame) and not _delayed:  # the second signal is not delayed, as an import may hang
         _delay(error)
     else:
         _delayed.clear()  # one exception for both signals
         raise error
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    while frame and frame.f_code.co_filename != LOADER:
+def _is_inconvenient(frame: FrameType | None) -> bool:
+    """Return whether a library may turn an exception into another error."""
+    while frame and frame.f_code.co_filename != LOADER and PYDANTIC not in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None
 
@@ -64,7 +66,7 @@ def _on_unraisable(what: sys.UnraisableHookArgs) -> None:
 def _raise_delayed(_: int, frame: FrameType | None) -> None:
     if _delayed:
         error = _delayed.pop()
-        if _is_importing(frame):
+        if _is_inconvenient(frame):
             _delay(error)
         else:
             raise error

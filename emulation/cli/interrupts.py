@@ -17,7 +17,7 @@ from emulation.lanes import Terminated
 
 PROGRAM = os.getpid()
 DELAY_S = 0.001
-LOADER, PYDANTIC = "<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}"  # parts of the names of files
+TRANSLATORS = ("importlib", "pydantic")  # packages that may turn an exception into another error
 _delayed: list[type[KeyboardInterrupt]] = []
 
 
@@ -45,8 +45,7 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
 
 
 def _is_inconvenient(frame: FrameType | None) -> bool:
-    """Return whether a library may turn an exception into another error."""
-    while frame and frame.f_code.co_filename != LOADER and PYDANTIC not in frame.f_code.co_filename:
+    while frame and str(frame.f_globals.get("__name__")).partition(".")[0] not in TRANSLATORS:
         frame = frame.f_back
     return frame is not None
 

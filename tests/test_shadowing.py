@@ -169,6 +169,7 @@ def test_a_node_that_senses_less_than_it_receives() -> None:
         ({"fading": "rician"}, "fading.model: must be 'rayleigh', 'ricean' or 'lognormal', not 'rician'"),
         ({"fading": "rayleigh,k=6"}, "fading: rayleigh has no k; ricean has it"),
         ({"fading": "ricean,k=21"}, "fading.k: must be at most 20"),
+        ({"fading": "ricean,coherence_ms=5000"}, "fading.coherence_ms: must be at most 4000"),
         ({"fading": "rayleigh", "propagation": "disc"}, "propagation disc: .* leave out shadowing and fading"),
     ],
 )

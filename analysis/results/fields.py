@@ -64,6 +64,7 @@ PLAN = {
     "air.power_mdbm": "[transmitter][receiver] of radios in order, with shadowing; null: nothing arrives",
     "air.delay_ns": "[transmitter][receiver]",
     "air.fading.gain_q32": "1025 quantiles of the factor over `power_mdbm`, in 2^-32",
+    "air.fading.coherence_ns": "how long a pair of stations keeps a factor; 0: for one signal at one receiver",
     "air.error_table.first_mdb": "SINR of the first entry",
     "air.error_table.step_mdb": "",
     "air.error_table.bcc_q40.*": "with `--mode`: the same by MCS, with the binary convolutional code",

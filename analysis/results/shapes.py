@@ -87,6 +87,7 @@ class Motion(Shape):
 
 class Fading(Shape):
     gain_q32: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=2, max_length=2**16)]
+    coherence_ns: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
 
 class Air(Shape):

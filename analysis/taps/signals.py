@@ -186,7 +186,7 @@ class Links:
     def arriving(self, sender: Array, receiver: Array, when: Array, number: Array) -> tuple[Array, Array]:
         """Return power and delay of numbered transmissions, each with its own fading."""
         power, delay = self.between(sender, receiver, when)
-        return (self.fading.faded(power, sender, receiver, number) if self.fading else power), delay
+        return (self.fading.faded(power, sender, receiver, when, number) if self.fading else power), delay
 
     @property
     def longest_ns(self) -> int:

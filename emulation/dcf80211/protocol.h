@@ -30,7 +30,7 @@ enum {
 	A_AIFSN, A_TXOP_32US, A_SHARES, A_CONTENTION, A_GAIN_Q32, A_LAG_NS_MAX, A_LATE, A_LAG, A_LOOKS,
 	A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, A_HT, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ,
 	A_GUARD_NS, A_MCS, A_DEPTH, A_TRIES, A_WINDOW, A_MPDUS, A_BYTES, A_PPDU_NS, A_DENSITY, A_AQL,
-	A_FAIRNESS, A_HOST_DELAY_NS, A_PROTECTION, A_FIFO, A_PACING_SHIFT, ATTRS
+	A_FAIRNESS, A_HOST_DELAY_NS, A_PROTECTION, A_FIFO, A_PACING_SHIFT, A_COHERENCE_NS, ATTRS
 };
 
 static const struct nla_policy policy[ATTRS] __maybe_unused = {
@@ -104,6 +104,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_PROTECTION] = { .type = NLA_U8 },
 	[A_FIFO] = { .type = NLA_U16 },
 	[A_PACING_SHIFT] = { .type = NLA_U8 },
+	[A_COHERENCE_NS] = { .type = NLA_U32 },
 };
 
 /* Attributes that each request must carry. */
@@ -139,7 +140,7 @@ static const int edca_needs[] __maybe_unused = {
 	A_STATION, A_CATEGORY, A_AIFSN, A_CW_MIN, A_CW_MAX, A_TXOP_32US, 0
 };
 static const int fading_needs[] __maybe_unused = {
-	A_GAIN_Q32, 0
+	A_GAIN_Q32, A_COHERENCE_NS, 0
 };
 static const int radio_needs[] __maybe_unused = {
 	A_RADIO, A_NAME, A_FORMAT, A_STREAMS, A_WIDTH_MHZ, A_GUARD_NS, A_MCS, A_DEPTH, A_TRIES, A_WINDOW,

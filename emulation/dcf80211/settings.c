@@ -139,7 +139,7 @@ int do_fading(struct sk_buff *skb, struct genl_info *info)
 			return -ENOMEM;
 	}
 	control_begin(air, &flags);
-	ok = dcf_set_fading(air->dcf, gain);
+	ok = dcf_set_fading(air->dcf, gain, nla_get_u32(info->attrs[A_COHERENCE_NS]));
 	control_end(air, flags);
 	kfree(gain);
 	if (!ok)

@@ -182,8 +182,10 @@ class Air:
         for station in stations:
             self.add_station(station, air)
         if air["fading"]:
-            gains = air["fading"]["gain_q32"]
-            self._ask(Command.FADING, [(A.GAIN_Q32, struct.pack(f"={len(gains)}Q", *gains))], "fading")
+            gains, coherence_ns = air["fading"]["gain_q32"], air["fading"].get("coherence_ns", 0)
+            self._ask(Command.FADING, [
+                (A.GAIN_Q32, struct.pack(f"={len(gains)}Q", *gains)), (A.COHERENCE_NS, coherence_ns),
+            ], "fading")  # fmt: skip
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         if table := air.get("error_table"):
             curves = {RATES.index(int(rate)): values for rate, values in table["lambda_q40"].items()}

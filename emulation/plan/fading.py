@@ -2,7 +2,8 @@
 """Block fading, as a table: quantiles of the ratio of a signal's power to its mean.
 
 For each signal at each receiver, the air draws a uniform number and looks up the ratio
-(emulation/dcf80211/core/fading.c). The table has ratios, not decibels. Near 0, the distribution of a faded power is
+(emulation/dcf80211/core/fading.c). With `coherence_ms`, a pair of stations keeps its ratio for this time, in both
+directions, and then draws another. The table has ratios, not decibels. Near 0, the distribution of a faded power is
 linear, so the deepest fades are as frequent as they should be, and the table ends at 0 instead of minus infinity.
 
 A direct path has K times the power of all other paths together. Then, for the ratio x, 2(K + 1)x is noncentral
@@ -31,7 +32,10 @@ GRID, TAIL = 8192, 64  # points of the distribution, and within a tail
 
 def plan_fading(fading: Fading | None) -> dict[str, Any] | None:
     """Return `fading` of the air (docs/interfaces.md, section 1)."""
-    return {"gain_q32": np.rint(_quantiles(fading) * 2**32).astype(np.int64).tolist()} if fading else None
+    if fading is None:
+        return None
+    quantiles_q32 = np.rint(_quantiles(fading) * 2**32).astype(np.int64).tolist()
+    return {"gain_q32": quantiles_q32, "coherence_ns": round((fading.coherence_ms or 0) * 1e6)}
 
 
 def strongest_db(fading: Fading | None) -> float:

@@ -28,7 +28,7 @@ MOST_SIGMA = 4.5  # dB: the air allows signals up to 64 times their mean
 
 
 class Fading(Section):
-    """Block fading: an independent deviation of the power of each signal from its mean."""
+    """Block fading: a deviation of the power of each signal from its mean."""
 
     model: Literal["rayleigh", "ricean", "lognormal"]
     k: float | None = Field(
@@ -37,6 +37,9 @@ class Fading(Section):
 
     sigma: float | None = Field(
         None, gt=0, le=MOST_SIGMA, description="log-normal: standard deviation of the power in dB; by default 1"
+    )
+    coherence_ms: float | None = Field(
+        None, ge=0.001, le=4000, description="how long a pair of stations keeps a fade; none: each frame has its own"
     )
 
     @property

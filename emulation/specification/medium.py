@@ -95,7 +95,8 @@ class Medium(Section):
     )
     fading: MaybeFading = Field(
         None,
-        description="fading, drawn per frame and receiver: rayleigh, ricean with k=DB (6), lognormal with sigma=DB (1)",
+        description="fading of each frame, or with coherence_ms=MS over this time: rayleigh, ricean with k=DB (6), "
+        "lognormal with sigma=DB (1)",
     )
     ranges: Ranges | None = Field(
         None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"

@@ -29,7 +29,7 @@ from emulation.plan.fading import plan_fading
 from emulation.specification import channel
 
 FULL, PARTIAL, NONE = 0, 100, 4000
-FADING = channel.Fading(model="rayleigh")
+FADING = [channel.Fading(model="rayleigh", coherence_ms=kept) for kept in (None, 1)]
 
 
 @pytest.mark.parametrize("rts_above", [FULL, PARTIAL, NONE])
@@ -140,8 +140,10 @@ def test_agrees_with_the_core(
     core = Core(power, delay, seed=seed, reception=int(sinr), eifs=r.randrange(3), stages=stages, rules=rules,
                 phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
     alike = bool(start_ms)  # and unfaded: who sent an ACK that nobody received, of DATA before the start, no tap knows
-    fading = plan_fading(FADING) if faded and not alike else None
-    core.fade(fading and fading["gain_q32"])
+    fading = plan_fading(FADING[seed % 2]) if faded and not alike else None
+    if fading:
+        core.fade(**fading)
+    unknown = bool(fading) and "data_if_idle" in rules  # so is who sent a CTS-to-self to nobody, and then no DATA
     high = 500 if sinr else 40  # above what it receives
     own = np.array([[10 if alike else r.choice([10, 10, 40, high]), 100 if alike else r.choice([100, 100, 300]),
                      r.randrange(1, 8), r.randrange(1, 5)]
@@ -163,7 +165,8 @@ def test_agrees_with_the_core(
         body = ipv4(ip(s), ip(to), 6, tcp_header(1, 2, at, 4, 0x10, bytes(lengths[full])))
         rate, rts = r.choice([10, 20, 110, 60, 540]), r.random() < 0.5
         core.send(s, receiver, body, at * US, rate=rate, rts=rts, short_preamble=r.random() < 0.5,
-                  cts_to_self=not rts and rate >= 60, stages=[(rate, 2), (10, 2)] if stages else None)  # fmt: skip
+                  cts_to_self=not rts and rate >= 60 and not unknown,
+                  stages=[(rate, 2), (10, 2)] if stages else None)  # fmt: skip
     if not begun:
         return
     core.run(stop_ms * 1000 * US)

@@ -191,7 +191,7 @@ def library() -> c.CDLL:
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_find_address", u16, [p, c.c_char_p]),
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
-        ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64)]),
+        ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64), c.c_uint32]),
         ("dcf_set_thresholds", c.c_bool, [p, u16, u64, u64]),
         ("dcf_set_formats", c.c_bool, [p, u16, c.c_uint8]),
         ("dcf_set_modes", c.c_bool, [p, c.POINTER(Mode), u16]),
@@ -405,9 +405,10 @@ class Core:
         for station, (mm2, weaker) in enumerate(zip(table["reach_mm2"], table["weaker_mdb"], strict=True)):
             assert self.lib.dcf_set_reach(self.memory, station, Reach(mm2, gain_q63(weaker), weaker))
 
-    def fade(self, gain_q32: list[int] | None) -> bool:
-        """Let each signal fade independently, by these quantiles."""
-        return bool(self.lib.dcf_set_fading(self.memory, gain_q32 and (c.c_uint64 * len(gain_q32))(*gain_q32)))
+    def fade(self, gain_q32: list[int] | None, coherence_ns: int = 0) -> bool:
+        """Let each signal fade independently, by these quantiles, or each pair of stations for this time."""
+        gains = gain_q32 and (c.c_uint64 * len(gain_q32))(*gain_q32)
+        return bool(self.lib.dcf_set_fading(self.memory, gains, coherence_ns))
 
     def link_now(self, i: int, j: int) -> Link:
         """Return how j hears i now."""

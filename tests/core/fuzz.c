@@ -193,7 +193,7 @@ static void fade(struct dcf *dcf)
 		gain[i] = at += PICK(u64, 0, 0, 1, draw(1ULL << 24), draw(1ULL << 30));
 	if (!draw(4))
 		gain[draw(DCF_FADES + 1)] = draw(DCF_MAX_GAIN_Q32);
-	dcf_set_fading(dcf, draw(4) ? gain : NULL);
+	dcf_set_fading(dcf, draw(4) ? gain : NULL, PICK(u32, 0, 0, 1, draw(1 << 20), UINT32_MAX));
 }
 
 static s32 coordinate(void)

@@ -25,11 +25,13 @@ def gains(fading: channel.Fading) -> list[int]:
     return list(planned["gain_q32"])
 
 
-def broadcasts(frames: int, fading: channel.Fading, *, stations: int = 4, seed: int = 1, **options: int) -> list[Rx]:
+def broadcasts(
+    frames: int, fading: channel.Fading, *, stations: int = 4, seed: int = 1, coherence_us: int = 0, **options: int
+) -> list[Rx]:
     """Return what the other stations hear of this many frames of station 0, one after the other."""
     power = [[MEAN_AW * (a != b) for b in range(stations)] for a in range(stations)]
     core = Core(power, seed=seed, **{"rx": 1, "cs": 1, **options})
-    assert core.fade(gains(fading))
+    assert core.fade(gains(fading), coherence_us * US)
     for number in range(frames):
         core.send(0, BROADCAST, bytes(20), number * STEP_US * US)
     core.run(frames * STEP_US * US)
@@ -117,6 +119,39 @@ def test_receivers_are_independent_and_a_run_repeats() -> None:
     assert abs(np.corrcoef(found[0], other)[0, 1]) < 4 / math.sqrt(3000)
 
 
+@pytest.mark.slow
+def test_a_pair_keeps_a_fade_for_the_coherence_time() -> None:
+    """Ten frames, one after the other, have one fade, then the next ten another, which is independent. The distribution
+    stays the same, and each pair changes at times of its own."""
+    spans, of = 2000, 10
+    frames = broadcasts(spans * of, RAYLEIGH, stations=3, coherence_us=of * STEP_US)
+    changed = []
+    for station in (1, 2):
+        found = powers(frames, station)
+        at = np.flatnonzero(np.diff(found)) + 1
+        assert set(np.diff(at) % of) == {0}  # two in a row may be equal
+        changed.append(at[0] % of)
+        one_each = found[at]
+        assert ks_distance(one_each, 0) < 1.95 / math.sqrt(one_each.size)
+        assert abs(np.corrcoef(one_each[1:], one_each[:-1])[0, 1]) < 4 / math.sqrt(one_each.size)
+    assert changed[0] != changed[1]
+
+
+def test_both_directions_share_what_a_pair_keeps() -> None:
+    """DATA and ACK fade alike: whenever the DATA is received, so is the ACK."""
+    threshold, sent = MEAN_AW // 4, 400
+    core = Core([[0, MEAN_AW], [MEAN_AW, 0]], rx=threshold, cs=threshold // 2, eifs=0)
+    assert core.fade(gains(RAYLEIGH), 1_000_000 * US)
+    for number in range(sent):
+        core.send(0, 1, bytes(20), number * 50_000 * US)
+    core.run(sent * 50_000 * US)
+    acked = sum(end.reason == "ACKED" for end in core.end)
+    received = sum(rx.outcome == "OK" for rx in core.rx if rx.station == 1)
+    assert acked == received and 0 < acked < sent
+    by_second = {end.time // (1_000_000 * US): end.reason for end in core.end}
+    assert set(by_second.values()) > {"ACKED"}
+
+
 def test_who_else_is_there_changes_nothing() -> None:
     """A pair's fades depend on the seed, the two stations and the transmission's number alone."""
     few, many = (broadcasts(50, RAYLEIGH, stations=n) for n in (2, 9))
@@ -152,13 +187,15 @@ def test_interference_fades_too() -> None:
     assert survived == pytest.approx(2 / 11, abs=4 * math.sqrt(0.15 / len(at_once)))
 
 
-def test_the_taps_find_each_power_again() -> None:
-    """The power in the record of each arrival, computed again from the seed and the numbers."""
+@pytest.mark.parametrize("coherence_ms", [None, 0.001, 7.3, 4000.0])
+def test_the_taps_find_each_power_again(coherence_ms: float | None) -> None:
+    """The power in the record of each arrival, computed again from the seed, the times and the numbers."""
     seed, power = 2**63 + 12345, np.full((4, 4), float(MEAN_AW))
-    frames = broadcasts(500, RICEAN, seed=seed)
-    links = Links(power, np.zeros((4, 4)), Fading.of_plan({"seed": seed, "fading": plan_fading(RICEAN)}))
-    station, number = (np.array([getattr(rx, what) for rx in frames]) for what in ("station", "id"))
-    found, _ = links.arriving(np.zeros_like(station), station, np.zeros_like(station), number)
+    fading = RICEAN.model_copy(update={"coherence_ms": coherence_ms})
+    frames = broadcasts(500, fading, seed=seed, coherence_us=round((coherence_ms or 0) * 1000))
+    links = Links(power, np.zeros((4, 4)), Fading.of_plan({"seed": seed, "fading": plan_fading(fading)}))
+    station, number, start = (np.array([getattr(rx, what) for rx in frames]) for what in ("station", "id", "start"))
+    found, _ = links.arriving(np.zeros_like(station), station, start, number)
     assert 10_000 * np.log10(found / MEAN_AW) - 60_000 == pytest.approx([rx.power_mdbm for rx in frames], abs=2)
 
 

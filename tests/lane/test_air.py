@@ -171,6 +171,7 @@ def test_a_full_queue_breaks_no_link(bench) -> None:  # type: ignore[no-untyped-
         {"rts": "full", "propagation": "disc,radius_m=250,tx_power_dbm=40"},
         {"rts": "full", "like": "ns2", "stations": 9, "seconds": 60},
         {"rts": "full", "stations": 9, "recorders": ["adaptive_retries"]},
+        {"rts": "full", "fading": "rayleigh,coherence_ms=20", "spacing": 150},
     ],
     ids=str,
 )  # fmt: skip

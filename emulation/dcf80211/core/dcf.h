@@ -363,9 +363,10 @@ bool dcf_check_thresholds(const struct dcf *dcf, u64 rx_aw, u64 cs_aw);
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw);
 /*
  * The fading gains, in units of 2^-32: quantiles of 0, 1 / DCF_FADES, ... 1,
- * linear in between. NULL: no fading. false: they decrease, or one is too large.
+ * linear in between. NULL: no fading. How long a pair of stations keeps a gain;
+ * 0: for one signal. false: the gains decrease, or one is too large.
  */
-bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32);
+bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32, u32 coherence_ns);
 
 /*
  * Motion, at any time, from the next transmission on. If two stations have

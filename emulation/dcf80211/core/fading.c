@@ -3,9 +3,11 @@
  * Block fading: each signal reaches each receiver with a gain of its own, which
  * is constant to the end of the signal. A table gives the distribution by its
  * quantiles; a uniform number selects one. This number comes from the stream of
- * the pair of stations, at the place given by the transmission's number. So there
- * is no state between transmissions, and other receivers change nothing. With the
- * seed and the trace, each gain can be computed again.
+ * the pair of stations, at the place given by the transmission's number. With a
+ * coherence time it is the number of the time span in which the signal begins;
+ * both directions share a stream, and the spans of each pair begin at times of
+ * their own. So there is no state between transmissions, and other receivers
+ * change nothing. With the seed and the trace, each gain can be computed again.
  */
 #include "state.h"
 
@@ -16,10 +18,15 @@ _Static_assert(1 << PLACE_BITS == DCF_FADES, "bits say where in the table");
 
 static u64 fading_draw(const struct dcf *dcf, const struct transmission *tx, u16 to)
 {
-	u64 state = dcf->config.seed ^ (tx->from + 1ULL) << 48 ^ (to + 1ULL) << 32;
+	u64 span = dcf->coherence_ns, place = tx->id, state, first;
+	bool turned = span && to < tx->from;
+	u16 a = turned ? to : tx->from, b = turned ? tx->from : to;
 
-	dcf_random(&state);
-	state = dcf_random(&state) + tx->id * GOLDEN;
+	state = dcf->config.seed ^ (a + 1ULL) << 48 ^ (b + 1ULL) << 32;
+	first = dcf_random(&state);
+	if (span)
+		place = (tx->start + ((first >> 32) * span >> 32)) / span;
+	state = dcf_random(&state) + place * GOLDEN;
 	return dcf_random(&state);
 }
 
@@ -51,7 +58,7 @@ bool fading_draws(const struct dcf *dcf, const struct transmission *tx, struct n
 	return neighbours_hear(dcf, &dcf->station[nb->station], nb->link.power_aw);
 }
 
-bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32)
+bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32, u32 coherence_ns)
 {
 	u32 i;
 
@@ -61,6 +68,7 @@ bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32)
 		if (gain_q32[i] > gain_q32[i + 1])
 			return false;
 	dcf->fades = gain_q32;
+	dcf->coherence_ns = coherence_ns;
 	if (gain_q32)
 		memcpy(dcf->gain_q32, gain_q32, sizeof(dcf->gain_q32));
 	neighbours_forget(dcf);

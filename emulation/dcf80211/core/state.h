@@ -231,6 +231,7 @@ struct dcf {
 	u32 addresses; /* slots of the table below, a power of two */
 	struct dcf_address *address; /* open addressing */
 	bool fades;
+	u32 coherence_ns;
 	u64 gain_q32[DCF_FADES + 1];
 	struct dcf_errors errors[MODE_CURVES];
 	u8 answer[DCF_RATES]; /* mode of the response to each reference rate */

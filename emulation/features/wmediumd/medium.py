@@ -31,6 +31,8 @@ def plan_medium(
         raise Misuse("medium: wmediumd gets positions only once, at the start; leave out motion")
     if fading and fading.model != "lognormal":
         raise Misuse(f"medium: wmediumd has no {fading.model} fading; it has lognormal, of whole dB")
+    if fading and fading.coherence_ms:
+        raise Misuse("medium: wmediumd draws the fade of each frame; leave out coherence_ms")
     config = configuration(
         stations_of({"links": links, "nodes": nodes, "air": air}), air, round(fading.sigma or 1) if fading else 0
     )

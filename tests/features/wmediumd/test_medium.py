@@ -64,6 +64,7 @@ def test_nobody_keeps_a_trace() -> None:
     [
         ({"motion": "line,node=sta1,speed=1"}, "leave out motion"),
         ({"fading": "rayleigh"}, "wmediumd has no rayleigh fading"),
+        ({"fading": "lognormal,coherence_ms=20"}, "leave out coherence_ms"),
     ],
 )
 def test_what_wmediumd_cannot_is_refused(options: dict[str, Any], said: str) -> None:

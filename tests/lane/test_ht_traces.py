@@ -30,6 +30,7 @@ HIDDEN = {
 CELL = {"stations": 2, "bw": 1000}
 RUNS = {
     "hidden": ("string", {**HIDDEN, "mode": "n", "mcs": 4}, HT),
+    "fades": ("string", {**HIDDEN, "mode": "n", "mcs": 4, "fading": "rayleigh,coherence_ms=0.3"}, HT),
     "rts": ("string", {**HIDDEN, "mode": "n", "mcs": 4, "rts": "full"}, HT),
     "minstrel_ht": ("wlan", {**CELL, "mode": "ac", "width": 80, "streams": 2}, VHT),
     "ax": (

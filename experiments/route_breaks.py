@@ -3,9 +3,9 @@
 
 A string of four hops in ideal discs of 250 m, RTS/CTS before every frame. The last station moves away from 30 s on, so
 that its link breaks at 35 s, while a helper reaches both ends of that link. Paper 003 shows one run each of AODV-UU,
-DSR-UU and OOLSR in ns-2, until data flows again; it does not say how long they are. Its MAC draws a backoff before
-every frame. The same rule holds here, because these protocols forward requests without a jitter of their own. Linux
-has no Reno without NewReno's partial ACKs, so the paper's Reno is NewReno here.
+DSR-UU and OOLSR in ns-2, whose MAC draws a backoff before every frame. The same rule holds here, because these
+protocols forward requests without a jitter of their own. Linux has no Reno without NewReno's partial ACKs, so the
+paper's Reno is NewReno here.
 """
 
 from analysis.tables.claims import Check, Claim, Of, compare
@@ -49,7 +49,6 @@ STUDY = Study(
         LOST: "frames given up",
         GOODPUT: "goodput, segments",
     },
-    repetition=(70, 1),
     column=Column.PUBLISHED,
     also={Column.TODAY: LINUX},
     claims=[

@@ -143,7 +143,7 @@ def test_agrees_with_the_core(
     fading = plan_fading(FADING[seed % 2]) if faded and not alike else None
     if fading:
         core.fade(**fading)
-    unknown = bool(fading) and "data_if_idle" in rules  # so is who sent a CTS-to-self to nobody, and then no DATA
+    unknown = bool(fading) and "data_if_idle" in rules  # who sent a CTS-to-self that nobody received, and no DATA then
     high = 500 if sinr else 40  # above what it receives
     own = np.array([[10 if alike else r.choice([10, 10, 40, high]), 100 if alike else r.choice([100, 100, 300]),
                      r.randrange(1, 8), r.randrange(1, 5)]

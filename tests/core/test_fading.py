@@ -148,8 +148,6 @@ def test_both_directions_share_what_a_pair_keeps() -> None:
     acked = sum(end.reason == "ACKED" for end in core.end)
     received = sum(rx.outcome == "OK" for rx in core.rx if rx.station == 1)
     assert acked == received and 0 < acked < sent
-    by_second = {end.time // (1_000_000 * US): end.reason for end in core.end}
-    assert set(by_second.values()) > {"ACKED"}
 
 
 def test_who_else_is_there_changes_nothing() -> None:
